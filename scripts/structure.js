@@ -26,7 +26,6 @@ const layers = {
 /** Files and folders without I/O. They may import only each other and `purePackages`. */
 const pure = [
   "adapters/duckdb/association.ts",
-  "adapters/duckdb/repeated-rows.ts",
   "adapters/files/sealed-document.ts",
   "adapters/metric-log/",
   "adapters/saved-model/",

@@ -51,15 +51,19 @@ export async function pushData(
   const shown = query ? nameOfDatabase(query.from) : nameOfSources(sources);
   const { size } = choices;
   const push = async (file: readonly string[], origin?: QueryOrigin): Promise<PushResult<Registered>> => {
+    const append = choices.append ? await parentOf(client, name, choices) : undefined;
+    const checked = append
+      ? `${name} with ${shown} (its rows are those from ${append.version.manifest.rowCount + 1} on)`
+      : shown;
     const shared = {
       ...{ name, file, size, uploads: createUploads(client), onProgress: listener.onProgress },
-      check: contractCheck(client, name, shown, (report) => listener.onContract(report, shown)),
+      check: contractCheck(client, name, checked, (report) => listener.onContract(report, checked)),
       register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
         const recorded = origin ? files.map((one) => ({ ...one, ...origin })) : files;
         return client.registerDataset(made, choices.allowSchemaChange === true, recorded, found);
       },
     };
-    if (choices.append) return appendToDataset({ ...shared, append: await parentOf(client, name, choices) });
+    if (append) return appendToDataset({ ...shared, append });
     const { schemaFile, created } = await provideSchemaFile({ ...optionsOf(choices), ...target, named, sources: file });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
     return pushDataset({ ...shared, schemaFile });
