@@ -43,6 +43,11 @@ const knownTokens = [
   "--",
   ".",
 ];
+/** The types of which a few values of a column of text are often wrong. */
+const nearTypes = ["int", "float", "timestamp"] as const;
+type NearType = (typeof nearTypes)[number];
+/** Share of values from which a column of text is described by the type that they fit. */
+const nearShare = 0.95;
 /** The maximum number of values of an integer class. A column with more values is suggested as a quantity. */
 const maxIntClasses = 20;
 
@@ -64,6 +69,8 @@ interface Counts {
   /** Whether the values are the whole numbers from 0 or 1 on, each once. */
   readonly consecutive: boolean;
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
+  /** A value that does not fit the type, if there is one. */
+  readonly unfit: Readonly<Partial<Record<NearType, string>>>;
   /** The date formats that fit all values. */
   readonly formats: readonly string[];
   /** The number formats that fit all values. */
@@ -160,6 +167,10 @@ async function countsOf(
   const text = `trim(CAST(${raw} AS VARCHAR))`;
   const integer = castTo(columnOf("int"), sourceType);
   const fitting = candidates.map((type) => `count(${castTo(columnOf(type), sourceType)}) AS "${type}"`);
+  const unfit = nearTypes.map(
+    (type) =>
+      `min(left(${text}, 40)) FILTER (${raw} IS NOT NULL AND ${castTo(columnOf(type), sourceType)} IS NULL) AS "un${type}"`,
+  );
   const [row] = await session.rows(
     `SELECT count(*) AS "rows", count(${raw}) AS present, count(DISTINCT ${raw}) AS "distinct",
             count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
@@ -172,7 +183,7 @@ async function countsOf(
             min(${integer}) AS first, max(${integer}) AS last,
             to_json(list_sort(list(DISTINCT trim(CAST(${whole} AS VARCHAR)))
               FILTER (${whole} IS NOT NULL AND ${raw} IS NULL))) AS tokens,
-            ${fitting.join(", ")} FROM ${table}`,
+            ${[...fitting, ...unfit].join(", ")} FROM ${table}`,
   );
   const number = (key: string): number => Number(row![key]);
   const isList = number("brackets") === number("present") && number("fewest") === number("most");
@@ -199,6 +210,9 @@ async function countsOf(
       number("distinct") === number("rows") &&
       number("last") - number("first") + 1 === number("rows"),
     fitting: Object.fromEntries(candidates.map((type) => [type, number(type)])) as Counts["fitting"],
+    unfit: Object.fromEntries(
+      nearTypes.flatMap((type) => (row![`un${type}`] === null ? [] : [[type, String(row![`un${type}`])]])),
+    ),
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
   const formats = dated ? await fittingFormats(session, table, raw) : [];
@@ -293,6 +307,14 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
   return `${other.format} fits as well: check which character of ${taken.format} begins the decimals`;
 }
 
+/** Describes a column of text whose values nearly all fit another type; `undefined` for other columns. */
+function nearType({ present, fitting, unfit }: Counts): string | undefined {
+  const type = nearTypes.find((one) => fitting[one] >= nearShare * present && fitting[one] < present);
+  if (type === undefined || unfit[type] === undefined) return undefined;
+  const some = `${fitting[type]} of ${present} values are ${type}, and ${JSON.stringify(unfit[type])} is not`;
+  return `${some}: correct it, or add it to missing, and set type ${type}`;
+}
+
 function featureOf(name: string, counts: Counts): InferredColumn {
   const { rows, distinct, shape, formats, consecutive } = counts;
   const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
@@ -308,8 +330,11 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   }
   if (type === undefined) return { ...ignored("its type is not supported for columns"), omitted: true };
   const unique = distinct === rows && rows > 20;
-  if (type === "string" && unique) return ignored("every row has a different text, like an id");
-  if (type === "string" && distinct > valueLimit && 2 * distinct > rows) return ignored(`${distinct} different texts`);
+  const near = type === "string" ? nearType(counts) : undefined;
+  const isText = type === "string";
+  if (isText && unique) return ignored(near ?? "every row has a different text, like an id");
+  if (isText && distinct > valueLimit && 2 * distinct > rows) return ignored(near ?? `${distinct} different texts`);
+  if (near !== undefined) return { name, type: "string", role: "feature", ...missing, note: near };
   if (type === "string" && counts.padded > 0 && counts.digits === counts.present) {
     const note = "digits with zeros in front, like a postal code; with type int they are numbers";
     return { name, type, role: "feature", ...missing, note };

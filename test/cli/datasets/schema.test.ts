@@ -275,6 +275,18 @@ describe("ringmaster datasets schema", () => {
     expect(columns.at(-1)).toEqual({ name: "amount", type: "float", role: "label" });
   });
 
+  it("says which value makes a column of numbers or dates a column of text", async () => {
+    const lines = Array.from(
+      { length: 40 },
+      (_, i) => `${i === 30 ? "oops" : i / 2},${i % 9 === 8 && i > 30 ? "soon" : "2024-01-01"},${i % 2}`,
+    );
+    const text = await suggest(write("near.csv", ["size,day,y", ...lines].join("\n")), "y");
+    expect(text).toContain(
+      '# 39 of 40 values are float, and "oops" is not: correct it, or add it to missing, and set type float',
+    );
+    expect(text).toContain('# 39 of 40 values are timestamp, and "soon" is not');
+  });
+
   it("takes NaN of a column of numbers for a missing value", async () => {
     const nan = "CAST('nan' AS DOUBLE)";
     const { columns } = await suggestParquet(
