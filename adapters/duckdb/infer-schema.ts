@@ -60,6 +60,8 @@ interface Counts {
   readonly digits: number;
   /** The values that consist of digits and have a zero in front, such as the postal code 01067. */
   readonly padded: number;
+  /** The values that are lists or objects of JSON. */
+  readonly nested: number;
   /** The numbers that are NaN. */
   readonly nan: number;
   /** The missing tokens that the column has. */
@@ -177,6 +179,7 @@ async function countsOf(
             count(*) FILTER (regexp_full_match(${text}, '[+-]?[0-9]+')) AS digits,
             count(*) FILTER (regexp_full_match(${text}, '[+-]?0[0-9]+')) AS padded,
             count_if(isnan(${castTo(columnOf("float"), sourceType)})) AS nan,
+            count(*) FILTER (${text}[1] IN ('{', '[') AND json_valid(${text})) AS nested,
             count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
             min(${text}) AS smallest, max(${text}) AS largest,
@@ -203,6 +206,7 @@ async function countsOf(
     digits: number("digits"),
     padded: number("padded"),
     nan: number("nan"),
+    nested: number("nested"),
     tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
     ...((await isTensor(number("present"), shape)) ? { shape } : {}),
     consecutive:
@@ -329,6 +333,8 @@ function featureOf(name: string, counts: Counts): InferredColumn {
     return { name, type: "tensor", shape: [...shape], role: "feature", ...missing, ...note };
   }
   if (type === undefined) return { ...ignored("its type is not supported for columns"), omitted: true };
+  if (type === "string" && counts.nested === values)
+    return ignored("lists or objects of JSON, which no model reads: write a column for each of their values");
   const unique = distinct === rows && rows > 20;
   const near = type === "string" ? nearType(counts) : undefined;
   const isText = type === "string";

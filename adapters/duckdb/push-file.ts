@@ -125,7 +125,11 @@ async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot):
     decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256) ?? new Uint8Array(0));
   const splits = { train: rowsOf("train"), validation: rowsOf("validation"), test: rowsOf("test") };
   const splitOf = splitOfRows(draft.name, draft.rowCount, splits);
-  return judge(draft, await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf)).warnings;
+  const { errors, warnings } = judge(
+    draft,
+    await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf),
+  );
+  return [...errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` })), ...warnings];
 }
 
 /** The maximum number of files that are recorded one by one. */

@@ -46,6 +46,8 @@ export function problemOfNames(names: readonly string[]): string | undefined {
   const seen = new Map<string, string>();
   for (const name of names) {
     const earlier = seen.get(name.toLowerCase());
+    if (earlier === name && names.every((one) => Number.isFinite(Number(one))))
+      return "must begin with the names of its columns, and its first line has only numbers; add a line of names";
     if (earlier === name)
       return `must name each column once, and has ${JSON.stringify(name)} twice; rename one of them`;
     if (earlier !== undefined) {

@@ -16,6 +16,14 @@ const marks: readonly (readonly [string, Buffer])[] = [
   ["UTF-16BE", Buffer.from([0xfe, 0xff])],
 ];
 
+/** First bytes of files that are no text. */
+const binaries: readonly (readonly [name: string, Buffer, next: string])[] = [
+  ["a ZIP archive or an Excel workbook", Buffer.from("PK\x03\x04"), "save the sheet or the file in it as CSV"],
+  ["Parquet", Buffer.from("PAR1"), "name it .parquet"],
+  ["Arrow", Buffer.from("ARROW1"), "name it .arrow"],
+  ["gzip", Buffer.from([0x1f, 0x8b]), "add .gz to its name"],
+];
+
 /**
  * Reads a text file once, in bounded memory, and returns its first problem: another encoding, a NUL, a long line, or a
  * gzip file that is cut or expands too far. DuckDB omits a last line that is longer than its buffer, and the rows after
@@ -31,6 +39,8 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
     for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
       if (at === 0) {
         const mark = marks.find(([, bytes]) => chunk.subarray(0, bytes.length).equals(bytes));
+        const binary = binaries.find(([, bytes]) => chunk.subarray(0, bytes.length).equals(bytes));
+        if (binary) return { path: "", rule: `must be text, and is ${binary[0]}; ${binary[2]}` };
         if (mark) return { path: "", rule: encodingRule(file, mark[0], "begins with its byte order mark") };
       }
       const long = offsetOfLongLine(chunk, lineLength);

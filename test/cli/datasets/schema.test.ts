@@ -287,6 +287,22 @@ describe("ringmaster datasets schema", () => {
     expect(text).toContain('# 39 of 40 values are timestamp, and "soon" is not');
   });
 
+  it("ignores objects and lists of JSON that are no tensor", async () => {
+    const lines = Array.from({ length: 30 }, (_, i) =>
+      JSON.stringify({ tags: ["a", `b${i % 3}`], at: { x: i }, pair: [i, 1], y: i % 2 }),
+    );
+    const { columns } = await accepted(
+      write("nested.jsonl", lines.join("\n")),
+      await suggest(path.join(directory, "nested.jsonl"), "y"),
+    );
+    expect(columns.map(({ name, type, role }) => [name, type, role])).toEqual([
+      ["tags", "string", "ignore"],
+      ["at", "string", "ignore"],
+      ["pair", "tensor", "feature"],
+      ["y", "int", "label"],
+    ]);
+  });
+
   it("takes NaN of a column of numbers for a missing value", async () => {
     const nan = "CAST('nan' AS DOUBLE)";
     const { columns } = await suggestParquet(
