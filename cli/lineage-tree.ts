@@ -57,11 +57,14 @@ function neighbours(
   return found;
 }
 
+const transformText = (transform: LineageNode["details"][string] | undefined): string | undefined =>
+  transform === undefined ? undefined : `made by ${transform}`;
+
 function describe({ kind, name, details }: LineageNode): string {
   const rows = details["firstRow"] === undefined ? undefined : `rows ${details["firstRow"]}–${details["lastRow"]}`;
   const said: readonly (string | number | boolean | undefined)[] =
     kind === "file" || kind === "shard"
-      ? [details["file"], queryText(details["query"]), details["execution"], rows]
+      ? [details["file"], queryText(details["query"]), details["execution"], transformText(details["transform"]), rows]
       : kind === "dataset"
         ? [
             details["rows"] === undefined ? undefined : `${details["rows"]} rows`,

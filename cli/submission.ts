@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import type { ApiClient } from "../client/api-client";
+import type { ColumnSchema } from "../core/datasets/shapes";
 import { InvalidInputError } from "../core/errors";
+import { choiceProblems } from "../core/features/choice";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { describeCode, describeEnvironment } from "./code";
@@ -54,7 +56,12 @@ async function withVersion(
   client: () => ApiClient,
 ): Promise<Job> {
   if (dataSource === undefined) return job;
-  return { ...job, dataset: await pushDataSource(client(), job.dataset, dataSource, dirname(resolve(file))) };
+  const checkColumns = (schema: readonly ColumnSchema[]): void => {
+    const problems = choiceProblems(schema, job);
+    if (problems.length > 0) throw new InvalidInputError(`${file} does not fit the data`, problems);
+  };
+  const folder = dirname(resolve(file));
+  return { ...job, dataset: await pushDataSource(client(), job.dataset, dataSource, folder, checkColumns) };
 }
 
 async function withCode(job: Job, file: string, { diff }: JobOptions, client: () => ApiClient): Promise<PreparedJob> {

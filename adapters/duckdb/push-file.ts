@@ -54,6 +54,8 @@ export interface PushFileOptions<Registered> {
     warnings: readonly Warning[],
   ) => Promise<Registered>;
   readonly onProgress?: (progress: PushProgress) => void;
+  /** Names a file in the record of sources; by default its base name. */
+  readonly nameOf?: ((path: string) => string) | undefined;
 }
 
 export interface PushResult<Registered> {
@@ -88,7 +90,11 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
       const warnings = version.warnings ?? [];
       onProgress({ phase: "registering" });
       return {
-        registered: await options.register(draft, await sourcesOf(snapshot.source, rows), warnings),
+        registered: await options.register(
+          draft,
+          await sourcesOf(snapshot.source, rows, options.nameOf ?? basename),
+          warnings,
+        ),
         draft,
         ignoredColumns,
         warnings,
@@ -106,7 +112,11 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     onProgress({ phase: "profiling" });
     const warnings = [...(await warningsOf(session, snapshot)), ...found];
     onProgress({ phase: "registering" });
-    const registered = await options.register(snapshot.draft, await sourcesOf(snapshot.source, rows), warnings);
+    const registered = await options.register(
+      snapshot.draft,
+      await sourcesOf(snapshot.source, rows, options.nameOf ?? basename),
+      warnings,
+    );
     return { registered, draft: snapshot.draft, ignoredColumns, warnings };
   });
 }
@@ -139,7 +149,11 @@ const maxSources = 100;
  * Returns the raw files with their digests, by which lineage finds the version even if they no longer exist. More than
  * 100 are one entry, whose digest is over theirs in their order.
  */
-async function sourcesOf(source: Source, rows: number): Promise<readonly SourceFile[]> {
+async function sourcesOf(
+  source: Source,
+  rows: number,
+  nameOf: (path: string) => string,
+): Promise<readonly SourceFile[]> {
   const { files } = source;
   const counts = files.length === 1 ? [rows] : files.length <= maxSources ? await source.countRows() : [];
   const whole = createHash("sha256");
@@ -147,7 +161,7 @@ async function sourcesOf(source: Source, rows: number): Promise<readonly SourceF
   const sources: SourceFile[] = [];
   let bytes = 0;
   for (const [index, path] of files.entries()) {
-    const file = { file: basename(path).slice(-1_024), ...(await digestOfFile(path, buffer)) };
+    const file = { file: nameOf(path).slice(-1_024), ...(await digestOfFile(path, buffer)) };
     whole.update(`${file.sha256}\n`);
     bytes += file.bytes;
     if (counts.length > 0) sources.push({ ...file, rows: counts[index]! });

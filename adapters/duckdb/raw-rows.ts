@@ -3,7 +3,7 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { RawRow } from "../../core/features/transform";
 import { castTo, rawValue } from "./cast";
 import type { DuckDbSession } from "./session";
-import { openSource } from "./source";
+import { type DataFiles, openSource } from "./source";
 
 /**
  * Streams a file's rows in its order, in batches of at most 2,048. A value of another type than its column's is returned
@@ -14,7 +14,7 @@ import { openSource } from "./source";
  */
 export async function* readRawRows(
   session: DuckDbSession,
-  file: string,
+  file: DataFiles,
   wanted: readonly ColumnSchema[],
   optional: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<readonly RawRow[]> {

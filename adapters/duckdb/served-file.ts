@@ -3,7 +3,7 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ModelBaseline, ServedWindow } from "../../core/drift/measure-model";
 import { readRawRows } from "./raw-rows";
 import type { DuckDbSession } from "./session";
-import { openSource } from "./source";
+import { type DataFiles, openSource } from "./source";
 
 /**
  * Opens a file of served rows: the model's columns, its predictions in a column of their own, and the label's column if
@@ -13,7 +13,7 @@ import { openSource } from "./source";
  */
 export async function openServedFile(
   session: DuckDbSession,
-  file: string,
+  file: DataFiles,
   { manifest, features, label, predictions }: Pick<ModelBaseline, "manifest" | "features" | "label" | "predictions">,
 ): Promise<ServedWindow> {
   const { types } = await openSource(session, file, []);

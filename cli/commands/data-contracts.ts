@@ -14,6 +14,7 @@ import {
   currentContract,
   readContractFile,
 } from "../datasets/data-contract";
+import { withLocalSources } from "../datasets/remote-sources";
 import { contractText, inferContract } from "../datasets/suggest-contract";
 import { exitCodes, printJson, printTable, shownText } from "../output";
 import { wholeNumber } from "../whole-number";
@@ -32,7 +33,7 @@ export function addDataContractCommands(datasets: Command): void {
     .command("validate [reference]")
     .description("check a version (NAME or NAME@3) or a local file against a data contract; exit code 3 if it blocks")
     .option("--contract <file>", "contract file (default: the dataset's current contract)")
-    .option("--file <file>", "check a CSV, Parquet or JSON file instead of a version")
+    .option("--file <file>", "check a file, folder, glob or URL, as for push, instead of a version")
     .option("--schema <file>", "schema file for --file")
     .option("--html <file>", "write a self-contained HTML page")
     .action(validate);
@@ -78,9 +79,15 @@ async function validate(reference: string | undefined, options: ValidateOptions,
   if (options.file !== undefined) {
     if (options.schema === undefined) throw invalidOption("--schema", "is required for --file");
     if (version !== undefined) throw invalidOption("reference", "must have no version if a file is checked", reference);
-    report = await checkFile(client, { file: options.file, schemaFile: options.schema, name }, await chosen(), at);
+    const contract = await chosen();
+    const { file, schema: schemaFile } = options;
+    report = await withLocalSources(
+      [file],
+      () => undefined,
+      (files) => checkFile(client, { files, schemaFile, name }, contract, at),
+    );
   } else {
-    if (name === undefined) throw invalidOption("reference", "is required, or --file with a local file");
+    if (name === undefined) throw invalidOption("reference", "is required, or --file");
     if (options.schema !== undefined) throw invalidOption("--schema", "is for --file", options.schema);
     report = await checkVersion(client, await client.dataset(name, version), await chosen(), at);
   }

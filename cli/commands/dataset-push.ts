@@ -45,6 +45,7 @@ export function addPushCommands(datasets: Command): void {
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32 or 32x32x3", parseSize)
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
+    .option("--transform <text>", "what made the files, such as a script with its commit; lineage shows it")
     .action(async (argument: string, more: readonly string[], options: PushFlags, command: Command) => {
       const { client, json } = contextOf(command);
       const { from, sql, file, ...choices } = options;

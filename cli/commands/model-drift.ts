@@ -3,6 +3,7 @@ import type { ApiClient } from "../../client/api-client";
 import { measureModelDrift, modelBaseline, sampleBaseline, trainingOf } from "../../core/drift/measure-model";
 import { servedWindow } from "../../core/drift/served-log";
 import { contextOf } from "../context";
+import { withLocalSources } from "../datasets/remote-sources";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { artifactOf } from "../model-artifact";
@@ -20,7 +21,10 @@ export function addModelDriftCommand(models: Command): void {
     .description(
       "measure how served rows differ from the dataset version that trained a version: NAME (in production), NAME@3 or NAME@ALIAS",
     )
-    .option("--file <file>", "served rows: Parquet, CSV or JSON lines with the model's columns and `prediction`")
+    .option(
+      "--file <file>",
+      "served rows with the model's columns and `prediction`: file, folder, glob or URL, as for push",
+    )
     .option("--since <time>", "without --file: logged rows from a time on, in ISO 8601, or 24h, 7d");
   addDriftOptions(command).action(async (which: string, options: Options, command: Command) => {
     const { client, json } = contextOf(command);
@@ -36,15 +40,17 @@ export function addModelDriftCommand(models: Command): void {
     const { createShardSource } = await import("../../adapters/duckdb/shard-source");
     const { openServedFile } = await import("../../adapters/duckdb/served-file");
     const objects = { getContent: (sha256: string) => download(client, sha256) };
-    const report = await withDuckDb(async (session) => {
-      const rows = createShardSource(session, objects, manifest);
-      const baseline = await modelBaseline(objects, version, artifact, { manifest, rows });
-      const window =
-        file === undefined
-          ? servedWindow(objects, await servedSince(client, version, from), { since: from })
-          : await openServedFile(session, file, baseline);
-      return measureModelDrift(await sampleBaseline(baseline), window, thresholds);
-    });
+    const measure = (files?: readonly string[]) =>
+      withDuckDb(async (session) => {
+        const rows = createShardSource(session, objects, manifest);
+        const baseline = await modelBaseline(objects, version, artifact, { manifest, rows });
+        const window =
+          files === undefined
+            ? servedWindow(objects, await servedSince(client, version, from), { since: from })
+            : await openServedFile(session, files, baseline);
+        return measureModelDrift(await sampleBaseline(baseline), window, thresholds);
+      });
+    const report = file === undefined ? await measure() : await withLocalSources([file], () => undefined, measure);
     showDrift(report, options, json);
   });
 }

@@ -48,17 +48,17 @@ export async function checkVersion(
 }
 
 /**
- * Checks a local file, which is read by a schema as a push does.
+ * Checks local files, which are read by a schema as a push does.
  *
  * @param name the dataset to which other versions belong; without it a rule that needs some is not checked
  */
 export async function checkFile(
   client: ApiClient,
-  source: { readonly file: string; readonly schemaFile: string; readonly name?: string | undefined },
+  source: { readonly files: readonly string[]; readonly schemaFile: string; readonly name?: string | undefined },
   { contract, revision }: ChosenContract,
   at: string,
 ): Promise<ContractReport> {
-  const { file, schemaFile, name } = source;
+  const { files: sources, schemaFile, name } = source;
   const schema = parseDatasetSchema(textOf(schemaFile, "--schema"), schemaFile);
   const needsName = contract.rules.some(({ rule }) => rule === "drift") && name === undefined;
   if (needsName) {
@@ -70,7 +70,7 @@ export async function checkFile(
   const { createSnapshot } = await import("../../adapters/duckdb/snapshot");
   const { withDuckDb } = await import("../../adapters/duckdb/workspace");
   return withDuckDb(async (session) => {
-    const { draft, shards } = await createSnapshot(session, { name: name ?? "file", file, schema });
+    const { draft, shards } = await createSnapshot(session, { name: name ?? "file", file: sources, schema });
     const files = shards.map(({ path }) => path);
     const dataset = { ...(name === undefined ? {} : { name }), digest: draft.digest };
     const rows = { schema: draft.schema, rowCount: draft.rowCount, files };

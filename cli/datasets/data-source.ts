@@ -4,7 +4,7 @@ import type { ApiClient } from "../../client/api-client";
 import type { DataSource } from "../job-file";
 import { isDatabaseUrl } from "./database-query";
 import { pushTarget } from "./push";
-import { pushData, showProgress } from "./push-data";
+import { type PushChoices, pushData, showProgress } from "./push-data";
 import { isRemote } from "./remote-sources";
 
 /**
@@ -19,6 +19,7 @@ export async function pushDataSource(
   dataset: string,
   { paths, from, sql, schema, size, ...choices }: DataSource,
   folder: string,
+  checkColumns?: PushChoices["checkColumns"],
 ): Promise<string> {
   const at = (file: string): string => (isRemote(file) || isDatabaseUrl(file) ? file : path.resolve(folder, file));
   const query = from === undefined || sql === undefined ? undefined : { from: at(from), sql };
@@ -29,7 +30,7 @@ export async function pushDataSource(
     client,
     { ...target, query, schemaFile: path.resolve(folder, target.schemaFile) },
     {
-      ...choices,
+      ...{ ...choices, checkColumns },
       ...(schema === undefined ? {} : { schema: at(schema) }),
       ...(size === undefined ? {} : { size: parseImageSize(size) }),
     },

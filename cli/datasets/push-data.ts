@@ -1,8 +1,10 @@
+import * as path from "node:path";
+import type { CheckedRows } from "../../adapters/duckdb/contract/check";
 import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { PushResult } from "../../adapters/duckdb/push-file";
 import type { ApiClient } from "../../client/api-client";
 import type { ContractReport } from "../../core/datasets/contract/report";
-import type { DatasetDraft, SourceFile } from "../../core/datasets/shapes";
+import type { ColumnSchema, DatasetDraft, SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
@@ -23,6 +25,10 @@ export interface PushChoices {
   readonly size?: TargetSize | undefined;
   readonly allowSchemaChange?: boolean | undefined;
   readonly append?: boolean | undefined;
+  /** Command or script that made the files, for their lineage. */
+  readonly transform?: string | undefined;
+  /** Checks the columns before anything is uploaded. Throws if they do not serve the caller. */
+  readonly checkColumns?: ((schema: readonly ColumnSchema[]) => void) | undefined;
 }
 
 /** Receives the progress of a push. */
@@ -50,17 +56,25 @@ export async function pushData(
   const named = query ? [nameOfDatabase(query.from)] : sources;
   const shown = query ? nameOfDatabase(query.from) : nameOfSources(sources);
   const { size } = choices;
-  const push = async (file: readonly string[], origin?: QueryOrigin): Promise<PushResult<Registered>> => {
+  const push = async (
+    file: readonly string[],
+    { origin, nameOf }: { readonly origin?: QueryOrigin; readonly nameOf?: ((path: string) => string) | undefined },
+  ): Promise<PushResult<Registered>> => {
     const append = choices.append ? await parentOf(client, name, choices) : undefined;
     const checked = append
       ? `${name} with ${shown} (its rows are those from ${append.version.manifest.rowCount + 1} on)`
       : shown;
     const shared = {
-      ...{ name, file, size, uploads: createUploads(client), onProgress: listener.onProgress },
-      check: contractCheck(client, name, checked, (report) => listener.onContract(report, checked)),
-      register: (made: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
-        const recorded = origin ? files.map((one) => ({ ...one, ...origin })) : files;
-        return client.registerDataset(made, choices.allowSchemaChange === true, recorded, found);
+      ...{ name, file, size, nameOf, uploads: createUploads(client), onProgress: listener.onProgress },
+      check: async (rows: CheckedRows, digest: string) => {
+        choices.checkColumns?.(rows.schema);
+        return contractCheck(client, name, checked, (report) => listener.onContract(report, checked))(rows, digest);
+      },
+      register: (draft: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
+        const { transform } = choices;
+        const made = { ...origin, ...(transform === undefined ? {} : { transform }) };
+        const recorded = files.map((one) => ({ ...one, ...made }));
+        return client.registerDataset(draft, choices.allowSchemaChange === true, recorded, found);
       },
     };
     if (append) return appendToDataset({ ...shared, append });
@@ -68,9 +82,28 @@ export async function pushData(
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
     return pushDataset({ ...shared, schemaFile });
   };
-  return query
-    ? withQueryRows(query, listener.onSource, push)
-    : withLocalSources(sources, (source) => listener.onSource(`downloading ${source.replace(/\?.*$/, "")}`), push);
+  if (query) return withQueryRows(query, listener.onSource, (files, origin) => push(files, { origin }));
+  const onDownload = (source: string) => listener.onSource(`downloading ${source.replace(/\?.*$/, "")}`);
+  return withLocalSources(sources, onDownload, (files, rename) =>
+    push(files, { nameOf: (file) => nameWithin(files, file, rename) }),
+  );
+}
+
+/** Names a file in the record of sources: by its address, or by its path below the folder that is a source. */
+function nameWithin(
+  sources: readonly string[],
+  file: string,
+  rename: (text: string) => string = (text) => text,
+): string {
+  const named = rename(file);
+  if (named !== file) return named;
+  for (const source of sources) {
+    // A glob's folder ends before its first wildcard.
+    const folder = /[*?[]/.test(source) ? path.dirname(`${source.replace(/[*?[].*$/, "")}x`) : source;
+    const below = path.relative(folder, file);
+    if (below !== "" && !below.startsWith("..") && !path.isAbsolute(below)) return below;
+  }
+  return path.basename(file);
 }
 
 function optionsOf({ schema, label, missing, size }: PushChoices) {

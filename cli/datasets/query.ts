@@ -1,11 +1,11 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
+import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { EmptyDatasetError } from "../../core/datasets/errors";
 import { maxQueryLength, type SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import { type DatabaseQuery, nameOfDatabase, type QueryRows } from "./database-query";
 import type { PushTarget } from "./push";
+import { renamedError } from "./renamed-error";
 
 /** Facts about a query that its version records. */
 export type QueryOrigin = Pick<SourceFile, "file" | "query" | "execution">;
@@ -80,7 +80,7 @@ export async function withQueryRows<Result>(
     const rule = `must have at most ${maxQueryLength} characters; make a view in the database`;
     throw new InvalidInputError("the query cannot be run", [{ path: "--sql", value: query.sql.length, rule }]);
   }
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-query-"));
+  const folder = makeTemporaryFolder("query");
   try {
     onSource(`reading ${name}`);
     const read = await kind.load();
@@ -90,11 +90,10 @@ export async function withQueryRows<Result>(
     return await work([file], origin);
   } catch (error) {
     if (!(error instanceof RingmasterError)) throw error;
-    const [before = "", ...mentions] = error.message.split(folder);
-    const message = [before, ...mentions.map((rest) => rest.replace(/^[\\/][\w.-]+/, ""))].join(name);
-    if (message === error.message) throw error;
-    const { code, httpStatus, retryable, details } = error;
-    throw new RingmasterError(message, { code, httpStatus, retryable, details, cause: error });
+    throw renamedError(error, (text) => {
+      const [before = "", ...mentions] = text.split(folder);
+      return [before, ...mentions.map((rest) => rest.replace(/^[\\/][\w.-]+/, ""))].join(name);
+    });
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }

@@ -3,12 +3,16 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { createPause } from "../../core/backoff";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
 import type { RemoteFile, RemotePart } from "./remote-file";
+import { renamedError } from "./renamed-error";
 
 const attempts = 5;
+/** Milliseconds without a byte after which a connection is given up. */
+const maxIdle = (): number => Number(process.env["RINGMASTER_SOURCE_IDLE_MS"] ?? 60_000);
 const pause = createPause({ firstMs: 200, maxMs: 5_000, minShare: 0.5 }, sleep, Math.random);
 
 export function isRemote(source: string): boolean {
@@ -24,26 +28,27 @@ export function isRemote(source: string): boolean {
 export async function withLocalSources<Result>(
   sources: readonly string[],
   onDownload: (source: string) => void,
-  work: (sources: readonly string[]) => Promise<Result>,
+  work: (sources: readonly string[], nameOf?: (text: string) => string) => Promise<Result>,
 ): Promise<Result> {
   if (!sources.some(isRemote)) return work(sources);
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-sources-"));
+  const directory = makeTemporaryFolder("sources");
   const folders = sources.map((source, index) => (isRemote(source) ? path.join(directory, String(index)) : source));
+  /** Names remote files by their addresses. */
+  const nameOf = (text: string): string =>
+    folders.reduce((named, folder, index) => {
+      const root = sources[index]!.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
+      return isRemote(sources[index]!) ? named.replaceAll(`${folder}/`, root).replaceAll(folder, root) : named;
+    }, text);
   try {
     for (const [index, source] of sources.entries()) {
       if (!isRemote(source)) continue;
       onDownload(source);
       for (const file of await filesOf(source)) await download(source, file, folders[index]!);
     }
-    return await work(folders);
+    return await work(folders, nameOf);
   } catch (error) {
     if (!(error instanceof RingmasterError)) throw error;
-    const message = folders.reduce((text, folder, index) => {
-      const root = sources[index]!.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
-      return isRemote(sources[index]!) ? text.replaceAll(`${folder}/`, root).replaceAll(folder, root) : text;
-    }, error.message);
-    const { code, httpStatus, retryable, details } = error;
-    throw new RingmasterError(message, { code, httpStatus, retryable, details, cause: error });
+    throw renamedError(error, nameOf);
   } finally {
     fs.rmSync(directory, { recursive: true, force: true });
   }
@@ -67,7 +72,13 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     ...(from > 0 ? { range: `bytes=${from}-` } : {}),
     ...(tag && from > 0 ? { "if-range": tag } : {}),
   };
-  const response = await fetch(url, { headers });
+  const stop = new AbortController();
+  const idleMs = maxIdle();
+  const watch = idleWatch(idleMs, () => stop.abort(new Error(`no data came for ${idleMs / 1_000} s`)));
+  const response = await fetch(url, { headers, signal: stop.signal }).catch((error: unknown) => {
+    watch.end();
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  });
   if (!response.ok) {
     await response.body?.cancel();
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
@@ -83,10 +94,33 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
   const strong = response.headers.get("etag");
   return {
-    body: Readable.fromWeb(response.body as never),
+    body: watched(Readable.fromWeb(response.body as never), watch),
     tag: strong?.startsWith("W/") ? undefined : (strong ?? undefined),
     bytes: Number.isNaN(length) ? undefined : from + length,
   };
+}
+
+/** Calls `onIdle` after so many milliseconds without a call of `touch`. */
+function idleWatch(ms: number, onIdle: () => void): { touch(): void; end(): void } {
+  let timer = setTimeout(onIdle, ms);
+  return {
+    touch() {
+      clearTimeout(timer);
+      timer = setTimeout(onIdle, ms);
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
+async function* watched(body: Readable, watch: ReturnType<typeof idleWatch>): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) {
+      watch.touch();
+      yield chunk as Buffer;
+    }
+  } finally {
+    watch.end();
+  }
 }
 
 /** Streams a remote file into a folder. @throws InvalidInputError */

@@ -90,6 +90,12 @@ export const sourceFile = z
       .optional()
       .meta({ description: "The query whose rows they are, if there is one." }),
     execution: z.string().max(256).optional().meta({ description: "The id that the database gave to the query." }),
+    transform: z
+      .string()
+      .min(1)
+      .max(2_000)
+      .optional()
+      .meta({ description: "Command or script, with its commit, that made the file." }),
   })
   .meta({
     id: "SourceFile",

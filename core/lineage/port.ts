@@ -16,6 +16,8 @@ export interface DatasetContent extends ContentReference {
   /** The query whose rows a source has, and its id in the database. */
   readonly query?: string | undefined;
   readonly execution?: string | undefined;
+  /** Command or script that made a source file, as the client describes it. */
+  readonly transform?: string | undefined;
   /** Counted over the whole version, from 0. */
   readonly firstRow: number;
   readonly rows: number;

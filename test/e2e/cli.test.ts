@@ -258,6 +258,14 @@ describe("the command line", () => {
     const lineage = await stack.run("lineage", "dataset", "sourced@1");
     expect(lineage.stdout).toMatch(/file [0-9a-f]{12} {2}shop\.sqlite, SELECT \* FROM toy ORDER BY rowid, rows 0–299/);
 
+    mkdirSync(join(stack.directory, "sourced", "parts", "year=2026"), { recursive: true });
+    stack.file("sourced/parts/year=2026/a.csv", toyCsv(300));
+    const parts = join(stack.directory, "sourced", "parts");
+    const script = ["--transform", "prepare.py of commit 3f2a1c"];
+    await stack.json(["datasets", "push", "parts", "--file", parts, "--label", "label", ...script]);
+    const { stdout: made } = await stack.run("lineage", "dataset", "parts@1");
+    expect(made).toContain("year=2026/a.csv, made by prepare.py of commit 3f2a1c, rows 0–299");
+
     const before = await stack.json<{ datasets: unknown[] }>(["datasets", "list"]);
     const wrong = stack.file(
       "sourced/wrong.yaml",
@@ -278,6 +286,12 @@ describe("the command line", () => {
     });
     const missing = await stack.run("datasets", "push", "fresh", "--sql", "SELECT 1");
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("--from is required") });
+    const odd = `${named("{ path: data/*.csv, label: label }").replace("dataset: sourced", "dataset: odd")}\ndrop: [nope]\n`;
+    const unknown = await stack.run("submit", stack.file("sourced/odd.yaml", odd));
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/drop\.0 is "nope", but must be a feature column/),
+    });
     expect(await stack.json(["datasets", "list"])).toEqual(before);
   }, 240_000);
 

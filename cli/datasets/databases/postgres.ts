@@ -69,7 +69,8 @@ async function connect(from: string): Promise<Client> {
   let client: Client;
   try {
     client = new Client({
-      connectionString: from,
+      // The library treats these modes alike, and warns of it.
+      connectionString: from.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, "$1verify-full"),
       connectionTimeoutMillis: connectTimeoutMs,
       application_name: "ringmaster",
       keepAlive: true,

@@ -17,8 +17,8 @@ const flushedLength = 1024 * 1024;
 export async function readSqlite({ from, sql }: DatabaseQuery, folder: string): Promise<QueryRows> {
   if (!fs.statSync(from, { throwIfNoEntry: false })?.isFile())
     throw databaseProblem(from, "must be a file that exists");
-  const journal = `${from}-wal`;
-  if (fs.statSync(journal, { throwIfNoEntry: false })?.size) {
+  for (const journal of [`${from}-wal`, `${from}-journal`]) {
+    if (!fs.statSync(journal, { throwIfNoEntry: false })?.size) continue;
     throw databaseProblem(from, `has changes in ${journal}; close the programs that use it`);
   }
   // Other statements could attach files, or never end.
@@ -27,7 +27,10 @@ export async function readSqlite({ from, sql }: DatabaseQuery, folder: string): 
   const { Database } = await import("node-sqlite3-wasm");
   let database: Database | undefined;
   try {
-    database = new Database(from, { readOnly: true, fileMustExist: true });
+    // The library locks a file by a folder next to its name. The link's is in our folder, so that none is left behind.
+    const link = path.join(folder, "database.sqlite");
+    fs.symlinkSync(path.resolve(from), link);
+    database = new Database(link, { readOnly: true, fileMustExist: true });
     database.all("SELECT count(*) FROM sqlite_master");
   } catch (error) {
     database?.close();

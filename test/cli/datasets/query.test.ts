@@ -144,6 +144,16 @@ describe("a query of an SQLite file", () => {
     const text = await refused(at(name), sql);
     expect(text).toMatch(message);
     expect(text).toMatch(/^400 /);
+    expect(fs.readdirSync(folder).filter((entry) => entry.endsWith(".lock"))).toEqual([]);
+  });
+
+  it("reads a file whatever lock a process has left behind, but not one with an open transaction", async () => {
+    fs.mkdirSync(`${file}.lock`);
+    expect((await push(file, select)).digest).toBe(await digestOfCsv());
+    fs.rmdirSync(`${file}.lock`);
+    fs.writeFileSync(`${file}-journal`, "pages");
+    expect(await refused(file, select)).toMatch(/has changes in .*rows.sqlite-journal; close the programs that use it/);
+    fs.rmSync(`${file}-journal`);
   });
 });
 

@@ -77,7 +77,26 @@ it("names the URL of a file that is absent, without its query, and of a file wit
       },
     );
     await expect(failing).rejects.toThrow(`${url}/data/a.csv cannot be read`);
+    // The class decides how an error is reported.
+    await expect(failing).rejects.toBeInstanceOf(InvalidInputError);
   });
+});
+
+it("gives up a server that sends nothing more, and names the URL", async () => {
+  process.env["RINGMASTER_SOURCE_IDLE_MS"] = "50";
+  try {
+    const stalled: RequestListener = (request, response) => {
+      response.writeHead(request.headers.range ? 206 : 200, { etag: '"one"', "content-length": content.length });
+      if (!request.headers.range) response.write(content.subarray(0, 1_000));
+    };
+    await serving(stalled, (url) =>
+      expect(read(`${url}/a.csv`)).rejects.toThrow(
+        /\/a\.csv", but must be readable, and failed 5 times: .*no data came for 0.05 s/,
+      ),
+    );
+  } finally {
+    delete process.env["RINGMASTER_SOURCE_IDLE_MS"];
+  }
 });
 
 it("reads an object of S3, or all objects under a prefix, from an offset on", async () => {
