@@ -1,5 +1,11 @@
 import { type DuckDbSession, quoteName } from "./session";
 
+/** Returns SQL of the hash of a row's values, and of whether none of them is missing. */
+export function hashSql(columns: readonly string[]): { readonly hash: string; readonly isComplete: string } {
+  const names = columns.map(quoteName);
+  return { hash: `hash(${names.join(", ")})`, isComplete: names.map((name) => `${name} IS NOT NULL`).join(" AND ") };
+}
+
 /**
  * Yields a 64-bit hash of the values of each row, in row order; `undefined` for a row in which one of the columns is
  * missing, if `complete` is given.
@@ -10,11 +16,9 @@ export async function* hashValues(
   columns: readonly string[],
   complete = false,
 ): AsyncGenerator<readonly (bigint | undefined)[]> {
-  const names = columns.map(quoteName);
-  const hash = `hash(${names.join(", ")})`;
-  const isThere = names.map((name) => `${name} IS NOT NULL`).join(" AND ");
+  const { hash, isComplete } = hashSql(columns);
   const result = await session.connection.stream(
-    `SELECT ${complete ? `CASE WHEN ${isThere} THEN ${hash} END` : hash} FROM ${table}`,
+    `SELECT ${complete ? `CASE WHEN ${isComplete} THEN ${hash} END` : hash} FROM ${table}`,
   );
   for (;;) {
     const chunk = await result.fetchChunk();

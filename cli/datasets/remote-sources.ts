@@ -33,17 +33,22 @@ export async function withLocalSources<Result>(
   if (!sources.some(isRemote)) return work(sources);
   const directory = makeTemporaryFolder("sources");
   const folders = sources.map((source, index) => (isRemote(source) ? path.join(directory, String(index)) : source));
-  /** Names remote files by their addresses. */
+  const roots = sources.map((source) => source.replace(/[?#].*$/, "").replace(/[^/]*$/, ""));
+  /** Names remote files by their addresses. The last folder is first, because `…/1` is the beginning of `…/10`. */
   const nameOf = (text: string): string =>
-    folders.reduce((named, folder, index) => {
-      const root = sources[index]!.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
+    folders.reduceRight((named, folder, index) => {
+      const root = roots[index]!;
       return isRemote(sources[index]!) ? named.replaceAll(`${folder}/`, root).replaceAll(folder, root) : named;
     }, text);
   try {
     for (const [index, source] of sources.entries()) {
       if (!isRemote(source)) continue;
       onDownload(source);
-      for (const file of await filesOf(source)) await download(source, file, folders[index]!);
+      const files = await filesOf(source);
+      // A prefix may lack its last slash. The address of a file ends with the file's name.
+      if (/^s3:/i.test(source) && !files.some(({ name }) => source.endsWith(`/${name}`)))
+        roots[index] = source.replace(/\/*$/, "/");
+      for (const file of files) await download(source, file, folders[index]!);
     }
     return await work(folders, nameOf);
   } catch (error) {
@@ -100,16 +105,10 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   };
 }
 
-/** Calls `onIdle` after so many milliseconds without a call of `touch`. */
+/** Calls `onIdle` after so many milliseconds without a call of `touch`. Does not keep the process running. */
 function idleWatch(ms: number, onIdle: () => void): { touch(): void; end(): void } {
-  let timer = setTimeout(onIdle, ms);
-  return {
-    touch() {
-      clearTimeout(timer);
-      timer = setTimeout(onIdle, ms);
-    },
-    end: () => clearTimeout(timer),
-  };
+  const timer = setTimeout(onIdle, ms).unref();
+  return { touch: () => void timer.refresh(), end: () => clearTimeout(timer) };
 }
 
 async function* watched(body: Readable, watch: ReturnType<typeof idleWatch>): AsyncGenerator<Buffer> {

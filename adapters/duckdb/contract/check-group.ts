@@ -13,8 +13,8 @@ import type { DatasetManifest } from "../../../core/datasets/shapes";
 import type { ShardGroup } from "../../../core/datasets/shard-plan";
 import type { ColumnMerger } from "../../../core/features/column-state";
 import type { ObjectStore } from "../../../core/ports";
-import { hashValues } from "../hash-rows";
-import { quoteName, quoteText } from "../session";
+import { hashSql, hashValues } from "../hash-rows";
+import { quoteText } from "../session";
 import { createShardSource, fetchAllShards } from "../shard-source";
 import { withDuckDb } from "../workspace";
 import { fetchReferences, measureDrifts, sampledVersion } from "./check";
@@ -124,13 +124,11 @@ async function repeatedRows(
           ...shard,
           shards: [shard],
         });
-        const names = columns.map(quoteName);
-        const hash = `hash(${names.join(", ")})`;
-        const isThere = names.map((name) => `${name} IS NOT NULL`).join(" AND ");
+        const { hash, isComplete } = hashSql(columns);
         const rows = await session.rows(
           `SELECT ${hash} AS "hash#", ${sampleSql(columns)} AS "sample#"
            FROM ${numbered(`read_parquet(${quoteText(file!)})`)}
-           WHERE ${hash} IN (${[...left.keys()].join(", ")}) AND ${isThere} ORDER BY " row"`,
+           WHERE ${hash} IN (${[...left.keys()].join(", ")}) AND ${isComplete} ORDER BY " row"`,
         );
         for (const row of rows) {
           const found = row["hash#"] as bigint;

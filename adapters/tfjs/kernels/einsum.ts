@@ -11,7 +11,7 @@ export function registerEinsum(): void {
       const [labels, output] = String(attrs!["equation"]).replaceAll(/\s/g, "").split("->") as [string, string];
       const names = labels.split(",");
       const made = tf.tidy(() => einsum(operands, names, output));
-      // A result of the same memory as an operand has its own reference, as any kernel's.
+      // The tensor is disposed of, and its memory is the kernel's result.
       (backend as unknown as BackendWasm).incRef(made.dataId);
       const { dataId, shape, dtype } = made;
       made.dispose();

@@ -82,6 +82,19 @@ it("names the URL of a file that is absent, without its query, and of a file wit
   });
 });
 
+it("names each of many sources by its own address", async () => {
+  const present: RequestListener = (_request, response) => void response.end("a\n");
+  await serving(present, async (url) => {
+    const sources = Array.from({ length: 12 }, (_, index) => `${url}/part-${index}/a.csv`);
+    const names = await withLocalSources(
+      sources,
+      () => undefined,
+      async (folders, nameOf) => folders.map((folder) => nameOf!(`${folder}/a.csv`)),
+    );
+    expect(names).toEqual(sources);
+  });
+});
+
 it("gives up a server that sends nothing more, and names the URL", async () => {
   process.env["RINGMASTER_SOURCE_IDLE_MS"] = "50";
   try {

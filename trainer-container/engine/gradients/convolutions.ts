@@ -20,23 +20,12 @@ const convolution: Plain = {
   filter: (x, dy, filterShape, strides) =>
     run(tf.Conv2DBackpropFilter, { x, dy }, { strides, pad: "valid", dataFormat: "NHWC", filterShape }),
 };
+const plainDepthwise = { pad: "valid", dilations: [1, 1] };
 const depthwise: Plain = {
   input: (inputShape, dy, filter, strides) =>
-    run(
-      tf.DepthwiseConv2dNativeBackpropInput,
-      { dy, filter },
-      {
-        ...{ strides, pad: "valid", dilations: [1, 1], inputShape },
-      },
-    ),
+    run(tf.DepthwiseConv2dNativeBackpropInput, { dy, filter }, { ...plainDepthwise, strides, inputShape }),
   filter: (x, dy, filterShape, strides) =>
-    run(
-      tf.DepthwiseConv2dNativeBackpropFilter,
-      { x, dy },
-      {
-        ...{ strides, pad: "valid", dilations: [1, 1], filterShape },
-      },
-    ),
+    run(tf.DepthwiseConv2dNativeBackpropFilter, { x, dy }, { ...plainDepthwise, strides, filterShape }),
 };
 
 export function registerConvolutionGradients(): void {
@@ -81,12 +70,12 @@ export function paddingOf(x: tf.Tensor4D, filter: tf.Tensor4D, attrs: tf.NamedAt
   const { strides, pad, dilations, dimRoundingMode } = attrs as unknown as {
     strides: number;
     pad: number;
-    dilations: number;
+    dilations: number | null;
     dimRoundingMode?: "floor";
   };
   const isDepthwise = kernelName === tf.DepthwiseConv2dNative;
   const { padInfo } = tf.backend_util.computeConv2DInfo(
-    ...([x.shape, filter.shape, strides, dilations, pad, dimRoundingMode, isDepthwise] as const),
+    ...([x.shape, filter.shape, strides, dilations ?? 1, pad, dimRoundingMode, isDepthwise] as const),
   );
   return [
     [padInfo.top, padInfo.bottom],
