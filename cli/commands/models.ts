@@ -2,6 +2,8 @@ import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { neededViews } from "../../client/complete-rows";
 import type { Answer } from "../../client/operations";
+import { typeText } from "../../core/datasets/identity";
+import { isNullable } from "../../core/datasets/rules";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { HistoryEntry } from "../../core/registry/model";
 import { contextOf } from "../context";
@@ -215,10 +217,29 @@ async function shownViews(client: ApiClient, artifact: ModelArtifact) {
   }));
 }
 
-function printResolved({ artifact: _, ...summary }: ResolvedModel & Readonly<Record<string, unknown>>): void {
-  for (const [field, value] of Object.entries(summary)) {
+function printResolved({
+  artifact: _,
+  inputSchema,
+  signature,
+  ...summary
+}: ResolvedModel & Readonly<Record<string, unknown>>): void {
+  // The signature of a model of the platform is its input schema in MLflow's words.
+  const fields = inputSchema === undefined ? { ...summary, signature } : summary;
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
     process.stdout.write(`${field.padEnd(13)} ${typeof value === "object" ? JSON.stringify(value) : value}\n`);
   }
+  if (inputSchema === undefined) return;
+  process.stdout.write("\n");
+  printTable(
+    ["COLUMN", "TYPE", "NULLABLE", "FROM"],
+    inputSchema.map((column) => [
+      column.name,
+      typeText(column),
+      isNullable(column) ? "yes" : "no",
+      column.from === undefined ? "the row" : `${column.from.view}, ${column.from.feature}`,
+    ]),
+  );
 }
 
 async function waitingVersions(client: ApiClient, models: readonly { readonly name: string }[]) {

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { completeRows, type NeededView, neededViews, viewWarnings } from "../../client/complete-rows";
+import { isNullable } from "../../core/datasets/rules";
 import { InvalidInputError, type Problem } from "../../core/errors";
+import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import { inputColumns } from "../../core/features/planned-rows";
 import type { RawRow } from "../../core/features/transform";
 import { contextOf } from "../context";
 import { entityOf } from "../features/entity";
@@ -65,7 +68,7 @@ export function addPredictCommand(models: Command): void {
               }
             : {
                 predictions: await predictionsOf(
-                  file === undefined ? [entityRow(options.entity, views)] : readRows(file),
+                  file === undefined ? [entityRow(options.entity, views, artifact)] : readRows(file),
                 ),
               };
         const logged = await log?.send();
@@ -113,11 +116,29 @@ function assertOptions({ file, entity, out, log, unit, at }: Options): void {
   if (problems.length > 0) throw new InvalidInputError("the options are not valid", problems);
 }
 
-/** @throws InvalidInputError if the model has no views, or an option names no entity column */
-function entityRow(options: readonly string[], views: readonly NeededView[]): RawRow {
+/** @throws InvalidInputError if the model has no views, needs other columns, or an option names no entity column */
+function entityRow(
+  options: readonly string[],
+  views: readonly NeededView[],
+  { inputSchema, transform }: ModelArtifact,
+): RawRow {
   if (views.length === 0) {
     const rule = "must be left out: no column of the model comes from a feature view; give rows with --file";
     throw new InvalidInputError("the options are not valid", [{ path: "--entity", value: options[0], rule }]);
+  }
+  const given = new Set(
+    views
+      .flatMap(({ entities, columns }) => [...entities, ...columns.map((one) => one.column)])
+      .map(({ name }) => name),
+  );
+  const used = inputColumns(transform);
+  const others = inputSchema.filter(
+    (column) => used.has(column.name) && !given.has(column.name) && !isNullable(column),
+  );
+  if (others.length > 0) {
+    const names = others.map(({ name }) => name).join(", ");
+    const rule = `gives no value of ${names}, which no feature view has: use --file with rows of ${names} and the entity's columns`;
+    throw new InvalidInputError("the model needs more columns", [{ path: "--entity", value: options.join(" "), rule }]);
   }
   return entityOf(
     options,

@@ -10,7 +10,7 @@ import { formatBytes } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { download } from "../download";
 import { createUploads } from "../uploads";
-import { contractCheck } from "./data-contract";
+import { contractCheck, lookupOf } from "./data-contract";
 import { type DatabaseQuery, nameOfDatabase } from "./database-query";
 import { appendToDataset, assertName, type PushProgress, type PushTarget, pushDataset } from "./push";
 import { type QueryOrigin, withQueryRows } from "./query";
@@ -78,7 +78,10 @@ export async function pushData(
       },
     };
     if (append) return appendToDataset({ ...shared, append });
-    const { schemaFile, created } = await provideSchemaFile({ ...optionsOf(choices), ...target, named, sources: file });
+    const { schemaFile, created } = await provideSchemaFile({
+      ...{ ...optionsOf(choices), ...target, named, sources: file },
+      earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
+    });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
     return pushDataset({ ...shared, schemaFile });
   };

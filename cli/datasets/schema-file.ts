@@ -3,8 +3,10 @@ import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { InferredSchema } from "../../adapters/duckdb/infer-schema";
 import type { DataFiles } from "../../adapters/duckdb/source";
 import { parseDatasetSchema } from "../../core/datasets/schema";
+import type { DatasetManifest } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { unwritable } from "../write-file";
+import { followVersion } from "./earlier-columns";
 import { schemaText } from "./schema-text";
 
 export interface SchemaChoice {
@@ -21,6 +23,8 @@ export interface SchemaChoice {
   readonly missing?: readonly string[];
   /** The size to which images are converted. */
   readonly size?: TargetSize;
+  /** Reads the version that a suggested schema follows; undefined if there is none. */
+  readonly earlierVersion?: (() => Promise<DatasetManifest | undefined>) | undefined;
 }
 
 export interface SchemaFile {
@@ -43,7 +47,12 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
       const rule = `is required: there is no ${schemaFile}. Name the column to predict, or a schema file with --schema`;
       throw new InvalidInputError("the dataset cannot be pushed", [{ path: "--label", rule }]);
     }
-    const text = schemaText((choice.named ?? sources).join(" "), await inferSchemaOf(sources, label, missing, size));
+    const inferred = await inferSchemaOf(sources, label, missing, size);
+    const earlier = await choice.earlierVersion?.();
+    const names = (choice.named ?? sources).join(" ");
+    const text = earlier
+      ? schemaText(names, followVersion(inferred, earlier), `${earlier.name}@${earlier.version}`)
+      : schemaText(names, inferred);
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });

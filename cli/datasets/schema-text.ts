@@ -1,19 +1,22 @@
-import type { InferredColumn, InferredSchema } from "../../adapters/duckdb/infer-schema";
+import type { InferredColumn } from "../../adapters/duckdb/infer-schema";
 import { listTokens } from "../../core/datasets/rules";
+import type { SuggestedSchema } from "./earlier-columns";
 
 /** Writes a suggested schema as a schema file, one column on each line, for a person to correct. */
-export function schemaText(file: string, { columns, missing }: InferredSchema): string {
+export function schemaText(file: string, { columns, missing, split }: SuggestedSchema, version?: string): string {
+  const followed = version === undefined ? "" : `, with the types, roles, rules and split of ${version}`;
   return [
-    `# Suggested from ${file.replaceAll(/\s+/g, " ")}: check types and roles.`,
+    `# Suggested from ${file.replaceAll(/\s+/g, " ")}${followed}: check types and roles.`,
     "columns:",
     ...columns.map(lineOf),
     ...(missing.length === 0 ? [] : [`missing: [${listTokens(missing)}]`]),
-    "split: { seed: 0, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }",
+    `split: ${split ? JSON.stringify(split) : "{ seed: 0, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }"}`,
     "",
   ].join("\n");
 }
 
-function lineOf({ name, type, shape, role, nullable, format, note, omitted }: InferredColumn): string {
+function lineOf(column: InferredColumn): string {
+  const { name, type, shape, role, nullable, values, minimum, maximum, format, note, omitted } = column;
   const written = plain.test(name) ? name : JSON.stringify(name);
   if (omitted) return `  # ${written} is omitted: ${note}`;
   const fields = [
@@ -22,6 +25,9 @@ function lineOf({ name, type, shape, role, nullable, format, note, omitted }: In
     ...(shape === undefined ? [] : [`shape: [${shape.join(", ")}]`]),
     ...(role === "feature" ? [] : [`role: ${role}`]),
     ...(nullable ? ["nullable: true"] : []),
+    ...(values === undefined ? [] : [`values: ${JSON.stringify(values)}`]),
+    ...(minimum === undefined ? [] : [`minimum: ${minimum}`]),
+    ...(maximum === undefined ? [] : [`maximum: ${maximum}`]),
     ...(format === undefined ? [] : [`format: ${JSON.stringify(format)}`]),
   ];
   return `  - { ${fields.join(", ")} }${note === undefined ? "" : `   # ${note}`}`;

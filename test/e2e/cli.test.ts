@@ -471,6 +471,9 @@ describe("the command line", () => {
     expect(resolved).toMatchObject({
       views: [{ view: "visits@1", entities: ["customer"], columns: ["x1_log", "x2", "colour"] }],
     });
+    expect((await stack.run("models", "resolve", "planned")).stdout).toMatch(
+      /^COLUMN +TYPE +NULLABLE +FROM +\n(?:.*\n)*x1_log +float +no +visits@1, x1_log/m,
+    );
     expect((await stack.run("lineage", "model", "planned@1")).stdout).toMatch(/view visits@1 +.*x1_log/);
     const shown = await stack.run("runs", "show", runId);
     expect(shown.stdout).toMatch(

@@ -3,6 +3,8 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { pushTarget } from "../../../cli/datasets/push";
 import { provideSchemaFile } from "../../../cli/datasets/schema-file";
+import { parseDatasetSchema } from "../../../core/datasets/schema";
+import type { DatasetManifest } from "../../../core/datasets/shapes";
 
 describe("provideSchemaFile", () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "schema-file-"));
@@ -28,6 +30,58 @@ describe("provideSchemaFile", () => {
     [{ label: "a", schema: "absent.yaml" }, /must be a readable file/],
   ])("refuses options that contradict the file: %j", async (options, message) => {
     await expect(provideSchemaFile({ ...target, ...options })).rejects.toThrow(message);
+  });
+});
+
+describe("a schema file for another version", () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "schema-file-"));
+  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const part = { sha256: "0".repeat(64), rows: 1, bytes: 4 };
+  const earlier = {
+    name: "sales",
+    version: 3,
+    schema: [
+      { name: "y", type: "string", role: "label" },
+      { name: "price", type: "float", role: "feature", nullable: true, minimum: 0, maximum: 9 },
+      { name: "city", type: "string", role: "feature", values: ["a", "b"], from: { view: "v@1", feature: "city" } },
+      { name: "shop", type: "int", role: "ignore" },
+      { name: "code", type: "int", role: "feature" },
+    ],
+    split: {
+      ...{ seed: 7, fractions: { train: 0.6, validation: 0.2, test: 0.2 }, by: "group", column: "shop" },
+      indexes: { train: part, validation: part, test: part },
+    },
+  } as unknown as DatasetManifest;
+  const inferred = async (name: string, text: string, label: string) => {
+    const file = path.join(directory, `${name}.csv`);
+    fs.writeFileSync(file, text);
+    const target = pushTarget([file]);
+    const { schemaFile } = await provideSchemaFile({ ...target, label, earlierVersion: async () => earlier });
+    const written = fs.readFileSync(schemaFile, "utf8");
+    return { written, ...parseDatasetSchema(written, schemaFile) };
+  };
+
+  it("has the version's types, roles, rules, order and split", async () => {
+    const text = "shop,price,city,code,more,y\n1,2,a,x,1,u\n1,3,b,y,1,v\n2,4,b,y,2,v\n";
+    const { written, columns, split } = await inferred("march", text, "y");
+    expect(written).toMatch(/^# Suggested from .*march\.csv, with the types, roles, rules and split of sales@3: check/);
+    expect(columns).toEqual([
+      { name: "y", type: "string", role: "label" },
+      { name: "price", type: "float", role: "feature", nullable: true, minimum: 0, maximum: 9 },
+      { name: "city", type: "string", role: "feature", values: ["a", "b"] },
+      { name: "shop", type: "int", role: "ignore" },
+      // Values that do not fit the version's type keep their own, so that the push refuses them.
+      { name: "code", type: "string", role: "feature" },
+      { name: "more", type: "int", role: "feature" },
+    ]);
+    const { indexes: _, ...rule } = earlier.split;
+    expect(split).toEqual(rule);
+  });
+
+  it("follows no version with another label", async () => {
+    const { columns, split } = await inferred("other", "shop,price,y\n1,2,u\n1,3,v\n2,4,v\n", "shop");
+    expect(columns.map(({ type }) => type)).toEqual(["int", "int", "string"]);
+    expect(split.seed).toBe(0);
   });
 });
 
