@@ -25,7 +25,7 @@ const splits = [...splitNames, "all"] as const;
 export function addEvaluateCommand(program: Command): void {
   program
     .command("evaluate <model>")
-    .description("evaluate a version on a dataset: NAME (the one in production), NAME/3 or NAME@ALIAS")
+    .description("evaluate a version on a dataset: NAME (the one in production), NAME@3 or NAME@ALIAS")
     .requiredOption("--dataset <dataset>", "NAME, NAME@VERSION or NAME@latest")
     .option("--split <split>", `rows: ${splits.join(", ")}`, "test")
     .option("--experiment <name>", "experiment in which the evaluation is recorded as a run", "evaluations")

@@ -8,6 +8,7 @@ import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
+import { parseModelReference } from "../model-reference";
 import { printJson, printTable } from "../output";
 import { unwritable } from "../write-file";
 
@@ -58,12 +59,10 @@ async function versionOf(
   client: ApiClient,
   reference: string,
 ): Promise<{ readonly name: string; readonly version: number }> {
-  const at = reference.lastIndexOf("@");
-  if (at < 1) return { name: reference, version: (await client.production(reference)).version };
-  const [name, wanted] = [reference.slice(0, at), reference.slice(at + 1)];
-  if (wanted === "latest") return { name, version: (await client.model(name)).model.latestVersion };
-  const version = Number(wanted);
-  if (Number.isInteger(version) && version > 0) return { name, version };
+  const { name, version, alias } = parseModelReference(reference);
+  if (version !== undefined) return { name, version };
+  if (alias === undefined) return { name, version: (await client.production(name)).version };
+  if (alias === "latest") return { name, version: (await client.model(name)).model.latestVersion };
   const rule = "must be NAME, NAME@VERSION or NAME@latest";
   throw new InvalidInputError("the model cannot be exported", [{ path: "model", value: reference, rule }]);
 }

@@ -5,6 +5,7 @@ import type { LineageGraph } from "../../api/lineage/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { drawLineage } from "../lineage-tree";
+import { parseModelReference } from "../model-reference";
 import { printJson } from "../output";
 
 export function addLineageCommand(program: Command): void {
@@ -48,10 +49,8 @@ function show(graph: LineageGraph, json: boolean): void {
 }
 
 function referenceOf(reference: string, what: string): { readonly name: string; readonly version?: number } {
-  const at = reference.lastIndexOf("@");
-  if (at < 1) return { name: reference };
-  const version = Number(reference.slice(at + 1));
-  if (Number.isInteger(version) && version > 0) return { name: reference.slice(0, at), version };
+  const { alias, ...found } = parseModelReference(reference);
+  if (alias === undefined) return found;
   throw new InvalidInputError("the lineage cannot be shown", [
     { path: what, value: reference, rule: "must be NAME or NAME@VERSION" },
   ]);

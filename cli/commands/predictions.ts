@@ -28,7 +28,7 @@ export function addPredictCommand(models: Command): void {
   models
     .command("predict <model>")
     .description(
-      "load a version in this process and predict the rows of a file, or an entity: NAME (the one in production), NAME/3 or NAME@ALIAS",
+      "load a version in this process and predict the rows of a file, or an entity: NAME (the one in production), NAME@3 or NAME@ALIAS",
     )
     .option(
       "--file <file>",

@@ -207,6 +207,20 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
     },
   ],
   [
+    "branches that are broadcast",
+    image,
+    (from) => {
+      const x = layers.conv2d({ filters: 4, kernelSize: 3, padding: "same" }).apply(from) as SymbolicTensor;
+      const pooled = layers.globalAveragePooling2d({} as never).apply(x) as SymbolicTensor;
+      const gates = layers.dense({ units: 4, activation: "sigmoid" }).apply(pooled) as SymbolicTensor;
+      const reshaped = layers.reshape({ targetShape: [1, 1, 4] }).apply(gates) as SymbolicTensor;
+      const merged = [layers.multiply(), layers.average(), layers.maximum(), layers.add()].map((layer, index) =>
+        layer.apply(index % 2 === 0 ? [x, reshaped] : [gates, x]),
+      ) as SymbolicTensor[];
+      return layers.concatenate().apply(merged) as SymbolicTensor;
+    },
+  ],
+  [
     "a layer that is used twice",
     [6],
     (from) => {

@@ -27,13 +27,19 @@ export const mergeLayers: Readonly<Record<string, Converter>> = {
   },
 };
 
+/** Joins inputs element by element. Axes of size 1 are broadcast, and axes that an input lacks precede its own. */
 function elementwise(op: string): Converter {
   return (conversion) => {
     const { builder, inputs, layer } = conversion;
-    const shape = layer.outputShape.join();
-    if (inputs.some((value) => value.shape.join() !== shape))
-      unsupported(conversion, "its inputs have different shapes");
-    const names = inputs.map((value) => value.last);
+    const { outputShape } = layer;
+    const names = inputs.map(({ last, shape }) => {
+      const lacking = outputShape.length - shape.length;
+      if (lacking < 0 || shape.some((size, axis) => size !== 1 && size !== outputShape[lacking + axis])) {
+        unsupported(conversion, `an input [${shape}] cannot be broadcast to [${outputShape}]`);
+      }
+      if (lacking === 0) return last;
+      return builder.add("Reshape", [last, builder.integers([0, ...Array<number>(lacking).fill(1), ...shape])]);
+    });
     return channelsLast(
       conversion,
       names.slice(1).reduce((sum, name) => builder.add(op, [sum, name]), names[0]!),
