@@ -5,7 +5,7 @@ import type { PushResult } from "../../adapters/duckdb/push-file";
 import type { ApiClient } from "../../client/api-client";
 import type { ContractReport } from "../../core/datasets/contract/report";
 import type { ColumnSchema, DatasetDraft, SourceFile } from "../../core/datasets/shapes";
-import { InvalidInputError } from "../../core/errors";
+import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { download } from "../download";
@@ -83,13 +83,23 @@ export async function pushData(
       earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
     });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
-    return pushDataset({ ...shared, schemaFile });
+    return pushDataset({ ...shared, schemaFile }).catch((error: unknown) => {
+      throw withSchemaFile(error, schemaFile);
+    });
   };
   if (query) return withQueryRows(query, listener.onSource, (files, origin) => push(files, { origin }));
   const onDownload = (source: string) => listener.onSource(`downloading ${source.replace(/\?.*$/, "")}`);
   return withLocalSources(sources, onDownload, (files, rename) =>
     push(files, { nameOf: (file) => nameWithin(files, file, rename) }),
   );
+}
+
+/** Names the schema file in the refusal of changed columns, which it defines. */
+function withSchemaFile(error: unknown, schemaFile: string): unknown {
+  if (!(error instanceof RingmasterError) || error.code !== "SCHEMA_MISMATCH") return error;
+  const { message, code, httpStatus, details } = error;
+  const next = `the columns are those of ${schemaFile}: edit it, or remove it and push again to follow the newest version`;
+  return new RingmasterError(`${message}; ${next}`, { code, httpStatus, details, cause: error });
 }
 
 /** Names a file in the record of sources: by its address, or by its path below the folder that is a source. */

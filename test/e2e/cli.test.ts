@@ -266,6 +266,23 @@ describe("the command line", () => {
     const { stdout: made } = await stack.run("lineage", "dataset", "parts@1");
     expect(made).toContain("year=2026/a.csv, made by prepare.py of commit 3f2a1c, rows 0–299");
 
+    // The price of a later month happens to be whole: it stays a float, as the newest version has it.
+    const month = (name: string, price: (i: number) => number) => {
+      const rows = Array.from({ length: 60 }, (_, i) => `${price(i)},${"abc"[i % 3]},${i % 2 ? "yes" : "no"}`);
+      stack.file(`sourced/${name}.csv`, `price,shop,sold\n${rows.join("\n")}\n`);
+      const file = join(stack.directory, "sourced", `${name}.csv`);
+      return stack.run("datasets", "push", "months", "--file", file, "--label", "sold");
+    };
+    expect((await month("january", (i) => i / 4)).code).toBe(0);
+    expect(await month("february", (i) => i)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^months@2/) });
+    stack.file(
+      "sourced/march.schema.yaml",
+      readFileSync(join(stack.directory, "sourced", "february.schema.yaml"), "utf8").replace("float", "int"),
+    );
+    expect((await month("march", (i) => 2 * i)).stderr).toMatch(
+      /column price was float and is int.*those of .*march\.schema\.yaml: edit it, or remove it and push again/,
+    );
+
     const before = await stack.json<{ datasets: unknown[] }>(["datasets", "list"]);
     const wrong = stack.file(
       "sourced/wrong.yaml",
