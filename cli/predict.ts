@@ -1,4 +1,5 @@
 import type { ApiClient } from "../client/api-client";
+import { InvalidInputError, type Problem } from "../core/errors";
 import { cutOf } from "../core/evaluation/decision";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { createRowTransform, type RawRow } from "../core/features/transform";
@@ -26,10 +27,25 @@ export async function openPredictor(client: ApiClient, artifact: ModelArtifact):
   return {
     predict(rows) {
       const outputs = predictor.predict(transform.apply(rows), rows.length);
+      assertFinite(outputs, rows.length);
       return rows.map((_row, i) => predictionOf(artifact, outputs, i, rows.length));
     },
     dispose: () => predictor.dispose(),
   };
+}
+
+/** @throws InvalidInputError that names the rows whose outputs are NaN or infinite */
+export function assertFinite(outputs: Float32Array, rows: number): void {
+  const width = outputs.length / rows;
+  const problems: Problem[] = [];
+  const rule =
+    "must have values that the model can compute with: its outputs are not finite; look for very large numbers";
+  for (let row = 0; row < rows && problems.length < 20; row++) {
+    if (!outputs.subarray(row * width, (row + 1) * width).every(Number.isFinite)) {
+      problems.push({ path: `rows[${row}]`, rule });
+    }
+  }
+  if (problems.length > 0) throw new InvalidInputError("the rows cannot be predicted", problems);
 }
 
 /** Loads a model for dense rows. */
