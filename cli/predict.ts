@@ -38,8 +38,7 @@ export async function openPredictor(client: ApiClient, artifact: ModelArtifact):
 export function assertFinite(outputs: Float32Array, rows: number): void {
   const width = outputs.length / rows;
   const problems: Problem[] = [];
-  const rule =
-    "must have values that the model can compute with: its outputs are not finite; look for very large numbers";
+  const rule = "has no finite prediction; look for numbers beyond 3.4e38, the largest of 32 bits";
   for (let row = 0; row < rows && problems.length < 20; row++) {
     if (!outputs.subarray(row * width, (row + 1) * width).every(Number.isFinite)) {
       problems.push({ path: `rows[${row}]`, rule });

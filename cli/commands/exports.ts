@@ -1,27 +1,28 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
-import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/export";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
-import { parseModelReference } from "../model-reference";
+import { modelVersionOf } from "../model-reference";
 import { printJson, printTable } from "../output";
 import { unwritable } from "../write-file";
 
 export function addExportCommand(models: Command): void {
   models
     .command("export <model>")
-    .description("export NAME (the production version), NAME@VERSION or NAME@latest as files for other serving tools")
+    .description(
+      "export NAME (the one in production), NAME@3 or NAME@ALIAS (or @latest) as files for other serving tools",
+    )
     .requiredOption("--format <format>", exportFormats.join(", "))
     .option("--out <directory>", "directory to write (default: NAME-VERSION-FORMAT)")
     .action(async (reference: string, options: { format: string; out?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const format = formatOf(options.format);
-      const { name, version } = await versionOf(client, reference);
+      const { name, version } = await modelVersionOf(client, reference);
       const exported = await client.exportVersion(name, version, format);
       const directory = options.out ?? `${name}-${version}-${format}`;
       const places = new Map(exported.files.map(({ path }) => [path, placeIn(directory, path)]));
@@ -53,18 +54,6 @@ function formatOf(text: string): ExportFormat {
   if (format) return format;
   const rule = `must be one of ${exportFormats.join(", ")}`;
   throw new InvalidInputError("the model cannot be exported", [{ path: "--format", value: text, rule }]);
-}
-
-async function versionOf(
-  client: ApiClient,
-  reference: string,
-): Promise<{ readonly name: string; readonly version: number }> {
-  const { name, version, alias } = parseModelReference(reference);
-  if (version !== undefined) return { name, version };
-  if (alias === undefined) return { name, version: (await client.production(name)).version };
-  if (alias === "latest") return { name, version: (await client.model(name)).model.latestVersion };
-  const rule = "must be NAME, NAME@VERSION or NAME@latest";
-  throw new InvalidInputError("the model cannot be exported", [{ path: "model", value: reference, rule }]);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { LineageGraph } from "../../api/lineage/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { drawLineage } from "../lineage-tree";
-import { parseModelReference } from "../model-reference";
+import { modelVersionOf, parseReference } from "../model-reference";
 import { printJson } from "../output";
 
 export function addLineageCommand(program: Command): void {
@@ -13,11 +13,11 @@ export function addLineageCommand(program: Command): void {
 
   lineage
     .command("model <model>")
-    .description("trace NAME@VERSION (or NAME, the production version) back to run, code, data and raw rows")
+    .description("trace NAME (the one in production), NAME@3 or NAME@ALIAS back to run, code, data and raw rows")
     .action(async (reference: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
-      const { name, version } = referenceOf(reference, "model");
-      show(await client.modelLineage(name, version ?? (await client.production(name)).version), json);
+      const { name, version } = await modelVersionOf(client, reference);
+      show(await client.modelLineage(name, version), json);
     });
 
   lineage
@@ -29,7 +29,11 @@ export function addLineageCommand(program: Command): void {
     .option("--next-token <token>", "continue an earlier list of runs")
     .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
       const { client, json } = contextOf(command);
-      const { name, version } = referenceOf(reference, "dataset");
+      const { name, version, alias } = parseReference(reference);
+      if (alias !== undefined) {
+        const rule = "must be NAME or NAME@VERSION";
+        throw new InvalidInputError("the lineage cannot be shown", [{ path: "dataset", value: reference, rule }]);
+      }
       const number = version ?? (await client.dataset(name)).manifest.version;
       show(await client.datasetLineage(name, number, options), json);
     });
@@ -46,14 +50,6 @@ export function addLineageCommand(program: Command): void {
 function show(graph: LineageGraph, json: boolean): void {
   if (json) printJson(graph);
   else process.stdout.write(`${drawLineage(graph).join("\n")}\n`);
-}
-
-function referenceOf(reference: string, what: string): { readonly name: string; readonly version?: number } {
-  const { alias, ...found } = parseModelReference(reference);
-  if (alias === undefined) return found;
-  throw new InvalidInputError("the lineage cannot be shown", [
-    { path: what, value: reference, rule: "must be NAME or NAME@VERSION" },
-  ]);
 }
 
 async function digestOf(file: string): Promise<string> {

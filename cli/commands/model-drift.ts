@@ -31,7 +31,7 @@ export function addModelDriftCommand(models: Command): void {
     const thresholds = thresholdsOf(options);
     const { file, since } = options;
     const from = since === undefined ? 0 : timeBefore("--since", since, Date.now());
-    const { model, version: number, artifact } = await artifactOf(client, which.replace(/@(\d+)$/, "/$1"));
+    const { model, version: number, artifact } = await artifactOf(client, which);
     const version = await client.modelVersion(model, number);
     const { dataset } = trainingOf(version);
     const { manifest } = await client.dataset(dataset.name, dataset.version);

@@ -15,7 +15,7 @@ export function addServedCommand(models: Command): void {
     .option("--file <file>", "JSON lines or a list of {unit, at, row, prediction, label}; label if it is known")
     .action(async (which: string, { file }: { file?: string }, command: Command) => {
       const { client, json } = contextOf(command);
-      const { model: name, version } = await artifactOf(client, which.replace(/@(\d+)$/, "/$1"));
+      const { model: name, version } = await artifactOf(client, which);
       if (file === undefined) {
         const batches = await servedBatches(client, name, version);
         if (json) printJson({ model: name, version, batches });

@@ -2,28 +2,32 @@ import type { InferredColumn, InferredSchema } from "../../adapters/duckdb/infer
 import { typeText } from "../../core/datasets/identity";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 
-/** A schema that is suggested for a file, with the split of an earlier version if there is one. */
+/** A schema that is suggested for a file, alone or as a version has it. */
 export interface SuggestedSchema extends InferredSchema {
+  /** The version that it follows, as `name@version`. */
+  readonly follows?: string;
   readonly split?: Omit<DatasetManifest["split"], "indexes" | "stratifyBy"> & { readonly stratifyBy?: string | null };
 }
 
 /**
- * Returns a suggested schema with the types, roles, rules, order and split of an earlier version, as far as the file's
- * values fit. So a column of numbers stays `float` although a file happens to have whole ones only, and a column that
- * a person excluded stays excluded. Formats and missing tokens are those of the file. If the file has another label,
- * the suggestion stays as it is.
+ * Returns a suggested schema with the types, roles, rules, order and split of an earlier version. A column of numbers
+ * stays `float` although a file has whole ones only, and a column that a person excluded stays excluded. A column whose
+ * values do not fit its earlier type stays as suggested, and so does the whole schema if the label is another column.
+ * Formats and missing tokens are those of the file.
  */
-export function followVersion(suggested: InferredSchema, { schema, split }: DatasetManifest): SuggestedSchema {
+export function followVersion(suggested: InferredSchema, earlierVersion: DatasetManifest): SuggestedSchema {
+  const { name, version, schema, split } = earlierVersion;
   const label = (columns: readonly ColumnSchema[]) => columns.find(({ role }) => role === "label")?.name;
   if (label(suggested.columns) !== label(schema)) return suggested;
   const earlier = new Map(schema.map((column, index) => [column.name, { column, index }]));
-  const position = ({ name }: ColumnSchema): number => earlier.get(name)?.index ?? earlier.size;
+  const position = (column: ColumnSchema): number => earlier.get(column.name)?.index ?? earlier.size;
   const columns = suggested.columns
     .map((column) => follow(column, earlier.get(column.name)?.column))
     .sort((a, b) => position(a) - position(b));
   const { indexes: _, ...rule } = split;
+  // Without a column, a schema file is stratified by its label.
   const stratified = rule.by !== undefined || rule.stratifyBy !== undefined ? rule : { ...rule, stratifyBy: null };
-  return { ...suggested, columns, split: stratified };
+  return { ...suggested, columns, split: stratified, follows: `${name}@${version}` };
 }
 
 function follow(column: InferredColumn, earlier: ColumnSchema | undefined): InferredColumn {

@@ -84,7 +84,7 @@ export async function pushData(
     });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
     return pushDataset({ ...shared, schemaFile }).catch((error: unknown) => {
-      throw withSchemaFile(error, schemaFile);
+      throw created ? error : withSchemaFile(error, schemaFile);
     });
   };
   if (query) return withQueryRows(query, listener.onSource, (files, origin) => push(files, { origin }));
@@ -94,7 +94,7 @@ export async function pushData(
   );
 }
 
-/** Names the schema file in the refusal of changed columns, which it defines. */
+/** Names the existing schema file in the refusal of changed columns, which it defines. */
 function withSchemaFile(error: unknown, schemaFile: string): unknown {
   if (!(error instanceof RingmasterError) || error.code !== "SCHEMA_MISMATCH") return error;
   const { message, code, httpStatus, details } = error;

@@ -50,9 +50,7 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
     const inferred = await inferSchemaOf(sources, label, missing, size);
     const earlier = await choice.earlierVersion?.();
     const names = (choice.named ?? sources).join(" ");
-    const text = earlier
-      ? schemaText(names, followVersion(inferred, earlier), `${earlier.name}@${earlier.version}`)
-      : schemaText(names, inferred);
+    const text = schemaText(names, earlier ? followVersion(inferred, earlier) : inferred);
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });

@@ -3,8 +3,8 @@ import { listTokens } from "../../core/datasets/rules";
 import type { SuggestedSchema } from "./earlier-columns";
 
 /** Writes a suggested schema as a schema file, one column on each line, for a person to correct. */
-export function schemaText(file: string, { columns, missing, split }: SuggestedSchema, version?: string): string {
-  const followed = version === undefined ? "" : `, with the types, roles, rules and split of ${version}`;
+export function schemaText(file: string, { columns, missing, split, follows }: SuggestedSchema): string {
+  const followed = follows === undefined ? "" : `, with the types, roles, rules and split of ${follows}`;
   return [
     `# Suggested from ${file.replaceAll(/\s+/g, " ")}${followed}: check types and roles.`,
     "columns:",

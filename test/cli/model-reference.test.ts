@@ -1,6 +1,6 @@
-import { parseModelReference } from "../../cli/model-reference";
+import { parseReference } from "../../cli/model-reference";
 
-describe("parseModelReference", () => {
+describe("parseReference", () => {
   it.each([
     ["churn", { name: "churn" }],
     ["churn@3", { name: "churn", version: 3 }],
@@ -12,6 +12,6 @@ describe("parseModelReference", () => {
     ["churn@", { name: "churn@" }],
     ["a/b", { name: "a/b" }],
   ])("reads %s", (text, reference) => {
-    expect(parseModelReference(text)).toEqual(reference);
+    expect(parseReference(text)).toEqual(reference);
   });
 });

@@ -491,7 +491,13 @@ describe("the command line", () => {
     expect((await stack.run("models", "resolve", "planned")).stdout).toMatch(
       /^COLUMN +TYPE +NULLABLE +FROM +\n(?:.*\n)*x1_log +float +no +visits@1, x1_log/m,
     );
-    expect((await stack.run("lineage", "model", "planned@1")).stdout).toMatch(/view visits@1 +.*x1_log/);
+    for (const reference of ["planned@1", "planned/1", "planned@champion", "planned@latest"]) {
+      expect((await stack.run("lineage", "model", reference)).stdout).toMatch(/view visits@1 +.*x1_log/);
+    }
+    for (const command of ["lineage model planned@none", "models export planned@none --format onnx"]) {
+      const unknown = { code: 2, stderr: expect.stringContaining('"planned@none", but must name an alias of planned') };
+      expect(await stack.run(...command.split(" "))).toMatchObject(unknown);
+    }
     const shown = await stack.run("runs", "show", runId);
     expect(shown.stdout).toMatch(
       /importance: loss of accuracy.*\n+COLUMN +MEAN +DEVIATION\s+(colour|x1_log|x2) +0\.\d/,

@@ -78,10 +78,21 @@ describe("a schema file for another version", () => {
     expect(split).toEqual(rule);
   });
 
+  it("is not stratified if the version is not", async () => {
+    const { indexes, seed, fractions } = earlier.split;
+    const unstratified = { ...earlier, split: { indexes, seed, fractions } };
+    const target = pushTarget([path.join(directory, "march.csv")]);
+    const schema = path.join(directory, "unstratified.yaml");
+    const choice = { ...target, schemaFile: schema, label: "y", earlierVersion: async () => unstratified };
+    await provideSchemaFile(choice);
+    expect(parseDatasetSchema(fs.readFileSync(schema, "utf8"), schema).split).toEqual({ seed, fractions });
+  });
+
   it("follows no version with another label", async () => {
-    const { columns, split } = await inferred("other", "shop,price,y\n1,2,u\n1,3,v\n2,4,v\n", "shop");
+    const { written, columns, split } = await inferred("other", "shop,price,y\n1,2,u\n1,3,v\n2,4,v\n", "shop");
     expect(columns.map(({ type }) => type)).toEqual(["int", "int", "string"]);
     expect(split.seed).toBe(0);
+    expect(written).not.toContain("sales@3");
   });
 });
 
