@@ -2,6 +2,8 @@ const { availableParallelism, totalmem } = require("node:os");
 const { useMemory } = require("./test/support/jest/temporary-folder.js");
 
 useMemory();
+// Tests compare texts without colours, also where the environment asks for them, as CI systems do.
+process.env.NO_COLOR = "1";
 
 /** @type {import('jest').Config} */
 module.exports = {

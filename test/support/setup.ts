@@ -4,3 +4,5 @@ process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] = "true";
 process.env["RINGMASTER_CHECK_RESPONSES"] = "1";
 /** Stacks that a test starts record which permissions are used; `scripts/check-grants.js` reads the records. */
 process.env["RINGMASTER_RECORD_ACCESSES"] = "1";
+/** Jest sets this for its workers where its own output has colours; jest.config.js turns colours off for tests. */
+delete process.env["FORCE_COLOR"];
