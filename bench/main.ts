@@ -34,6 +34,7 @@ import { benchScale } from "./scale/bench";
 import { benchSearch } from "./search/bench";
 import { benchSequential } from "./sequential/bench";
 import { benchSharding } from "./sharding/bench";
+import { BadOptionError } from "./support/arguments";
 import { benchTabular } from "./tabular/bench";
 import { benchTracking } from "./tracking/bench";
 import { benchTrain } from "./train/bench";
@@ -85,9 +86,12 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
 const [name = "", ...args] = process.argv.slice(2);
 const bench = benches[name];
 if (bench) {
-  bench(args).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-    process.exitCode = 1;
+  const run = async () => bench(args);
+  run().catch((error: unknown) => {
+    const isWrongUse =
+      error instanceof BadOptionError || /^ERR_PARSE_ARGS/.test((error as { code?: string }).code ?? "");
+    process.stderr.write(`${error instanceof Error && !isWrongUse ? error.stack : (error as Error).message}\n`);
+    process.exitCode = isWrongUse ? 2 : 1;
   });
 } else {
   process.stderr.write(`usage: npm run bench -- <${Object.keys(benches).join(" | ")}> [--json]\n`);

@@ -190,6 +190,7 @@ async function trainRun(own: Process, environment: Environment, threads = true):
         store: gangs,
         clock,
         host,
+        hasEnded: session.isRefused,
         logger: {
           info: (message, fields) => logger.log("info", `gang: ${message}`, fields),
           warn: (message, fields) => logger.log("warn", `gang: ${message}`, fields),

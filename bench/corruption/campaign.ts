@@ -2,6 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { oneOf, seededRandom } from "../elastic/random";
+import { BadOptionError } from "../support/arguments";
 import { type DamageKind, damageFile, damageKinds, filesBelow } from "./damage";
 import { logSubject } from "./logs";
 import { s3Subjects, unverifiedSubject } from "./s3";
@@ -65,7 +66,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
         : [...s3Subjects(), ...databaseSubjects(), journalSubject(), logSubject(), ...fileSubjects()];
     const chosen = subjects.filter(({ name }) => name.includes(options.only ?? ""));
     if (chosen.length === 0)
-      throw new Error(`--only ${options.only} names no class: ${subjects.map(({ name }) => name).join(", ")}`);
+      throw new BadOptionError(`--only ${options.only} names no class: ${subjects.map(({ name }) => name).join(", ")}`);
     const templates: Template[] = [];
     for (const [i, subject] of chosen.entries()) templates.push(await build(subject, path.join(root, `template-${i}`)));
     const cells: Cell[] = [];

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { BadOptionError } from "../support/arguments";
 import { type ScenarioName, scenarioNames, scenarios } from "./scenarios";
 
 export interface ElasticOptions {
@@ -54,5 +55,5 @@ export function readOptions(args: readonly string[]): ElasticOptions {
 function whole(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`--${name} is ${text}, but must be a whole number from ${least} to ${most}`);
+  throw new BadOptionError(`--${name} is ${text}, but must be a whole number from ${least} to ${most}`);
 }

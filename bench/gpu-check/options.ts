@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Precision } from "../../core/runs/hyperparameters";
 import { parseModelsOptions } from "../models/options";
-import { checked, list } from "../support/arguments";
+import { BadOptionError, checked, list } from "../support/arguments";
 import type { BenchModel } from "../train/modules";
 
 export interface GpuCheckOptions {
@@ -30,8 +30,8 @@ export function parseGpuCheckOptions(args: readonly string[]): GpuCheckOptions {
   const known = ["float32", "tf32", "bfloat16", "float16"] as const;
   const [batchSize, seconds] = [Number(values.batch), Number(values.seconds)];
   if (!Number.isInteger(batchSize) || batchSize < 8 || batchSize % 8 !== 0)
-    throw new Error(`--batch is '${values.batch}', but must be a multiple of 8`);
-  if (!(seconds > 0)) throw new Error(`--seconds is '${values.seconds}', but must be more than 0`);
+    throw new BadOptionError(`--batch is '${values.batch}', but must be a multiple of 8`);
+  if (!(seconds > 0)) throw new BadOptionError(`--seconds is '${values.seconds}', but must be more than 0`);
   return {
     device: checked("device", values.device, ["gpu", "cpu"] as const),
     models: parseModelsOptions(["--models", values.models]).models,

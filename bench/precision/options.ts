@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Precision } from "../../core/runs/hyperparameters";
-import { checked, list } from "../support/arguments";
+import { BadOptionError, checked, list } from "../support/arguments";
 import { precisionModels } from "./models";
 
 const narrow = ["bfloat16", "float16"] as const;
@@ -38,5 +38,5 @@ export function parsePrecisionOptions(args: readonly string[]): PrecisionOptions
 
 function count(option: string, value: string): number {
   if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
-  throw new Error(`--${option} is '${value}', but must be a whole number from 1 on`);
+  throw new BadOptionError(`--${option} is '${value}', but must be a whole number from 1 on`);
 }

@@ -55,7 +55,9 @@ async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
 
 async function compile(compiler, headers, staging, deadline) {
   const published = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
-  const own = ["adam.cc", "products.cc", "sums.cc"].map((file) => path.join(__dirname, "operations", file));
+  const own = ["adam.cc", "products.cc", "session.cc", "sums.cc"].map((file) =>
+    path.join(__dirname, "operations", file),
+  );
   const sources = [...published, ...own];
   const include = [headers, path.join(staging, "tensorflow", "include"), packageFolder].map((folder) => `-I${folder}`);
   const link = isMac
@@ -64,8 +66,9 @@ async function compile(compiler, headers, staging, deadline) {
   // Vector registers of any width round equally if a product and a sum are not contracted.
   const arithmetic = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"];
   const flags = ["-std=c++17", ...arithmetic, "-pthread", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
+  const sessions = "-DTF_NewSessionOptions=RingmasterNewSessionOptions"; // see `operations/session.cc`
   const output = ["-o", path.join(staging, "tfjs_binding.node")];
-  await run(compiler, [...flags, ...include, ...sources, ...output, ...link], { deadline });
+  await run(compiler, [...flags, sessions, ...include, ...sources, ...output, ...link], { deadline });
 }
 
 module.exports = { buildAgainstWheel };

@@ -28,7 +28,7 @@ describe("gpu-check", () => {
 
   it("refuses a batch that has no equal microshards", async () => {
     const { code, error } = await gpuCheck(["--batch", "12"]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(error).toContain("--batch is '12', but must be a multiple of 8");
   });
 

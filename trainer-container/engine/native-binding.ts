@@ -43,7 +43,7 @@ export interface NativeBinding {
 
 const packageName = "@tensorflow/tfjs-node-gpu";
 /** See `build` in `scripts/native/location.js`. */
-const build = 3;
+const build = 5;
 
 /**
  * Returns the folder where `scripts/native.js` stores the binding: a cache folder of the user that survives `npm ci`.

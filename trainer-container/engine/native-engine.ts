@@ -103,17 +103,13 @@ function engineOf({ backend, sharing, numerics }: Library, { precision, onExecut
         return model;
       }
       const roundsFactors = numerics.device === "gpu" && numerics.switches["tf32"] === "on";
-      const tolerance = roundsFactors ? tf32Tolerance : undefined;
-      const graph = new GraphProgram(backend, definition, model, sharing, onExecution, precision, tolerance);
+      const graph = new GraphProgram(backend, definition, model, sharing, onExecution, precision, roundsFactors);
       const takesSparse = definition.type === "mlp" && !definition.dropout && sharing && !precision;
       const sparse = takesSparse ? new SparseProgram(backend.binding, definition, model.layout) : undefined;
       return new ProgramTrainable(model, sparse ? new MlpProgram(graph, sparse) : graph);
     },
   };
 }
-
-/** A graph may compute products in another order than the tape, so TF32's rounding (10 bits) gives other values. */
-const tf32Tolerance = 1e-2;
 
 /** Does the work of the package's entry, without its search for the binding inside `node_modules`. */
 async function registerBackend(binding: NativeBinding): Promise<void> {

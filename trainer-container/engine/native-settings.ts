@@ -13,6 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, environment: Environment): Environment {
   const defaults = {
     TF_DETERMINISTIC_OPS: "1",
+    TF_USE_DETERMINISTIC_SEGMENT_REDUCTIONS: "1", // on GPUs; without it, sums of segments fail or depend on timing
     TF_ENABLE_ONEDNN_OPTS: "1",
     TF_FORCE_GPU_ALLOW_GROWTH: "true",
     TF_CPP_MIN_LOG_LEVEL: "2",
@@ -20,6 +21,8 @@ export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, en
   return {
     TF_NUM_INTRAOP_THREADS: String(threads),
     TF_NUM_INTEROP_THREADS: "1",
+    // By the device, not by the library: a library for GPUs also serves CPUs, with the same bits. On GPUs it chooses layouts of images.
+    RINGMASTER_GRAPH_OPTIMIZER: gpu === undefined ? "off" : "on",
     CUDA_VISIBLE_DEVICES: visibleDevices(gpu, environment.CUDA_VISIBLE_DEVICES),
     NVIDIA_TF32_OVERRIDE: tf32 ? undefined : "0",
     ...Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, environment[name] ?? value])),

@@ -24,6 +24,7 @@ export interface Gang {
    * @throws GangCompletedError if another member has completed the run
    * @throws GangLeftError if `leave` was called
    * @throws GangMemberReplacedError if another process has registered under the same member id
+   * @throws GangRunEndedError if the store fails because the run has ended
    */
   enter(finishedSteps: number): Promise<Generation>;
   /**
@@ -161,5 +162,13 @@ export class GangLeftError extends Error {
   constructor(readonly memberId: string) {
     super(`gang member ${memberId} has left: start another to come back`);
     this.name = "GangLeftError";
+  }
+}
+
+/** The gang's store refuses this member, because the run has ended, for example by a cancellation. */
+export class GangRunEndedError extends Error {
+  constructor(gangId: string, cause: unknown) {
+    super(`the run of gang ${gangId} has ended, so its store is closed`, { cause });
+    this.name = "GangRunEndedError";
   }
 }

@@ -53,6 +53,8 @@ export interface GangOptions {
   /** Interface to listen on. Default: `host` if it is 127.0.0.1, otherwise all. */
   readonly listenHost?: string;
   readonly logger?: GangLogger;
+  /** Tests whether the run has ended, after a call of the store failed. Default: it has not. */
+  readonly hasEnded?: () => Promise<boolean>;
   readonly timing?: Partial<GangTiming>;
   /** Elements of a frame; all members must agree. Default 64 Ki. */
   readonly chunkElements?: number;

@@ -7,7 +7,14 @@ import { Alarm } from "./alarm";
 import { withDeadline } from "./deadline";
 import { type Decision, decide, decideFromHead, type GangLimits } from "./decide";
 import { type GangEnvironment, processEnvironment } from "./environment";
-import { type Gang, GangCompletedError, GangLeftError, GangMemberReplacedError, type Generation } from "./gang";
+import {
+  type Gang,
+  GangCompletedError,
+  GangLeftError,
+  GangMemberReplacedError,
+  GangRunEndedError,
+  type Generation,
+} from "./gang";
 import { reportsLoss, timingOf } from "./large-gang";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
@@ -233,11 +240,21 @@ export class RendezvousGang implements Gang {
     await this.alarm.sleep(backoffMs(failures, timing, this.environment.timers.random));
   }
 
-  /** Retries while the store is unavailable: its outage must not end a run. */
+  private async hasRunEnded(): Promise<boolean> {
+    const asking = this.options.hasEnded?.() ?? Promise.resolve(false);
+    return withDeadline(asking, this.timing.storeCallMs, "the test of the run's end", this.environment.timers).catch(
+      () => false,
+    );
+  }
+
+  /**
+   * Retries while the store is unavailable: its outage must not end a run. After 1, 2, 4, 8, … failures it asks whether the run has
+   * ended, because the store then refuses every call.
+   */
   private async retry<T>(operation: () => Promise<T>): Promise<T> {
     const { timers } = this.environment;
     const startedAt = timers.now();
-    for (;;) {
+    for (let failures = 1; ; failures += 1) {
       const calledAt = timers.now();
       try {
         const answer = await withDeadline(operation(), this.timing.storeCallMs, "the gang's store", timers);
@@ -246,6 +263,8 @@ export class RendezvousGang implements Gang {
       } catch (error) {
         if (timers.now() - startedAt > this.timing.storePatienceMs) throw error;
         this.options.logger?.warn("the gang's store failed", { error: String(error) });
+        if (Number.isInteger(Math.log2(failures)) && (await this.hasRunEnded()))
+          throw new GangRunEndedError(this.options.gangId, error);
         await this.alarm.sleep(this.timing.idlePollMs);
       }
     }

@@ -17,7 +17,7 @@ import { openFeed, openValidation } from "../data/open-feed";
 import { windowedShards } from "../data/row-order";
 import { createShardCache } from "../data/shard-cache";
 import type { Engine, EngineOptions } from "../engine/engine";
-import { type Gang, GangMemberReplacedError } from "../gang/gang";
+import { type Gang, GangMemberReplacedError, GangRunEndedError } from "../gang/gang";
 import { requireStoppingMetric } from "../loop/best-epoch";
 import { createLeafComputer } from "../loop/gradients";
 import { planTraining } from "../loop/plan";
@@ -74,6 +74,7 @@ const settlePatienceMs = 5_000;
 export async function runTrainer(dependencies: TrainerDependencies): Promise<number> {
   const { config, store, clock, logger, telemetry, interruption } = dependencies;
   let gang: Gang | undefined;
+  let hasEnded = false;
   try {
     const { runId, segment } = config;
     const ended = (await findResult(store, runId)) ?? (await findPause(store, runId, segment));
@@ -88,8 +89,9 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
     });
     return await Promise.race([training, ...(dependencies.uncaught ? [dependencies.uncaught] : [])]);
   } catch (error) {
-    if (error instanceof GangMemberReplacedError) {
-      logger.log("warn", error.message);
+    hasEnded = error instanceof GangRunEndedError;
+    if (hasEnded || error instanceof GangMemberReplacedError) {
+      logger.log("warn", (error as Error).message);
       return trainerExitCodes.retry;
     }
     const verdict = judge(error);
@@ -113,7 +115,7 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
     return trainerExitCodes.failed;
   } finally {
     // The stores refuse an ended run, so that leaving and sending would be retried until the host ends this process.
-    const hasEnded = interruption.raised && (await dependencies.hasEnded?.());
+    hasEnded ||= interruption.raised && (await dependencies.hasEnded?.()) === true;
     // `leave` is idempotent. This call is for exits without another one.
     if (!hasEnded) await gang?.leave("failed").catch(() => undefined);
     await telemetry.close(hasEnded ? 0 : telemetryPatienceMs);

@@ -59,7 +59,7 @@ export function meshOptions(
 }
 
 export async function startWorld(worldSize: number, options: WorldOptions = {}): Promise<World> {
-  const listeners = await startListeners(worldSize, undefined, options.local);
+  const listeners = await startListeners(worldSize, 60_000, options.local);
   const { timing, algorithm } = options;
   const members = await options.members?.(listeners);
   const meshes = await Promise.all(

@@ -33,6 +33,15 @@ const cases: Readonly<Record<string, Case>> = {
     operations: 14,
   },
   "tile of rank 5": { shapes: [[2, 1, 2, 1, 2]], compute: (x) => tf.tile(x, [1, 3, 2, 2, 1]), operations: 14 },
+  "enlarged images, as up-sampling makes them": {
+    shapes: [[2, 3, 2, 2]],
+    compute: (x) => tf.image.resizeNearestNeighbor(x as tf.Tensor4D, [6, 6]),
+    operations: 14,
+  },
+  "images enlarged by a fraction": {
+    shapes: [[1, 2, 2, 2]],
+    compute: (x) => tf.image.resizeNearestNeighbor(x as tf.Tensor4D, [3, 5]),
+  },
   "tile without a repetition": { shapes: [[2, 3]], compute: (x) => tf.tile(x, [1, 1]), operations: 12 },
   "batch normalization by channel": {
     shapes: [[2, 3, 2, 4], [4], [4], [4], [4]],

@@ -8,6 +8,7 @@ import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrit
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
 import { joinProductsAndSums, useOwnProducts } from "../../../trainer-container/engine/graph/rewrites/own-products";
+import { widenFactors } from "../../../trainer-container/engine/graph/rewrites/wide-factors";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
@@ -148,6 +149,30 @@ suite("rewrites of graphs", () => {
     const graph = record([x], () => [tf.sum(x, axes)]);
     const [expected, found] = [graph.nodes, sumInLevels(graph.nodes)].map((nodes) => run({ ...graph, nodes }, [x])[0]);
     expect(found).toHaveLength(outputShape.reduce((product, each) => product * each, 1));
+    found?.forEach((value, at) => {
+      expect(value).toBeCloseTo(expected?.[at] as number, 3);
+    });
+  });
+
+  it.each([
+    ["the right one", [1024, 24], [1024, 512], true],
+    ["the left one", [1, 1024, 512], [1, 1024, 24], true],
+    ["none with 500 columns", [1024, 24], [1024, 500], false],
+    ["none with few rows", [512, 24], [512, 512], false],
+    ["none of several products", [2, 1024, 24], [2, 1024, 512], false],
+  ])("widens factors of a transposed product: %s", (_, left, right, widened) => {
+    const [a, b] = [left, right].map((shape, seed) => tf.randomUniform(shape, -1, 1, "float32", seed));
+    const graph = record([a, b] as tf.Tensor[], () => [tf.matMul(a as tf.Tensor, b as tf.Tensor, true)]);
+    const nodes = widenFactors(graph.nodes);
+    if (!widened) {
+      expect(nodes).toBe(graph.nodes);
+      return;
+    }
+    expect(nodes.filter(({ op }) => op === "Pad")).toHaveLength(1);
+    const [expected, found] = [graph.nodes, nodes].map(
+      (each) => run({ ...graph, nodes: each }, [a, b] as tf.Tensor[])[0],
+    );
+    expect(found).toHaveLength(24 * 512);
     found?.forEach((value, at) => {
       expect(value).toBeCloseTo(expected?.[at] as number, 3);
     });

@@ -4,6 +4,7 @@ import { layers } from "@tensorflow/tfjs-layers";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { drawKey, withDraws } from "../../../trainer-container/engine/draws";
 import type { Engine } from "../../../trainer-container/engine/engine";
+import { nanOutOfRange } from "../../../trainer-container/engine/native/gather";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 
@@ -50,6 +51,21 @@ if (findBinding("cpu")) {
     });
     beforeEach(() => tf.engine().startScope());
     afterEach(() => tf.engine().endScope());
+
+    it("on a GPU make rows of an index out of range NaN", () => {
+      const ids = tf.tensor2d(
+        [
+          [0, 3],
+          [4, -1],
+        ],
+        [2, 2],
+        "int32",
+      );
+      const added = nanOutOfRange([4, 5], ids, 0, 0);
+      expect(added.shape).toEqual([2, 2, 1]);
+      expect(values(added)).toEqual([0, 0, Number.NaN, Number.NaN]);
+      expect(nanOutOfRange([2, 3, 4, 5], ids, 2, 1).shape).toEqual([2, 1, 2, 1]);
+    });
 
     it("are part of the numerics record", () => {
       const { kernels, maxPool } = engine.numerics().switches;

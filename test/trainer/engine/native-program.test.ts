@@ -65,7 +65,7 @@ if (findBinding("cpu")) {
     });
 
     it("are named in the numerics record", () => {
-      expect(engine.numerics().switches).toMatchObject({ graph: "5", sharing: "on", operations: "own" });
+      expect(engine.numerics().switches).toMatchObject({ graph: "7", sharing: "on", operations: "own" });
     });
 
     it.each(definitions)("have the tape's gradient: %s", async (_, definition) => {

@@ -46,6 +46,12 @@ describe("the settings of native TensorFlow", () => {
     }
   });
 
+  it("switch the graph optimizer off on a CPU alone, whatever the environment says", () => {
+    const optimizerOf = (gpu: object) =>
+      nativeSettings({ threads: 1, ...gpu }, { RINGMASTER_GRAPH_OPTIMIZER: "?" }).RINGMASTER_GRAPH_OPTIMIZER;
+    expect([optimizerOf({}), optimizerOf({ gpu: 0 })]).toEqual(["off", "on"]);
+  });
+
   it("are set in the process, or unset", () => {
     process.env[override] = "0";
     applySettings({ [override]: undefined });

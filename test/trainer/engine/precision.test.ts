@@ -7,8 +7,10 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
+import { requireEqual } from "../../../trainer-container/engine/graph/pass-recorder";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { roundProducts } from "../../../trainer-container/engine/graph/rewrites/precision";
+import { columnSums } from "../../../trainer-container/engine/layers/column-sums";
 import { exactMatMul } from "../../../trainer-container/engine/layers/exact";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
@@ -115,6 +117,29 @@ suite("precision", () => {
     const a = tf.tensor2d([[1 + 2 ** -12]]);
     const one = tf.ones<tf.Rank.R2>([1, 1]);
     expect(rounded("bfloat16", [a, one], () => exactMatMul(a, one))).toEqual([1 + 2 ** -12]);
+    const rows = tf.fill<tf.Rank.R2>([1_024, 1], 100);
+    expect(rounded("float16", [rows], () => columnSums(rows))).toEqual([102_400]);
+  });
+
+  describe("a graph is compared with the tape", () => {
+    const layout = [{ name: "dense/kernel", shape: [100], offset: 0, size: 100, trainable: true }];
+    const gradient = Array.from({ length: 100 }, (_, index) => Math.sin(index) * 10);
+    const compare = (loss: number, found: readonly number[], tf32: boolean) => () =>
+      requireEqual([tf.tensor1d([2]), tf.tensor1d(gradient)], [[loss], found], layout, 1, tf32);
+    const with3At7 = gradient.map((value, index) => (index === 7 ? value + 3 : value));
+
+    it("value by value in float32", () => {
+      expect(compare(2, gradient, false)).not.toThrow();
+      expect(compare(2, with3At7, false)).toThrow("for its gradient of dense/kernel");
+      expect(compare(2.001, gradient, false)).toThrow("for its loss or metrics");
+    });
+
+    it("as a whole in TF32, where single values may differ", () => {
+      expect(compare(2.001, with3At7, true)).not.toThrow();
+      expect(compare(2.1, gradient, true)).toThrow("for its loss or metrics");
+      const wrong = gradient.map((value) => value * 1.2);
+      expect(compare(2, wrong, true)).toThrow(/for its gradient of dense\/kernel/);
+    });
   });
 
   it("on a GPU gives the products the 16-bit type", () => {

@@ -4,6 +4,7 @@ import {
   GangCompletedError,
   GangLeftError,
   GangMemberReplacedError,
+  GangRunEndedError,
   gangSignals,
 } from "../../../trainer-container/gang/gang";
 import type { MemberRecord } from "../../../trainer-container/gang/model";
@@ -289,6 +290,18 @@ describe("a gang", () => {
     const store = Object.assign(new MemoryGangStore(), { read: () => Promise.reject(new Error("no such table")) });
     const gang = member(store, 0, { timing: { ...quick, storePatienceMs: 50 } });
     await expect(gang.enter(0)).rejects.toThrow("no such table");
+    await gang.leave("failed");
+  });
+
+  it("stops at once at a store that refuses an ended run, and keeps to one that is only away", async () => {
+    const refusing = () => Promise.reject(new Error("access denied"));
+    const store = Object.assign(new MemoryGangStore(), { read: refusing });
+    let calls = 0;
+    const hasEnded = async () => ++calls === 3;
+    const gang = member(store, 0, { timing: { ...quick, storePatienceMs: 60_000 }, hasEnded });
+    const failure: unknown = await gang.enter(0).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(GangRunEndedError);
+    expect(calls).toBe(3); // after 1, 2 and 4 failures
     await gang.leave("failed");
   });
 

@@ -166,11 +166,19 @@ export class PassRecorder {
   }
 }
 
+/** Largest accepted difference of two float32 results, relative to the largest element, or absolute below 1. */
+const tolerance = 1e-5;
+/**
+ * TF32 keeps 10 bits of a factor, so the tape and a graph, which may compute products in another order, can choose another maximum
+ * or another side of a ReLU in some places. Single elements of a gradient then differ much, but the gradient as a whole little.
+ */
+const tf32Tolerance = { loss: 1e-2, gradient: 0.1 };
+
 /**
  * @param tensors the outputs, as the tape computed them
  * @param found their values in the graph
  * @param lossScale power of two by which found gradients are multiplied, but not running statistics
- * @param tolerance largest accepted difference, relative to the largest element, or absolute below 1
+ * @param tf32 whether products of the two were rounded to TF32
  * @throws ModelError if they are not those of the tape
  */
 export function requireEqual(
@@ -178,21 +186,37 @@ export function requireEqual(
   found: readonly ArrayLike<number>[],
   layout: readonly ParameterSlot[],
   lossScale = 1,
-  tolerance = 1e-5,
+  tf32 = false,
 ): void {
   const trained = layout.reduce((total, { size, trainable }) => total + (trainable ? size : 0), 0);
   tensors.forEach((tensor, index) => {
     const expected = tensor.dataSync() as Float32Array;
     const values = found[index] as ArrayLike<number>;
-    const computed = (i: number): number => (values[i] as number) / (index > 0 && i < trained ? lossScale : 1);
-    const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-    const at = expected.findIndex((value, i) => Math.abs(computed(i) - value) > tolerance * scale);
+    const computed = expected.map((_, i) => (values[i] as number) / (index > 0 && i < trained ? lossScale : 1));
+    const at =
+      tf32 && index > 0
+        ? differentAsAWhole(expected, computed, tf32Tolerance.gradient)
+        : firstDifferent(expected, computed, tf32 ? tf32Tolerance.loss : tolerance);
     if (at === -1) return;
     const slot = layout.find(({ offset, size }) => at < offset + size);
     const where = index === 0 ? "loss or metrics" : `gradient of ${slot?.name}`;
     throw new ModelError(
-      `The model's graph gives ${computed(at)} for its ${where}, where its operations one by one give ${expected[at]}. ` +
+      `The model's graph gives ${computed[at]} for its ${where}, where its operations one by one give ${expected[at]}. ` +
         "Set graph: false in defineTraining to compute it without a graph.",
     );
   });
+}
+
+/** Returns the first place with a difference above the tolerance, relative to the largest element or to 1; -1: none. */
+function firstDifferent(expected: Float32Array, computed: Float32Array, accepted: number): number {
+  const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+  return expected.findIndex((value, i) => Math.abs((computed[i] as number) - value) > accepted * scale);
+}
+
+/** Returns the place of the largest difference, if the norm of all is above the tolerance, relative to the norm or to 1; -1: it is not. */
+function differentAsAWhole(expected: Float32Array, computed: Float32Array, accepted: number): number {
+  const differences = expected.map((value, i) => Math.abs((computed[i] as number) - value));
+  const norm = (values: Float32Array): number => Math.sqrt(values.reduce((total, value) => total + value * value, 0));
+  if (!(norm(differences) > accepted * Math.max(1, norm(expected)))) return -1;
+  return differences.reduce((most, value, i) => (value > (differences[most] as number) ? i : most), 0);
 }

@@ -68,7 +68,7 @@ export class GraphProgram {
     private readonly onExecution: EngineOptions["onExecution"],
     private readonly precision?: NarrowPrecision,
     /** See `requireEqual`. */
-    private readonly tolerance?: number,
+    private readonly tf32 = false,
   ) {
     const { binding } = backend;
     this.operations = new Operations(binding);
@@ -118,16 +118,15 @@ export class GraphProgram {
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
-    const { session, weights, operations, reader, handles } = this;
+    const { session, weights, operations, reader, handles, runner } = this;
     const { binding } = this.backend;
     const ownOperations = hasOwnOperations(binding);
     const model = { binding, session, weights, operations, reader, handles, layout: this.layers.layout, ownOperations };
     const optimizer = new GraphOptimizer(model, settings, memory);
     this.loader.optimizer = optimizer;
-    const isActive = () => this.runner.gradientMs < Number.POSITIVE_INFINITY;
     return {
       get active() {
-        return isActive();
+        return runner.gradientMs < Number.POSITIVE_INFINITY;
       },
       apply: (sum, update) => optimizer.apply(sum, update),
       read: () => optimizer.read(),
@@ -329,7 +328,7 @@ export class GraphProgram {
     return this.runner.run(pass, into, (found) => {
       if (tensors === undefined) return; // those of the first rows were compared
       const values = found.map((id) => this.operations.read(id));
-      requireEqual(tensors, values, layout, this.runner.lossScale, this.tolerance);
+      requireEqual(tensors, values, layout, this.runner.lossScale, this.tf32);
     })[0];
   }
 

@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
+import { exactMatMul } from "./exact";
 
 /** Largest number of values that are added in sequence. */
 const maxSumRows = 512;
@@ -14,14 +15,20 @@ export function partsOf(count: number): number | undefined {
 }
 
 /**
- * Returns each column's sum, in two levels. The rounding error of a sum grows with the number of terms in sequence. Each level
- * is a product, which adds in blocks.
+ * Returns each column's sum, in levels of at most `maxSumRows` rows. The rounding error of a sum grows with the number of terms
+ * in sequence. Each level is a product. On some processors a product adds its terms in sequence.
  */
 export function columnSums(rows: tf.Tensor2D): tf.Tensor1D {
   const [count, width] = rows.shape;
-  const parts = partsOf(count) ?? 1;
-  const sums = sumRows(tf.reshape(rows, [count / parts, parts * width]));
-  return tf.reshape(parts === 1 ? sums : sumRows(tf.reshape(sums, [parts, width])), [width]);
+  if (count <= maxSumRows) return tf.reshape(sumRows(rows), [width]);
+  const parts = partsOf(count);
+  if (parts !== undefined) {
+    const sums = sumRows(tf.reshape(rows, [count / parts, parts * width]));
+    return columnSums(tf.reshape(sums, [parts, width]));
+  }
+  const rest = count % maxSumRows;
+  const [whole, last] = tf.split(rows, [count - rest, rest]) as [tf.Tensor2D, tf.Tensor2D];
+  return tf.add(columnSums(whole), columnSums(last));
 }
 
-const sumRows = (rows: tf.Tensor2D): tf.Tensor2D => tf.matMul(tf.ones([1, rows.shape[0]]), rows);
+const sumRows = (rows: tf.Tensor2D): tf.Tensor2D => exactMatMul(tf.ones([1, rows.shape[0]]), rows);

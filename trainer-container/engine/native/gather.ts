@@ -1,4 +1,7 @@
-/** Looks rows up without reading the indices: TensorFlow's CPU kernel refuses an index out of range by itself. */
+/**
+ * Looks rows up without reading the indices, because a graph cannot read them. TensorFlow's CPU kernel refuses an index out of
+ * range. Its GPU kernel returns zeros for it, so on a GPU float rows of such an index become NaN, which fails the run.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import { attributesOf, type NativeBackend, replaceKernel } from "./op";
 
@@ -19,6 +22,25 @@ export function registerGather(backend: NativeBackend): void {
     const axisTensor = tf.scalar(axis, "int32");
     const result = backend.executeSingleOutput("GatherV2", attributes, [x, indices, axisTensor]);
     axisTensor.dispose();
-    return result;
+    if (!binding.isUsingGpuDevice() || x.dtype !== "float32") return result;
+    return tf.tidy(() => tf.add(result as tf.Tensor, nanOutOfRange(x.shape, indices, axis, batchDims)));
   });
+}
+
+/**
+ * Returns 0 for each index that `x` has along the axis, and NaN for any other.
+ *
+ * @returns a tensor whose shape broadcasts to the shape of the gathered rows
+ */
+export function nanOutOfRange(
+  shape: readonly number[],
+  indices: tf.Tensor,
+  axis: number,
+  batchDims: number,
+): tf.Tensor {
+  const ones = (length: number): number[] => new Array<number>(length).fill(1);
+  const [batches, own] = [indices.shape.slice(0, batchDims), indices.shape.slice(batchDims)];
+  const inside = tf.logicalAnd(tf.greaterEqual(indices, 0), tf.less(indices, shape[axis] as number));
+  const added = tf.where(inside, tf.zeros(indices.shape), tf.fill(indices.shape, Number.NaN));
+  return tf.reshape(added, [...batches, ...ones(axis - batchDims), ...own, ...ones(shape.length - axis - 1)]);
 }

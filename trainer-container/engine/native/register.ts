@@ -24,10 +24,10 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "14";
+const kernelsVersion = "15";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
-const graphVersion = "5";
+const graphVersion = "7";
 
 /** Capabilities of this process's native backend, also for the numerics record. */
 export interface NativeKernels {
@@ -43,11 +43,11 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerActivationGradients(backend);
   registerDraws(backend);
   registerExplicitPadding();
+  registerGather(backend);
   if (onCpu) {
     registerAdd(backend);
     registerBatchNormalization(backend); // its GPU kernel was never run
     registerFusedLstm(backend); // its GPU kernel was never run
-    registerGather(backend); // on a GPU an index out of range would give zeros
     registerCrossEntropy(backend); // its GPU kernel is not deterministic in every version
   }
   const maxPool = onCpu && process.env["TF_ENABLE_ONEDNN_OPTS"] === "1" ? registerMaxPool(backend) : "stock";

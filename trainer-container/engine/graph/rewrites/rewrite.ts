@@ -6,6 +6,7 @@ import { fuseElementwise } from "./fuse";
 import { joinProductsAndSums, useOwnProducts } from "./own-products";
 import { roundProducts } from "./precision";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
+import { widenFactors } from "./wide-factors";
 
 export interface RewriteOptions {
   readonly rematerialise: Omit<RematerialiseOptions, "recorded" | "fetched">;
@@ -36,7 +37,9 @@ export function rewrite(
   const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
   const joined = joinsProducts ? joinProductsAndSums(all) : all;
-  const fast = gpu ? joined : sumInLevels(joined);
+  // Products of our own exist on CPUs with AVX-512, where wider factors were not measured.
+  const widened = gpu || ownProducts || precision ? joined : widenFactors(joined);
+  const fast = gpu ? joined : sumInLevels(widened);
   // Last: XLA leaves out a rounding and its reversal within a fused group.
   const rounded = precision ? roundProducts(fast, precision, gpu) : fast;
   if (batched) return { nodes: rounded, placed };
