@@ -96,7 +96,7 @@ export interface NetworkWeight {
   readonly data: Float32Array;
 }
 
-export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel"] as const;
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel", "sql"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** The input of an exporter. */
@@ -141,11 +141,21 @@ export class NothingToExportError extends RingmasterError {
   }
 }
 
+/** Thrown when the model's features have no plan, so that no SQL makes them. */
+export class NoPlanError extends RingmasterError {
+  constructor(model: string) {
+    super(
+      `the model ${model} has no plan that SQL could compute; train it with features.plan (docs/features.md has the default as a plan)`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409 },
+    );
+  }
+}
+
 /** Thrown when ONNX lacks the function of a plan's step. */
 export class UnsupportedStepError extends RingmasterError {
   constructor(feature: string, kind: StepKind) {
     super(
-      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs or safetensors, which take any plan`,
+      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs, safetensors or sql, which take any plan`,
       { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { feature, kind } },
     );
   }

@@ -81,9 +81,11 @@ function draw(column: ColumnSchema, known: Known, random: () => number): unknown
     }
     case "bool":
       return random() < 0.5;
-    case "timestamp":
-      // Whole milliseconds from 1960 to 2060.
-      return Math.floor((random() - 0.1) * 100 * 365.25 * 86_400_000);
+    case "timestamp": {
+      // Whole milliseconds from 1960 to 2060, and whole hours, at which parts of a time change.
+      const unit = random() < 0.5 ? 1 : 3_600_000;
+      return Math.floor(((random() - 0.1) * 100 * 365.25 * 86_400_000) / unit) * unit;
+    }
     case "tensor":
       return Array.from({ length: elementsOf(column) }, () => drawNumber(column, known, random));
     case "int": {

@@ -22,12 +22,13 @@ import { toMlflow } from "./to-mlflow";
 import { toOnnx } from "./to-onnx";
 import { toSafetensors } from "./to-safetensors";
 import { toSavedModel } from "./to-saved-model";
+import { toSql } from "./to-sql";
 import { toTfjs } from "./to-tfjs";
 
 export type { ExportManifest, ExportManifestFile } from "./shapes";
 
 /** Revision of the exporters. Files of another revision are exported again. */
-const revision = 1;
+const revision = 2;
 /**
  * Maximum size of weights. An export is made in a function's memory, and takes about seven times the size of the
  * weights.
@@ -40,6 +41,7 @@ const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   tfjs: toTfjs,
   mlflow: toMlflow,
   savedmodel: toSavedModel,
+  sql: toSql,
 };
 
 export interface ExportDependencies {
@@ -63,7 +65,7 @@ export interface StoredExport {
  * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
  * No object under a name that can be overwritten determines an export.
  *
- * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, UnsupportedStepError,
+ * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, UnsupportedStepError, NoPlanError,
  * ExportParityError, ExportRefusedError
  */
 export async function exportVersion(

@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ExportedFile, Exporter, ExportSource } from "../../core/export";
+import { inputColumns } from "../../core/features/planned-rows";
 import type { LabelEncoding } from "../../core/features/shapes";
 import type { RawRow } from "../../core/features/transform";
 import { loaderModule, loaderSource } from "./mlflow/loader";
@@ -80,7 +81,7 @@ function modelFile({ artifact }: ExportSource): object {
 }
 
 function usedColumns({ transform, inputSchema }: ExportSource["artifact"]): readonly ColumnSchema[] {
-  const used = new Set(transform.outputs.map(({ column }) => column));
+  const used = inputColumns(transform);
   return inputSchema.filter(({ name }) => used.has(name));
 }
 

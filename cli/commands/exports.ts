@@ -42,9 +42,10 @@ export function addExportCommand(models: Command): void {
             sha256.slice(0, 12),
           ]),
         );
-        process.stdout.write(
-          `${name} version ${version}, checked against the platform's predictor on ${exported.check.rows} rows; see docs/export.md\n`,
-        );
+        const check = exported.files.some(({ difference }) => difference !== undefined)
+          ? `files with a difference were compared with the platform's predictor on ${exported.check.rows} rows`
+          : "its files were not run";
+        process.stdout.write(`${name} version ${version}: ${check}; see docs/export.md\n`);
       }
     });
 }

@@ -69,7 +69,7 @@ export const duckdb: Dialect = {
     `${part === "dayOfYear" ? "dayofyear" : part}(DATE '1970-01-01' + CAST(${days} AS INTEGER))`,
 };
 
-/** Athena's engine 3. It is checked as text only (docs/features.md). */
+/** Athena's engine 3. `test/peers/trino.test.ts` runs it on Trino. */
 export const trino: Dialect = {
   ...shared,
   id: "trino",

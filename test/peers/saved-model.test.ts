@@ -135,6 +135,9 @@ async function predict(
   return rows.flatMap((_, i) => probabilitiesOf(predicted.slice(i * width, (i + 1) * width)));
 }
 
+/** Returns a time as a whole number of units, in milliseconds. */
+const timeAt = (ms: number, unit: number): string => new Date(Math.floor(ms / unit) * unit).toISOString();
+
 /** Draws rows with known, unknown and missing values. */
 function drawRows(): readonly RawRow[] {
   const random = mulberry32(3);
@@ -147,7 +150,7 @@ function drawRows(): readonly RawRow[] {
     island: orMissing(pick("Biscoe", "Dream", "", "Torgersen ✓", "unknown")),
     empty: orMissing("unknown"),
     wet: orMissing(pick(true, false)),
-    seen: orMissing(new Date(Math.floor((random() - 0.1) * 100 * 365.25 * 86_400_000)).toISOString()),
+    seen: orMissing(timeAt((random() - 0.1) * 100 * 365.25 * 86_400_000, pick(1, 3_600_000))),
     patch: orMissing(Array.from({ length: 4 }, () => Math.fround(random() * 255))),
   }));
 }

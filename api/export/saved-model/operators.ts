@@ -10,7 +10,6 @@ const elementwise: Readonly<Record<string, string>> = {
   Add: "AddV2",
   Sub: "Sub",
   Mul: "Mul",
-  Div: "RealDiv",
   Max: "Maximum",
   Min: "Minimum",
   Floor: "Floor",
@@ -41,6 +40,13 @@ export const operators: Readonly<Record<string, Translator>> = {
   ...windowOperators,
 
   Identity: ({ inputs }) => inputs[0]!,
+
+  /** TensorFlow's graph optimizer replaces `RealDiv` by a constant with a product, which is below a whole quotient for some numbers. */
+  Div({ builder, inputs, constants: [, divisor] }) {
+    const isNumber = divisor?.type === "double" || divisor?.type === "float";
+    const op = isNumber && divisor.data.every((value) => value !== 0) ? "DivNoNan" : "RealDiv";
+    return builder.elementwise(inputs, (each) => builder.plain(op, each));
+  },
 
   Cast({ builder, op, inputs, attributes }) {
     const type = castTypes[integer(attributes["to"], 0)];

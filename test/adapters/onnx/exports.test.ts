@@ -1,3 +1,4 @@
+import { parse } from "yaml";
 import { exportTools } from "../../../adapters/export-tools";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { applier } from "../../../api/export/applier";
@@ -18,6 +19,8 @@ import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
 
 const clock = { now: () => 0 };
+/** The formats with a network. */
+const networks = exportFormats.filter((format) => format !== "sql");
 /** The thread of onnxruntime, which all tests share because it starts slowly. */
 const runtime = startOnnxRuntime();
 const sharing = { ...exportTools, startOnnxRuntime: () => ({ run: runtime.run, close: async () => undefined }) };
@@ -58,7 +61,7 @@ describe("exports", () => {
     "of every kind of column compute what the platform computes: %s",
     async (task) => {
       const { dependencies, version } = await world(task);
-      for (const format of exportFormats) {
+      for (const format of networks) {
         const { files, check } = (await exportVersion(dependencies, tools, version, format)).manifest;
         expect(check).toEqual({ rows: 64, tolerance: 1e-5 });
         const run = files.filter(({ difference }) => difference !== undefined);
@@ -66,7 +69,7 @@ describe("exports", () => {
         expect(run.length).toBe({ onnx: 2, safetensors: 1, tfjs: 1, mlflow: 1, savedmodel: 0 }[format]);
         for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
       }
-      expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(exportFormats);
+      expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(networks);
     },
     60_000,
   );
@@ -87,7 +90,7 @@ describe("exports", () => {
       );
       const version = await registered(objects, columns, features, { hidden: [7] });
       const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
-      for (const format of exportFormats) {
+      for (const format of networks) {
         const exported = exportVersion(dependencies, tools, version, format);
         if (format === "savedmodel" && settings.columns?.["island"]?.encode === "hash") {
           await expect(exported).rejects.toThrow(/operator MurmurHash3 cannot be exported as a SavedModel/);
@@ -114,7 +117,7 @@ describe("exports", () => {
       const features = await planned("binary", more);
       const version = await registered(objects, columns, features, { hidden: [7] });
       const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
-      for (const format of exportFormats) {
+      for (const format of networks) {
         const exported = exportVersion(dependencies, tools, version, format);
         if (more.length > 0 && format !== "tfjs" && format !== "safetensors") {
           await expect(exported).rejects.toMatchObject({ code: "EXPORT_UNSUPPORTED", httpStatus: 409 });
@@ -129,6 +132,19 @@ describe("exports", () => {
       expect(evaluatedApplier().toInputs(document, mixedRows)).toEqual(expected);
     }
   }, 60_000);
+
+  it("of a plan for MLflow name the raw columns that its steps read", async () => {
+    const objects = createMemoryObjectStore();
+    const version = await registered(objects, columns, await planned("binary"), { hidden: [7] });
+    const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
+    const { files } = (await exportVersion(dependencies, tools, version, "mlflow")).manifest;
+    const text = (path: string) =>
+      new TextDecoder().decode(objects.objects.get(`cas/sha256/${files.find((file) => file.path === path)!.sha256}`));
+    const { signature } = parse(text("MLmodel")) as { signature: { inputs: string } };
+    const names = ["Beak (mm)", "probabilities", "wheels", "island", "wet", "seen"];
+    expect((JSON.parse(signature.inputs) as { name: string }[]).map(({ name }) => name)).toEqual(names);
+    expect(JSON.parse(text("input_example.json"))).toMatchObject({ columns: names });
+  });
 
   it("are the same bytes each time, and created once", async () => {
     const [first, second] = [await world("binary"), await world("binary")];

@@ -7,6 +7,7 @@ import { encodeOnnx } from "../../../api/export/onnx/file";
 import { toSavedModelFile } from "../../../api/export/saved-model/translate";
 import { transformDocument } from "../../../api/export/transform-document";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { InvalidInputError } from "../../../core/errors";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { type OnnxInput, UnsupportedStepError } from "../../../core/export";
 import { plannedTransform } from "../../../core/features/planned-rows";
@@ -64,6 +65,16 @@ function expectClose(found: Float32Array, expected: Float32Array): void {
   if (!expected.every(isClose)) expect([...found]).toEqual([...expected]);
 }
 
+function isAccepted(apply: () => unknown): boolean {
+  try {
+    apply();
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidInputError && error.message.includes("the range of float32")) return false;
+    throw error;
+  }
+}
+
 describe("an exported plan", () => {
   it("makes the features of random rows like the platform, in ONNX if it has the functions, and in JavaScript", async () => {
     let [exported, refused] = [0, 0];
@@ -77,8 +88,10 @@ describe("an exported plan", () => {
         fc.pre(plan !== undefined);
         const transform = plannedTransform(plan!);
         fc.pre(transform.width > 0);
-        const all = [...training, ...others];
-        const expected = createRowTransform(transform, schema).apply(all);
+        const { apply } = createRowTransform(transform, schema);
+        // The platform refuses rows whose features are infinite in float32.
+        const all = [...training, ...others].filter((row) => isAccepted(() => apply([row])));
+        const expected = apply(all);
         const artifact = { transform, inputSchema: schema, label: { kind: "value", column: "y" } };
         const document = JSON.parse(JSON.stringify(transformDocument(artifact as unknown as ModelArtifact))) as object;
         expectClose(toInputs(document, all), expected);
@@ -105,7 +118,7 @@ describe("an exported plan", () => {
     const transform = plannedTransform(await fitRows(viewOf(steps), columns, [{ i: 1, s: "a" }]));
     const feature = kind === "ngrams" ? "mine_0" : "mine";
     expect(() => graphOf(transform)).toThrow(
-      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs or safetensors, which take any plan`,
+      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs, safetensors or sql, which take any plan`,
     );
   });
 });

@@ -128,7 +128,7 @@ function numberCounts(found: readonly ResultRow[]): ReadonlyMap<number, number> 
 }
 
 function textCounts(found: readonly ResultRow[], step: string): Categories["counts"] {
-  if (found.length > maxCounted) throw new TooManyCategoriesError(step, found.length, maxCounted);
+  if (found.length > maxCounted) throw new TooManyCategoriesError(step, found.length, maxCounted, false);
   return new Map(
     (found as readonly { value: string; n: number }[])
       .filter(({ value }) => countedCategory(value) !== null)

@@ -328,6 +328,19 @@ describe("steps, in memory and in DuckDB", () => {
     for (const found of await bothOf(steps, columns, rows)) expectColumns(found, serving);
   });
 
+  it("target encodes a label of texts by its positive value", async () => {
+    const columns = ["c", "label", "id"].map((name) => ({ name, type: "string" as const }));
+    const step = { kind: "target", column: "c", target: "label", foldBy: "id", smoothing: 0, name: "y" };
+    const labels = ["yes", "no", "maybe", "yes", null, "no"];
+    const rows = labels.map((label, id) => ({ c: id < 3 ? "a" : "b", label, id: String(id) }));
+    const y = [1 / 3, 1 / 3, 1 / 3, 1 / 2, 1 / 2, 1 / 2];
+    for (const found of await bothOf([{ ...step, positive: "yes" }], columns, rows)) expectColumns(found, { y });
+    await expect(bothOf([{ ...step, positive: "Yes" }], columns, rows)).rejects.toThrow(
+      'y.positive is "Yes", but must be a value of label in the training rows',
+    );
+    await expect(bothOf([step], columns, rows)).rejects.toThrow("positive is required for a label of texts");
+  });
+
   it("windows aggregate the entity's rows up to the row's time", async () => {
     const columns = [
       { name: "who", type: "string" as const },

@@ -14,7 +14,7 @@ const rows = [
   { x: 3, s: "it's", t: 1, b: false },
 ];
 
-/** Each step with the text that Trino gets for its (first) output. None has run on Trino. */
+/** Each step with the text that Trino gets for its (first) output. `test/peers/trino.test.ts` runs random ones. */
 const cases: readonly (readonly [step: object, sql: string])[] = [
   [{ kind: "number", column: "b" }, 'CASE WHEN "b" THEN 1E0 WHEN NOT "b" THEN 0E0 END'],
   [{ kind: "standardize", column: "x", impute: "mean" }, '((coalesce("x", 2E0) - 2E0) / nullif(1E0, 0E0))'],
