@@ -1,6 +1,6 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { castTo, rawValue } from "./cast";
-import { fittingFormats } from "./date-formats";
+import { type DateFormats, dateFormatsOf } from "./date-formats";
 import { fittingNumberFormats, type NumberFormat } from "./number-formats";
 import type { DuckDbSession } from "./session";
 
@@ -11,7 +11,7 @@ export const nearTypes = ["int", "float", "timestamp"] as const;
 type NearType = (typeof nearTypes)[number];
 
 /** Facts about the values of a column, from which its type follows. */
-export interface Counts {
+export interface Counts extends DateFormats {
   readonly rows: number;
   readonly present: number;
   readonly distinct: number;
@@ -33,8 +33,6 @@ export interface Counts {
   readonly fitting: Readonly<Record<(typeof candidates)[number], number>>;
   /** A value that does not fit the type, if there is one. */
   readonly unfit: Readonly<Partial<Record<NearType, string>>>;
-  /** The date formats that fit all values. */
-  readonly formats: readonly string[];
   /** The number formats that fit all values. */
   readonly numberFormats: readonly NumberFormat[];
 }
@@ -104,14 +102,14 @@ export async function countsOf(
     ),
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
-  const formats = dated ? await fittingFormats(session, table, raw) : [];
+  const dates = dated ? await dateFormatsOf(session, table, raw) : { formats: [] };
   const isText =
     counts.shape === undefined &&
     counts.digits < counts.present &&
-    typeOf({ ...counts, formats, numberFormats: [] }) === "string";
+    typeOf({ ...counts, ...dates, numberFormats: [] }) === "string";
   const column = columnOf("float");
   const numberFormats = isText ? await fittingNumberFormats(session, table, column, sourceType, counts.present) : [];
-  return { ...counts, formats, numberFormats };
+  return { ...counts, ...dates, numberFormats };
 }
 
 /** Returns the shape of two lists with equally many numbers: nested only if both are nested alike. */

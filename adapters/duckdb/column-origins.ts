@@ -11,17 +11,27 @@ import type { DataFiles } from "./source";
 
 /** Key of Parquet's metadata under which joined rows name the views of their columns. */
 const metadataKey = "ringmaster_features";
+/** Key under which they name the columns that identified the rows of the views: entities and the time. */
+const joinKeysKey = "ringmaster_join_keys";
 
 const originsOfColumns = z.record(z.string(), columnOrigin);
+const joinKeys = z.array(z.string());
 
-/** Returns the option of COPY that stores in a Parquet file which of its columns are features of views. */
-export function originsOption(versions: readonly ViewVersion[], fullNames: boolean): string {
+/**
+ * Returns the option of COPY that stores in a Parquet file which of its columns are features of views, and which identified the
+ * views' rows.
+ *
+ * @param time column of the time of the join
+ */
+export function originsOption(versions: readonly ViewVersion[], fullNames: boolean, time: string): string {
   const origins: Record<string, ColumnOrigin> = {};
+  const keys = new Set([time]);
   for (const version of versions) {
+    for (const entity of version.definition.entities) keys.add(entity);
     const view = `${version.name}@${version.version}`;
     for (const [feature, shown] of namesIn(version, fullNames)) origins[shown] = { view, feature };
   }
-  return `KV_METADATA {${metadataKey}: ${quoteText(JSON.stringify(origins))}}`;
+  return `KV_METADATA {${metadataKey}: ${quoteText(JSON.stringify(origins))}, ${joinKeysKey}: ${quoteText(JSON.stringify([...keys]))}}`;
 }
 
 /**
@@ -59,23 +69,42 @@ export async function withOrigins(
   return { ...schema, columns };
 }
 
-/** Returns the names of the columns that Parquet files name as features of views. */
-export async function joinedColumns(session: DuckDbSession, source: DataFiles): Promise<ReadonlySet<string>> {
+/** The columns of joined rows, by their part in the join. */
+interface JoinedColumns {
+  readonly features: ReadonlySet<string>;
+  /** Entities and the time. */
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Returns the columns that Parquet files name as features of views, and as keys of the join. */
+export async function joinedColumns(session: DuckDbSession, source: DataFiles): Promise<JoinedColumns> {
   const { files, format } = await listFiles(session, source);
-  const names = new Set<string>();
-  if (format !== "parquet") return names;
-  for (const file of files) for (const name of Object.keys(await originsIn(session, file))) names.add(name);
-  return names;
+  const [features, keys] = [new Set<string>(), new Set<string>()];
+  for (const file of format === "parquet" ? files : []) {
+    for (const name of Object.keys(await originsIn(session, file))) features.add(name);
+    for (const name of (await metadataIn(session, file, joinKeysKey, joinKeys)) ?? []) keys.add(name);
+  }
+  return { features, keys };
 }
 
 async function originsIn(session: DuckDbSession, file: string): Promise<Readonly<Record<string, ColumnOrigin>>> {
-  const query = `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${metadataKey}'`;
+  return (await metadataIn(session, file, metadataKey, originsOfColumns)) ?? {};
+}
+
+/** Returns the metadata of a Parquet file under a key; `undefined` if there is none. @throws InvalidInputError */
+async function metadataIn<Value>(
+  session: DuckDbSession,
+  file: string,
+  key: string,
+  schema: z.ZodType<Value>,
+): Promise<Value | undefined> {
+  const query = `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${key}'`;
   const [found] = await reading(session, [file], () => session.rows(query));
-  if (found === undefined) return {};
+  if (found === undefined) return undefined;
   try {
-    return originsOfColumns.parse(JSON.parse(String(found["text#"])));
+    return schema.parse(JSON.parse(String(found["text#"])));
   } catch (cause) {
-    const rule = `must have the views of its columns under ${metadataKey}, as ringmaster views join writes them`;
+    const rule = `must have the views of its columns and the keys of the join as ringmaster views join writes them (${key})`;
     throw new InvalidInputError("the columns' feature views", [{ path: file, rule }], cause);
   }
 }

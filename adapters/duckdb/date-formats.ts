@@ -38,28 +38,47 @@ const times: readonly (readonly [format: string, pattern: string])[] = [
 const formats = dates.flatMap(([date, datePattern]) =>
   times.map(([time, timePattern]) => ({ format: date + time, pattern: new RegExp(`^${datePattern}${timePattern}$`) })),
 );
+const isoDate = /^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$/;
 const sampledValues = 100;
 
+export interface DateFormats {
+  /** The formats that fit every value, the most probable first. */
+  readonly formats: readonly string[];
+  /** Two values of a column whose values are dates of different formats. */
+  readonly mixed?: readonly [string, string];
+}
+
 /**
- * Returns the date formats that fit every value of a column, the most probable first. A sample excludes most formats,
- * and one pass over all rows checks the others.
+ * Finds the date formats of a column. A sample excludes most formats, and one pass over all rows checks the others.
  *
  * @param raw SQL for the column's text, NULL where it is missing
  */
-export async function fittingFormats(session: DuckDbSession, table: string, raw: string): Promise<readonly string[]> {
+export async function dateFormatsOf(session: DuckDbSession, table: string, raw: string): Promise<DateFormats> {
   const text = quoteName("text#");
   const values = `SELECT trim(CAST(${raw} AS VARCHAR)) AS ${text} FROM ${table}`;
   // Most columns keep no format. A query of all formats takes some 60 ms, which adds up over thousands of columns.
   const sample = await session.rows(`${values} WHERE ${raw} IS NOT NULL LIMIT ${sampledValues}`);
   const sampled = sample.map((row) => String(row["text#"]));
   const candidates = formats.filter(({ pattern }) => sampled.every((value) => pattern.test(value)));
+  if (candidates.length === 0) return { formats: [], ...mixedIn(sampled) };
   const fit = (await fitting(session, values, candidates)).map(({ format }) => format);
   // "May" is a short and a full name.
-  return fit.filter((format) => !format.includes("%B") || !fit.includes(format.replace("%B", "%b")));
+  return { formats: fit.filter((format) => !format.includes("%B") || !fit.includes(format.replace("%B", "%b"))) };
+}
+
+/** Finds two dates that have no format in common, if all values are dates. */
+function mixedIn(values: readonly string[]): Pick<DateFormats, "mixed"> {
+  const formatsOf = (value: string): readonly (string | undefined)[] => [
+    ...(isoDate.test(value) ? [undefined] : []),
+    ...formats.filter(({ pattern }) => pattern.test(value)).map(({ format }) => format),
+  ];
+  const [first, ...others] = values.map(formatsOf);
+  if (first === undefined || [first, ...others].some((found) => found.length === 0)) return {};
+  const other = others.findIndex((found) => !found.some((format) => first.includes(format)));
+  return other < 0 ? {} : { mixed: [values[0] as string, values[other + 1] as string] };
 }
 
 async function fitting(session: DuckDbSession, values: string, candidates: typeof formats): Promise<typeof formats> {
-  if (candidates.length === 0) return [];
   const text = quoteName("text#");
   const broken = candidates.map(
     ({ format, pattern }, index) =>

@@ -15,6 +15,10 @@ export interface InferredColumn extends ColumnSchema {
   readonly note?: string;
   /** Whether a schema cannot name the column. */
   readonly omitted?: true;
+  /** Whether it has no value, so that its type is unknown. */
+  readonly empty?: true;
+  /** Whether no value is missing, although the column is nullable because it is ignored. */
+  readonly complete?: true;
 }
 
 export interface InferredSchema {
@@ -91,7 +95,8 @@ export async function inferSchema(
     // A token that is no missing value in this file is a value of its text columns.
     const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
     const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept);
-    const column = joined.has(name) ? withStoredType(suggested, source.types.get(name)!) : suggested;
+    const typed = joined.features.has(name) ? withStoredType(suggested, source.types.get(name)!) : suggested;
+    const column = joined.keys.has(name) && name !== label ? ignoredKey(typed) : typed;
     inferred.push(withTokenNote(column, tokens === undefined ? counts.tokens : [], missing));
   }
   return { columns: inferred, missing };
@@ -103,6 +108,11 @@ function withStoredType({ format: _, ...column }: InferredColumn, sourceType: st
     (one) => canonicalTypes[one] === sourceType,
   );
   return type === undefined || column.role === "label" ? column : { ...column, type };
+}
+
+/** Returns an entity or the time of `views join`: it names the row, and is no feature of it. */
+function ignoredKey({ note: _, ...column }: InferredColumn): InferredColumn {
+  return { ...column, role: "ignore", note: "a key of views join: with role feature the model reads it" };
 }
 
 /** Returns the tokens without which the column is no text. */
@@ -155,7 +165,11 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
 }
 
 /** Describes a column of text whose values nearly all fit another type; `undefined` for other columns. */
-function nearType({ present, fitting, unfit }: Counts): string | undefined {
+function nearType({ present, fitting, unfit, mixed }: Counts): string | undefined {
+  if (mixed) {
+    const [one, other] = mixed.map((value) => JSON.stringify(value));
+    return `dates of different formats (${one} and ${other}): write them alike, and set type timestamp`;
+  }
   const type = nearTypes.find((one) => fitting[one] >= nearShare * present && fitting[one] < present);
   if (type === undefined || unfit[type] === undefined) return undefined;
   const some = `${fitting[type]} of ${present} values are ${type}, and ${JSON.stringify(unfit[type])} is not`;
@@ -164,12 +178,12 @@ function nearType({ present, fitting, unfit }: Counts): string | undefined {
 
 function featureOf(name: string, counts: Counts): InferredColumn {
   const { rows, distinct, shape, formats, consecutive } = counts;
-  const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
-    ...{ name, type, role: "ignore", nullable: true, note },
-  });
   const type = typeOf(counts);
   const values = valuesOf(type, counts);
-  if (values === 0) return ignored("no value");
+  const ignored = (note: string, type: ColumnSchema["type"] = "string"): InferredColumn => ({
+    ...{ name, type, role: "ignore", nullable: true, note, ...(values === rows ? { complete: true } : {}) },
+  });
+  if (values === 0) return { ...ignored("no value"), empty: true };
   const missing = values < rows ? { nullable: true } : {};
   if (shape !== undefined) {
     const note = shape.length === 1 ? { note: "flat: give every dimension, such as [28, 28, 1]" } : {};

@@ -11,7 +11,8 @@ export interface SuggestedSchema extends InferredSchema {
 
 /**
  * Returns a suggested schema with the types, roles, rules, order and split of an earlier version. A column of numbers
- * stays `float` although a file has whole ones only, and a column that a person excluded stays excluded. A column whose
+ * stays `float` although a file has whole ones only, a column without a value keeps its type, and a column that a person excluded
+ * stays excluded. A column whose
  * values do not fit its earlier type stays as suggested, and so does the whole schema if the label is another column.
  * Formats and missing tokens are those of the file.
  */
@@ -34,11 +35,12 @@ function follow(column: InferredColumn, earlier: ColumnSchema | undefined): Infe
   if (earlier === undefined || column.omitted || !fits(column, earlier)) return column;
   // A remark on the suggested type or role holds only for these.
   const { note, format, missing } = column;
+  const isNullable = earlier.nullable || (column.nullable && !column.complete);
   const same = column.type === earlier.type && column.role === earlier.role;
   const { from: _, format: __, missing: ___, nullable: ____, ...kept } = earlier;
   return {
     ...kept,
-    ...(column.nullable || earlier.nullable ? { nullable: true } : {}),
+    ...(isNullable ? { nullable: true } : {}),
     ...(format === undefined ? {} : { format }),
     ...(missing === undefined ? {} : { missing }),
     ...(same && note !== undefined ? { note } : {}),
@@ -46,5 +48,6 @@ function follow(column: InferredColumn, earlier: ColumnSchema | undefined): Infe
 }
 
 function fits(column: InferredColumn, earlier: ColumnSchema): boolean {
+  if (column.empty && earlier.type !== "tensor") return true;
   return typeText(column) === typeText(earlier) || (column.type === "int" && earlier.type === "float");
 }

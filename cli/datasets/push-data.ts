@@ -4,6 +4,9 @@ import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { PushResult } from "../../adapters/duckdb/push-file";
 import type { ApiClient } from "../../client/api-client";
 import type { ContractReport } from "../../core/datasets/contract/report";
+import { SchemaMismatchError } from "../../core/datasets/errors";
+import { schemaChanges, schemaHashOf } from "../../core/datasets/identity";
+import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { ColumnSchema, DatasetDraft, SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
@@ -15,7 +18,7 @@ import { type DatabaseQuery, nameOfDatabase } from "./database-query";
 import { appendToDataset, assertName, type PushProgress, type PushTarget, pushDataset } from "./push";
 import { type QueryOrigin, withQueryRows } from "./query";
 import { withLocalSources } from "./remote-sources";
-import { provideSchemaFile } from "./schema-file";
+import { provideSchemaFile, readSchema } from "./schema-file";
 
 /** Options of a push: how its data is read and registered. */
 export interface PushChoices {
@@ -83,7 +86,11 @@ export async function pushData(
       earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
     });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
-    return pushDataset({ ...shared, schemaFile }).catch((error: unknown) => {
+    const pushing = async () => {
+      if (!choices.allowSchemaChange) await assertKnownColumns(client, name, schemaFile);
+      return pushDataset({ ...shared, schemaFile });
+    };
+    return pushing().catch((error: unknown) => {
       throw created ? error : withSchemaFile(error, schemaFile);
     });
   };
@@ -92,6 +99,22 @@ export async function pushData(
   return withLocalSources(sources, onDownload, (files, rename) =>
     push(files, { nameOf: (file) => nameWithin(files, file, rename) }),
   );
+}
+
+/**
+ * Refuses changed columns before the data is read. Registration refuses them, too.
+ *
+ * @throws SchemaMismatchError, InvalidInputError for a wrong schema file
+ */
+async function assertKnownColumns(client: ApiClient, name: string, schemaFile: string): Promise<void> {
+  const { columns } = parseDatasetSchema(readSchema(schemaFile), schemaFile);
+  const newest = await lookupOf(client).findNewest(name);
+  const hash = schemaHashOf(columns);
+  if (newest === undefined || newest.schemaHash === hash) return;
+  // The content of an older version may be pushed again.
+  const versions = await client.datasetVersions(name);
+  if (versions.some(({ manifest }) => manifest.schemaHash === hash)) return;
+  throw new SchemaMismatchError(name, newest.version, schemaChanges(newest.schema, columns));
 }
 
 /** Names the existing schema file in the refusal of changed columns, which it defines. */

@@ -25,6 +25,10 @@ const kinds: readonly DatabaseKind[] = [
     load: async () => (await import("./databases/postgres")).readPostgres,
   },
   {
+    matches: (from) => /^(mysql|mariadb):\/\//i.test(from),
+    load: async () => (await import("./databases/mysql")).readMysql,
+  },
+  {
     matches: (from) => /^athena:\/\//i.test(from),
     load: async () => (await import("./databases/athena")).readAthena,
   },
@@ -73,7 +77,8 @@ export async function withQueryRows<Result>(
   const name = nameOfDatabase(query.from);
   const kind = kinds.find(({ matches }) => matches(query.from));
   if (!kind) {
-    const rule = "must be postgres://USER@HOST/DATABASE, athena://DATABASE, or a file .duckdb, .sqlite or .db";
+    const rule =
+      "must be postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE, athena://DATABASE, or a file .duckdb, .sqlite or .db";
     throw new InvalidInputError("the query cannot be run", [{ path: "--from", value: name, rule }]);
   }
   if (query.sql.length > maxQueryLength) {

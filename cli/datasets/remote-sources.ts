@@ -7,12 +7,11 @@ import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { createPause } from "../../core/backoff";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
+import { withIdleLimit } from "./idle-limit";
 import type { RemoteFile, RemotePart } from "./remote-file";
 import { renamedError } from "./renamed-error";
 
 const attempts = 5;
-/** Milliseconds without a byte after which a connection is given up. */
-const maxIdle = (): number => Number(process.env["RINGMASTER_SOURCE_IDLE_MS"] ?? 60_000);
 const pause = createPause({ firstMs: 200, maxMs: 5_000, minShare: 0.5 }, sleep, Math.random);
 
 export function isRemote(source: string): boolean {
@@ -77,13 +76,10 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     ...(from > 0 ? { range: `bytes=${from}-` } : {}),
     ...(tag && from > 0 ? { "if-range": tag } : {}),
   };
-  const stop = new AbortController();
-  const idleMs = maxIdle();
-  const watch = idleWatch(idleMs, () => stop.abort(new Error(`no data came for ${idleMs / 1_000} s`)));
-  const response = await fetch(url, { headers, signal: stop.signal }).catch((error: unknown) => {
-    watch.end();
-    throw stop.signal.aborted ? stop.signal.reason : error;
-  });
+  const { response, body } = await withIdleLimit(
+    (signal) => fetch(url, { headers, signal }),
+    (answer) => Readable.fromWeb(answer.body as never),
+  );
   if (!response.ok) {
     await response.body?.cancel();
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
@@ -99,27 +95,10 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
   const strong = response.headers.get("etag");
   return {
-    body: watched(Readable.fromWeb(response.body as never), watch),
+    body: body(),
     tag: strong?.startsWith("W/") ? undefined : (strong ?? undefined),
     bytes: Number.isNaN(length) ? undefined : from + length,
   };
-}
-
-/** Calls `onIdle` after so many milliseconds without a call of `touch`. Does not keep the process running. */
-function idleWatch(ms: number, onIdle: () => void): { touch(): void; end(): void } {
-  const timer = setTimeout(onIdle, ms).unref();
-  return { touch: () => void timer.refresh(), end: () => clearTimeout(timer) };
-}
-
-async function* watched(body: Readable, watch: ReturnType<typeof idleWatch>): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of body) {
-      watch.touch();
-      yield chunk as Buffer;
-    }
-  } finally {
-    watch.end();
-  }
 }
 
 /** Streams a remote file into a folder. @throws InvalidInputError */

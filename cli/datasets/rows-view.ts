@@ -65,9 +65,14 @@ export function printColumns({ schema, rowCount }: DatasetManifest, described: D
 /** Prints the first rows. */
 export function printPreview({ schema }: DatasetManifest, { preview }: DescribedRows): void {
   printTable(
-    schema.map(({ name }) => name),
-    preview.map((row) => schema.map(({ name }) => cut(row[name] ?? "–"))),
+    schema.map(({ name }) => escaped(name)),
+    preview.map((row) => schema.map(({ name }) => cut(escaped(row[name] ?? "–")))),
   );
+}
+
+/** Escapes line ends and other control characters as JSON does, so that a row stays on its line. */
+function escaped(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (one) => JSON.stringify(one).slice(1, -1));
 }
 
 /** Returns minimum, mean and maximum; of texts the most frequent one instead. */

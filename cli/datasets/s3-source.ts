@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { GetObjectCommand, paginateListObjectsV2, S3Client } from "@aws-sdk/client-s3";
 import { InvalidInputError } from "../../core/errors";
+import { withIdleLimit } from "./idle-limit";
 import type { RemoteFile } from "./remote-file";
 
 /**
@@ -31,15 +32,17 @@ export async function listS3Files(source: string, client = createS3Client()): Pr
   return found.map((one) => ({
     name: one.slice(folder.length),
     async open(from, tag) {
-      const answer = await client.send(
-        new GetObjectCommand({
-          Bucket: bucket,
-          Key: one,
-          IfMatch: tag,
-          Range: from > 0 ? `bytes=${from}-` : undefined,
-        }),
+      const command = new GetObjectCommand({
+        Bucket: bucket,
+        Key: one,
+        IfMatch: tag,
+        Range: from > 0 ? `bytes=${from}-` : undefined,
+      });
+      const { response, body } = await withIdleLimit(
+        (abortSignal) => client.send(command, { abortSignal }),
+        (answer) => answer.Body as Readable,
       );
-      return { body: answer.Body as Readable, tag: answer.ETag, bytes: from + (answer.ContentLength ?? 0) };
+      return { body: body(), tag: response.ETag, bytes: from + (response.ContentLength ?? 0) };
     },
   }));
 }

@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 import type { DataContract, DataContractRule } from "../../core/datasets/contract/rules";
 import type { ColumnProfile } from "../../core/datasets/profile";
 import { isNullable } from "../../core/datasets/rules";
@@ -92,8 +92,25 @@ export function contractText({ rules }: DataContract, comment: string): string {
       ...(tolerance === undefined || tolerance === 0 ? {} : { tolerance }),
       ...(severity === "block" ? {} : { severity }),
     };
-    return `  - ${stringify(stated, { collectionStyle: "flow", lineWidth: 0 }).trim()}`;
+    return `  - ${flowText(stated)}`;
   });
   const list = lines.length === 0 ? "rules: []" : `rules:\n${lines.join("\n")}`;
   return `# ${comment.replaceAll(/\s+/g, " ")}\n${list}\n`;
+}
+
+/** Line ends and control characters, which the terminal would not show as they are. */
+const special = /[\p{Cc}\u2028\u2029\ufeff]/u;
+
+/** Writes a value on one line. Texts with special characters are quoted: the library would write them over several lines. */
+function flowText(value: object): string {
+  const document = new Document(value);
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === "string" && special.test(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document
+    .toString({ collectionStyle: "flow", lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
+    .trim()
+    .replaceAll(new RegExp(special, "gu"), (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import * as os from "node:os";
 import * as path from "node:path";
 import { Client } from "pg";
+import { freePort } from "./free-port";
 
 const installed = "/usr/lib/postgresql";
 const folders = [
@@ -88,12 +88,4 @@ export class PostgresServer {
     }
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -1,36 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { nameOfDatabase } from "../../cli/datasets/database-query";
-import { type QueryOrigin, withQueryRows } from "../../cli/datasets/query";
-import type { RingmasterError } from "../../core/errors";
 import { describeWithPostgres, PostgresServer } from "./postgres-server";
-
-interface Rows {
-  readonly types: readonly (readonly [string, string])[];
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly origin: QueryOrigin;
-}
-
-const read = (from: string, sql: string): Promise<Rows> =>
-  withQueryRows(
-    { from, sql },
-    () => undefined,
-    ([file], origin) =>
-      withDuckDb(async (session) => {
-        const types = await session.rows(`DESCRIBE SELECT * FROM read_parquet('${file}')`);
-        const rows = await session.rows(`SELECT * FROM read_parquet('${file}')`);
-        return { types: types.map((one) => [String(one["column_name"]), String(one["column_type"])]), rows, origin };
-      }),
-  );
-const refused = async (from: string, sql: string): Promise<string> => {
-  const error = (await read(from, sql).then(
-    () => undefined,
-    (reason) => reason,
-  )) as RingmasterError | undefined;
-  // The exit code of such an error is 2.
-  return `${error?.httpStatus} ${error?.message}`;
-};
+import { read, refused } from "./query-rows";
 
 describeWithPostgres("a query of PostgreSQL", () => {
   let server: PostgresServer;

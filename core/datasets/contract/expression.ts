@@ -1,3 +1,5 @@
+import { grammarProblem } from "./expression-grammar";
+
 /** Thrown for an expression that a contract may not have; the message is a rule: `must …`. */
 export class ExpressionError extends Error {}
 
@@ -51,6 +53,21 @@ export function readExpression(text: string): readonly ExpressionPart[] {
   if (depth > 0) throw new ExpressionError("must have a closing parenthesis for each opening one");
   if (parts.length === 0) throw new ExpressionError("must not be empty");
   return parts;
+}
+
+/** Returns what is wrong with an expression, `must …`; `undefined` if nothing is. A stored one is only read. */
+export function expressionProblem(text: string): string | undefined {
+  try {
+    const tokens = readExpression(text).flatMap((part) => {
+      if ("column" in part) return [JSON.stringify(part.column)];
+      // The operator of `x=-1` is one part with its sign.
+      return part.text.startsWith("'") ? [part.text] : part.text.split(" ");
+    });
+    return grammarProblem(tokens);
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message;
+    throw error;
+  }
 }
 
 /** Returns the names of an expression's columns, each once. */

@@ -37,11 +37,15 @@ export async function findOtherVersions(
     const newest = await once(`${checked.name}@newest`, () => lookup.findNewest(checked.name));
     return newest && numbered(newest.name, newest.version);
   };
+  const absenceOf = async (name: string) => {
+    const exists = (await once(`${name}@newest`, () => lookup.findNewest(name))) !== undefined;
+    return exists ? { problem: `${name} has no version that is not deprecated` } : "none";
+  };
   for (const [index, rule] of rules.entries()) {
     if (rule.rule === "reference") {
       const { dataset, version } = rule.references;
       if (version === undefined) {
-        found.set(index, (await once(dataset, () => lookup.findActive(dataset))) ?? "none");
+        found.set(index, (await once(dataset, () => lookup.findActive(dataset))) ?? (await absenceOf(dataset)));
       } else {
         found.set(
           index,

@@ -5,7 +5,7 @@ import { timeOf as parseTime } from "../../row-values";
 import type { Shape } from "../../shapes";
 import { parseYamlInput } from "../../yaml-input";
 import { columnSchema, datasetName } from "../shapes";
-import { ExpressionError, readExpression } from "./expression";
+import { expressionProblem } from "./expression";
 
 /** Most rules of a contract. A run's record has the violations of all of them. */
 const maxRules = 100;
@@ -176,14 +176,11 @@ function* problemsOfRule(rule: DataContractRule): Generator<Finding> {
       if (new Set(rule.columns).size < rule.columns.length)
         yield { path: ["columns"], value: rule.columns, rule: "must name each column once" };
       return;
-    case "expression":
-      try {
-        readExpression(rule.expression);
-      } catch (error) {
-        if (!(error instanceof ExpressionError)) throw error;
-        yield { path: ["expression"], value: rule.expression, rule: error.message };
-      }
+    case "expression": {
+      const problem = expressionProblem(rule.expression);
+      if (problem !== undefined) yield { path: ["expression"], value: rule.expression, rule: problem };
       return;
+    }
   }
 }
 

@@ -2,7 +2,19 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { inflateSync } from "node:zlib";
-import { RecordBatchStreamWriter, Table, tableFromArrays, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
+import {
+  type DataType,
+  Field,
+  FixedSizeList,
+  Float64,
+  List,
+  RecordBatchStreamWriter,
+  Table,
+  tableFromArrays,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import { decodeLz4Frame } from "../../../adapters/duckdb/formats/arrow/lz4";
 import { writeArrowTable } from "../../../adapters/duckdb/formats/arrow/table";
 import { decodeZstdFrame } from "../../../adapters/duckdb/formats/arrow/zstd";
@@ -133,6 +145,44 @@ it("suggests a schema", async () => {
     { name: "colour", type: "string" },
     { name: "y", type: "int", role: "label" },
   ]);
+});
+
+it("infers the shape of nested lists, and refuses an absent list within one", async () => {
+  const field = (type: DataType) => new Field("item", type);
+  const inner = new List(field(new Float64()));
+  for (const type of [
+    new List(field(inner)),
+    new FixedSizeList(2, field(new FixedSizeList(2, field(new Float64())))),
+  ]) {
+    const write = (lists: readonly unknown[]): string => {
+      const file = path.join(folder, "lists.arrow");
+      const table = new Table({ m: vectorFromArray(lists, type), y: vectorFromArray(lists.map((_, i) => i % 2)) });
+      fs.writeFileSync(file, tableToIPC(table, "file"));
+      return file;
+    };
+    const lists = Array.from({ length: 40 }, (_, i) => [
+      [i, 1],
+      [2, 3],
+    ]);
+    const file = write(lists);
+    const { columns } = await withDuckDb((session) => inferSchema(session, file, "y"));
+    expect(columns[0]).toEqual({ name: "m", type: "tensor", shape: [2, 2], role: "feature" });
+    const schema = parseDatasetSchema(JSON.stringify({ columns }));
+    const snapshot = (lists: readonly unknown[]) =>
+      withDuckDb((session) => createSnapshot(session, { name: "toy", file: write(lists), schema }));
+    expect((await snapshot(lists)).draft.rowCount).toBe(40);
+    await expect(snapshot([...lists, [[1, 2], null]])).rejects.toThrow(/column m, row 41: /);
+    await expect(
+      snapshot([
+        ...lists,
+        [
+          [1, 2],
+          [3, null],
+        ],
+      ]),
+    ).rejects.toThrow(/column m, row 41: /);
+    await expect(snapshot([...lists, null])).rejects.toThrow(/column m, row 41: /);
+  }
 });
 
 it("reports values that break the schema, and columns of types that no schema has", async () => {

@@ -57,7 +57,7 @@ async function storedFiles(session: DuckDbSession, batches: readonly (readonly R
         ...(withCreation ? { known: creation === null ? null : iso(timeOf(creation)) } : {}),
       })),
     );
-    const made = await writeViewFiles(session, source, version, 9);
+    const made = await writeViewFiles(session, source, version, { maxRows: 9 });
     for (const [part, { path }] of made.files.entries()) {
       const target = join(directory, `${index}-${part}.parquet`);
       fs.renameSync(path, target);

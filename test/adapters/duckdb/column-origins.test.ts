@@ -36,7 +36,11 @@ describe("the origins of columns in Parquet", () => {
     return file;
   }
   const joined = (session: DuckDbSession, fullNames = false, number = 1) =>
-    write(session, `joined-${number}.parquet`, `, ${originsOption([{ ...version, version: number }], fullNames)}`);
+    write(
+      session,
+      `joined-${number}.parquet`,
+      `, ${originsOption([{ ...version, version: number }], fullNames, "at")}`,
+    );
 
   it("become those of the schema's columns, and stay where the schema has them", async () => {
     await withDuckDb(async (session) => {
@@ -60,13 +64,19 @@ describe("the origins of columns in Parquet", () => {
           }),
         ],
         false,
+        "when",
       );
+      const keys = `i % 7 AS customer, TIMESTAMP '2024-01-01' + INTERVAL (i) HOUR AS "when"`;
       const values = "i::DOUBLE AS whole, (i % 3)::VARCHAR AS digits, NULL::DOUBLE AS empty, '31/01/2024' AS day";
       await session.run(
-        `COPY (SELECT ${values}, i % 2 AS y FROM range(30) t(i)) TO ${quoteText(file)} (FORMAT parquet, ${option})`,
+        `COPY (SELECT ${keys}, ${values}, i % 2 AS y FROM range(30) t(i)) TO ${quoteText(file)} (FORMAT parquet, ${option})`,
       );
       const { columns } = await inferSchema(session, file, "y");
-      expect(columns.slice(0, -1).map(({ name, type, format }) => [name, type, format])).toEqual(
+      expect(columns.slice(0, 2)).toMatchObject([
+        { name: "customer", type: "int", role: "ignore", note: expect.stringContaining("a key of views join") },
+        { name: "when", type: "timestamp", role: "ignore" },
+      ]);
+      expect(columns.slice(2, -1).map(({ name, type, format }) => [name, type, format])).toEqual(
         Object.entries(features).map(([name, type]) => [name, type, undefined]),
       );
     });

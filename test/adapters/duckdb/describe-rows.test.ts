@@ -1,8 +1,8 @@
 import { correlationRatio, cramersV } from "../../../adapters/duckdb/association";
 import { describeRows } from "../../../adapters/duckdb/describe-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
-import { sparkline } from "../../../cli/datasets/rows-view";
-import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { printPreview, sparkline } from "../../../cli/datasets/rows-view";
+import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 
 const schema: readonly ColumnSchema[] = [
   { name: "x", type: "float", role: "feature", nullable: true },
@@ -78,3 +78,23 @@ it("measures relations as worked by hand", () => {
 });
 
 it("draws counts as bars", () => expect(sparkline([0, 1, 4, 8])).toBe(" ▂▅█"));
+
+it("shows a row of the preview on one line", () => {
+  const lines: string[] = [];
+  const write = jest.spyOn(process.stdout, "write").mockImplementation((text) => lines.push(String(text)) > 0);
+  try {
+    const columns = [{ name: "a\nb", type: "string", role: "feature" }] as const;
+    printPreview({ schema: columns } as unknown as DatasetManifest, {
+      ...{ rows: 1, columns: [] },
+      preview: [{ "a\nb": 'line\nbreak "q"' }],
+    });
+  } finally {
+    write.mockRestore();
+  }
+  expect(
+    lines
+      .join("")
+      .split("\n")
+      .map((line) => line.trim()),
+  ).toEqual(["a\\nb", 'line\\nbreak "q"', ""]);
+});

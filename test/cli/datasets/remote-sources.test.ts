@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as path from "node:path";
-import { PutObjectCommand } from "@aws-sdk/client-s3";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { pushTarget } from "../../../cli/datasets/push";
 import { withLocalSources } from "../../../cli/datasets/remote-sources";
 import { listS3Files } from "../../../cli/datasets/s3-source";
@@ -107,6 +107,29 @@ it("gives up a server that sends nothing more, and names the URL", async () => {
         /\/a\.csv", but must be readable, and failed 5 times: .*no data came for 0.05 s/,
       ),
     );
+  } finally {
+    delete process.env["RINGMASTER_SOURCE_IDLE_MS"];
+  }
+});
+
+it.each(["the answer", "the body"])("gives up a store like S3 that sends nothing more of %s", async (what) => {
+  process.env["RINGMASTER_SOURCE_IDLE_MS"] = "50";
+  const listed = "<ListBucketResult><Contents><Key>a.csv</Key><Size>9</Size></Contents></ListBucketResult>";
+  const stalled: RequestListener = (request, response) => {
+    if (request.url!.includes("list-type")) return void response.end(listed);
+    if (what === "the body") response.writeHead(200, { "content-length": 9 }).write("a\n");
+  };
+  try {
+    await serving(stalled, async (endpoint) => {
+      const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+      const client = new S3Client({ endpoint, credentials, region: "us-east-1", forcePathStyle: true, maxAttempts: 1 });
+      const [file] = await listS3Files("s3://bucket/a.csv", client);
+      const read = async () => {
+        for await (const _ of (await file!.open(0, undefined)).body);
+      };
+      await expect(read()).rejects.toThrow("no data came for 0.05 s");
+      client.destroy();
+    });
   } finally {
     delete process.env["RINGMASTER_SOURCE_IDLE_MS"];
   }

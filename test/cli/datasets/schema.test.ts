@@ -64,11 +64,41 @@ describe("ringmaster datasets schema", () => {
     expect(await accepted(file, await suggest(file, "class"))).toEqual({ columns, rows: 40 });
   });
 
+  it.each([
+    ["2024-05-01", "03/05/2024"],
+    ["3 May 2024", "2024.05.04"],
+  ])("describes dates of different formats: %s and %s", async (one, other) => {
+    const rows = Array.from({ length: 40 }, (_, i) => `${i % 2 === 0 ? one : other},${i % 3}`);
+    const text = await suggest(write("rows.csv", ["day,y", ...rows].join("\n")), "y");
+    expect(text).toContain(
+      `name: day, type: string }   # dates of different formats ("${one}" and "${other}"): write them alike, and set type timestamp`,
+    );
+  });
+
   it("predicts a whole number of many values as a number, and says so", async () => {
     const file = write("rows.csv", csv);
     expect(await suggest(file, "total")).toMatch(
       /name: total, type: float, role: label \} +# 40 values: predicted as a number/,
     );
+  });
+
+  it.each([
+    ["nan.jsonl", (x: unknown, i: number) => `{"x":${x},"y":${i % 2}}`],
+    ["nan.csv", (x: unknown, i: number) => (i === 0 ? `x,y\n${x},0` : `${x},${i % 2}`)],
+  ])("reads NaN as a missing value: %s", async (name, line) => {
+    const rows = Array.from({ length: 40 }, (_row, i) => line(i % 4 === 0 ? "NaN" : i / 8, i));
+    const file = write(name, rows.join("\n"));
+    const missing = ["NaN"];
+    expect(await accepted(file, await suggest(file, "y"))).toEqual({
+      columns: [
+        { name: "x", type: "float", role: "feature", nullable: true, missing },
+        { name: "y", type: "int", role: "label", missing },
+      ],
+      rows: 40,
+    });
+    await expect(
+      accepted(write(name, [...rows, line("Infinity", 41)].join("\n")), await suggest(file, "y")),
+    ).rejects.toThrow("must be finite");
   });
 
   /** 40 rows with tokens for missing values, dates by format, and columns that look like ids. */

@@ -53,6 +53,20 @@ rules:
       [/rule: values, column: a b, values: \[.*yes.*, .*no.*\], severity: warn/],
     ],
     [
+      "texts with line ends and control characters",
+      { type: "string" },
+      {
+        count: 1_000,
+        nulls: 0,
+        distinct: 6,
+        top: ["line\nbreak", "a\r\n", " \n b", "\u0007\u007f\u0085\u2028", 'a, "b": {', "null"].map((value) => ({
+          value,
+          count: 1,
+        })),
+      },
+      [/values: \[ "line\\nbreak", "a\\r\\n", .*\\u007f\\u0085\\u2028"/, /^[ -~\n]*$/],
+    ],
+    [
       "more values than the profile has",
       { type: "string" },
       { count: 1_000, nulls: 0, distinct: 20, top: [{ value: "yes", count: 999 }] },
@@ -80,9 +94,10 @@ describe("the versions to which rules refer", () => {
     ...draftOf(name, `${name} ${version}`),
     ...{ version, createdAt: "2026-01-01T00:00:00.000Z" },
   });
-  const known = [manifestOf("shop", 1), manifestOf("shop", 2), manifestOf("items", 1)];
+  const known = [manifestOf("shop", 1), manifestOf("shop", 2), manifestOf("items", 1), manifestOf("old", 1)];
   const find = async (name: string, version: number) =>
     known.find(({ name: of, version: number }) => of === name && number === version);
+  const active = async (name: string) => (name === "old" ? undefined : newest(name));
   const newest = async (name: string) => known.filter((one) => one.name === name).at(-1);
   const { rules } = parseDataContract(`rules:
   - {rule: drift, column: x, baseline: previous, maximum: 1}
@@ -90,6 +105,7 @@ describe("the versions to which rules refer", () => {
   - {rule: reference, column: x, references: {dataset: items, column: x}}
   - {rule: reference, column: x, references: {dataset: items, version: 4, column: x}}
   - {rule: reference, column: x, references: {dataset: nothing, column: x}}
+  - {rule: reference, column: x, references: {dataset: old, column: x}}
 `);
 
   it.each([
@@ -100,11 +116,14 @@ describe("the versions to which rules refer", () => {
     const found = await findOtherVersions(
       { rules },
       { name: "shop", version },
-      { find, findActive: newest, findNewest: newest },
+      { find, findActive: active, findNewest: newest },
     );
     const shown = [...found.values()].map((one) =>
       typeof one === "string" ? one : "problem" in one ? one.problem : one.version,
     );
-    expect(shown).toEqual([previous ?? "none", "there is no version shop@7", 1, "there is no version items@4", "none"]);
+    expect(shown).toEqual([
+      ...[previous ?? "none", "there is no version shop@7", 1, "there is no version items@4", "none"],
+      "old has no version that is not deprecated",
+    ]);
   });
 });

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listen, portOf } from "../../../local/listen";
+import { freePort } from "../free-port";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
 const probe = spawnSync(python, ["-c", "import mlflow; print(mlflow.__version__)"], { encoding: "utf8" });
@@ -110,12 +109,4 @@ async function killGroup(child: ChildProcess): Promise<void> {
 function endGroup(child: ChildProcess): boolean {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
   return process.kill(-child.pid, "SIGKILL");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await listen(server, 0, "");
-  const port = portOf(server);
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

@@ -47,7 +47,7 @@ export function columnOf(type: DataType): ArrowColumn {
       open: (vector) => present(vector, (words) => decimalText(words as Uint32Array, type.scale)),
     };
   }
-  if (isList(type) && isNumeric(leafOf(type))) return { type: LIST(DOUBLE), open: openList };
+  if (isList(type) && isNumeric(leafOf(type))) return { type: listType(type), open: openList };
   const plain = plainType(type);
   if (plain === undefined) return { type: BLOB, open: (vector) => present(vector, () => empty) };
   return { type: plain, open: (vector) => present(vector, (value) => value as DuckDBValue) };
@@ -156,49 +156,45 @@ function isNumeric(type: DataType): boolean {
   return DataType.isInt(type) || DataType.isFloat(type);
 }
 
-/** Lists of lists are flattened: a schema's shape counts their numbers. */
-function openList(vector: Vector): (row: number) => DuckDBValue {
-  const [data] = vector.data;
-  if (!data) return () => null;
-  const append = appenderOf(data);
-  return (row) => {
-    if (!data.getValid(row)) return null;
-    const items: (number | null)[] = [];
-    append(row, row + 1, items);
-    return new DuckDBListValue(items);
-  };
+/** Lists of lists stay nested, so that a suggested schema has their shape. */
+function listType(type: DataType): DuckDBType {
+  return isList(type) ? LIST(listType(type.children[0]!.type)) : DOUBLE;
 }
 
-type Append = (from: number, to: number, items: (number | null)[]) => void;
+function openList(vector: Vector): (row: number) => DuckDBValue {
+  const [data] = vector.data;
+  return data ? readerOf(data) : () => null;
+}
 
-/** Returns a function that appends the numbers of elements. An absent list within a list counts as one absent number. */
-function appenderOf(data: Data): Append {
+/** Returns a function that gives the number or list of an element. */
+function readerOf(data: Data): (element: number) => DuckDBValue {
   if (!isList(data.type)) {
     assertComplete(data);
     const leaf = new Vector([data]);
-    return (from, to, items) => {
-      for (let i = from; i < to; i += 1) {
-        const value: unknown = leaf.get(i);
-        if (value === undefined) throw new Error("a number of a list is absent");
-        items.push(value === null ? null : Number(value));
-      }
+    return (element) => {
+      const value: unknown = leaf.get(element);
+      if (value === undefined) throw new Error("a number of a list is absent");
+      return value === null ? null : Number(value);
     };
   }
   const child = data.children[0] as Data;
-  const append = appenderOf(child);
+  const read = readerOf(child);
+  const absent = absentOf(child.type);
   const { type } = data;
   const bound = DataType.isFixedSizeList(type)
     ? (i: number) => i * type.listSize
     : (i: number) => Number((data.valueOffsets as unknown as Offsets)[i]);
-  return (from, to, items) => {
-    for (let i = from; i < to; i += 1) {
-      if (!data.getValid(i)) {
-        items.push(null);
-        continue;
-      }
-      const [first, last] = [bound(i), bound(i + 1)];
-      if (!(first >= 0 && first <= last && last <= child.length)) throw new Error("a list lies outside of its values");
-      append(first, last, items);
-    }
+  return (element) => {
+    if (!data.getValid(element)) return null;
+    const [first, last] = [bound(element), bound(element + 1)];
+    if (!(first >= 0 && first <= last && last <= child.length)) throw new Error("a list lies outside of its values");
+    const items: DuckDBValue[] = [];
+    for (let i = first; i < last; i += 1) items.push(read(i) ?? absent);
+    return new DuckDBListValue(items);
   };
+}
+
+/** An absent list within a list counts as one absent number: DuckDB would omit it. */
+function absentOf(type: DataType): DuckDBValue {
+  return isList(type) ? new DuckDBListValue([absentOf(type.children[0]!.type)]) : null;
 }

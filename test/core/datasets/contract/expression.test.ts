@@ -1,4 +1,9 @@
-import { ExpressionError, expressionColumns, readExpression } from "../../../../core/datasets/contract/expression";
+import {
+  ExpressionError,
+  expressionColumns,
+  expressionProblem,
+  readExpression,
+} from "../../../../core/datasets/contract/expression";
 
 const sql = (text: string): string =>
   readExpression(text)
@@ -40,4 +45,28 @@ describe("an expression of a contract", () => {
     expect(() => readExpression(text)).toThrow(ExpressionError);
     expect(() => readExpression(text)).toThrow(message);
   });
+
+  it.each([
+    ["price >", "must have a value after >"],
+    ["> 1", "must have a value before >"],
+    ["a b", 'must have an operator before "b"'],
+    ["a > * 2", "must have a value before *"],
+    ["0 < x < 10", "must have AND or OR before <"],
+    ["x in ()", "must have a value before )"],
+    ["length(x,) > 1", "must have a value before )"],
+    ["x between 1", "must have AND after 1"],
+    ["x is 3", "must have NULL, TRUE, FALSE or DISTINCT FROM before 3"],
+    ["x not 3", "must have an operator before NOT"],
+    ["case when x then 1", "must have END after 1"],
+    ["case x end", "must have WHEN before END"],
+    ["x and", "must have a value after AND"],
+  ])("%s is no SQL", (text, problem) => expect(expressionProblem(text)).toBe(problem));
+
+  it.each([
+    "not a > -1 and b between - 2 and c + 1 or d not in (1, 2)",
+    "case a when 1 then true when 2 then b like 'x%' else null end is not true",
+    "(a, b) = (1, 2) and a is not distinct from coalesce(b, (c))",
+    "at > timestamp '2026-01-01' - interval '1 day' and a == b == c",
+    "a < 1 is null < 2 and a > not b > c and a not null",
+  ])("%s is SQL", (text) => expect(expressionProblem(text)).toBeUndefined());
 });

@@ -34,6 +34,7 @@ describe("a contract file", () => {
     ["{rule: freshness, column: x, maxAge: yesterday}", /must be a whole number with m, h, d or w/],
     ["{rule: unique, columns: [a, a]}", /must name each column once/],
     ["{rule: expression, expression: 'a -- b'}", /must not have the operator --/],
+    ["{rule: expression, expression: 'price >'}", /^2 rules\[0\]\.expression must have a value after >$/],
     ["{rule: values, column: x, values: [1, a]}", /must all be of one type/],
     ["{rule: statistic, column: x, statistic: quantile, minimum: 1}", /probability is required for a quantile/],
     ["{rule: statistic, column: x, statistic: mean}", /must have a minimum or a maximum/],
