@@ -11,6 +11,7 @@ import { InvalidInputError } from "../core/errors";
 import { problemsOf } from "../core/problems";
 import { severities } from "../core/retraining/rule";
 import { exitCodes, printJson, printTable } from "./output";
+import { numberOrText } from "./whole-number";
 import { writeReport } from "./write-file";
 
 export interface DriftOptions {
@@ -39,7 +40,8 @@ export function addThresholdOptions(command: Command): Command {
 /** @throws InvalidInputError with every problem */
 export function thresholdsOf({ level, distance, psi }: DriftOptions): DriftThresholds {
   const given = Object.entries({ level, distance, psi }).filter(([, text]) => text !== undefined);
-  const parsed = driftThresholds.safeParse(Object.fromEntries(given.map(([name, text]) => [name, Number(text)])));
+  const read = Object.fromEntries(given.map(([name, text = ""]) => [name, numberOrText(text)]));
+  const parsed = driftThresholds.safeParse(read, { reportInput: true });
   if (parsed.success) return parsed.data;
   const problems = problemsOf(parsed.error).map((problem) => ({ ...problem, path: `--${problem.path}` }));
   throw new InvalidInputError("the drift cannot be measured", problems);

@@ -13,8 +13,8 @@ export function addDriftCommand(datasets: Command): void {
     .command("drift <baseline> <current>")
     .description("measure how the rows of a version (NAME@2) differ from those of another one (NAME@1)");
   addDriftOptions(command).action(async (before: string, after: string, options: DriftOptions, command: Command) => {
-    const { client, json } = contextOf(command);
     const thresholds = thresholdsOf(options);
+    const { client, json } = contextOf(command);
     const [baseline, current] = await Promise.all([manifestOf(client, before), manifestOf(client, after)]);
     // Loaded only by commands that read data, because DuckDB loads slowly.
     const { withDuckDb } = await import("../../adapters/duckdb/workspace");

@@ -2,12 +2,14 @@ import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { measureModelDrift, modelBaseline, sampleBaseline, trainingOf } from "../../core/drift/measure-model";
 import { servedWindow } from "../../core/drift/served-log";
+import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { withLocalSources } from "../datasets/remote-sources";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { artifactOf } from "../model-artifact";
 import { servedBatches, timeBefore } from "../served-rows";
+import { assertKeepsInputs } from "../write-file";
 
 interface Options extends DriftOptions {
   readonly file?: string;
@@ -27,10 +29,15 @@ export function addModelDriftCommand(models: Command): void {
     )
     .option("--since <time>", "without --file: logged rows from a time on, in ISO 8601, or 24h, 7d");
   addDriftOptions(command).action(async (which: string, options: Options, command: Command) => {
-    const { client, json } = contextOf(command);
     const thresholds = thresholdsOf(options);
     const { file, since } = options;
+    if (file !== undefined && since !== undefined) {
+      const rule = "is for the logged rows: all rows of --file are measured";
+      throw new InvalidInputError("the drift cannot be measured", [{ path: "--since", value: since, rule }]);
+    }
+    assertKeepsInputs("--html", options.html, { "--file": file });
     const from = since === undefined ? 0 : timeBefore("--since", since, Date.now());
+    const { client, json } = contextOf(command);
     const { model, version: number, artifact } = await artifactOf(client, which);
     const version = await client.modelVersion(model, number);
     const { dataset } = trainingOf(version);

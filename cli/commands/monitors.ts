@@ -2,10 +2,12 @@ import type { Command } from "commander";
 import { numberText } from "../../api/pages/drift-html";
 import { targetText } from "../../api/pages/monitor-html";
 import { InvalidInputError } from "../../core/errors";
+import { monitorTarget } from "../../core/monitors/shapes";
+import { problemsOf } from "../../core/problems";
 import { contextOf } from "../context";
 import { addDriftOptions, addThresholdOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { printJson, printTable } from "../output";
-import { wholeNumber } from "../whole-number";
+import { numberOrText, wholeNumber } from "../whole-number";
 
 interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi"> {
   readonly model?: string;
@@ -39,8 +41,8 @@ export function addMonitorCommands(program: Command): void {
       .option("--min-rows <n>", "rows for which a window on a schedule waits (default: 500)", wholeNumber("--min-rows"))
       .option("--rate <share>", "share of units whose rows are stored and compared (default: 1)"),
   ).action(async (name: string, options: CreateOptions, command: Command) => {
-    const { client, json } = contextOf(command);
     const body = { name, target: targetOf(options), thresholds: thresholdsOf(options) };
+    const { client, json } = contextOf(command);
     const answer = await client.call("createMonitor", { body });
     if (json) printJson(answer);
     else
@@ -94,6 +96,10 @@ export function addMonitorCommands(program: Command): void {
   )
     .option("--window <n>", "number of the window", wholeNumber("--window"))
     .action(async (name: string, options: DriftOptions & { readonly window?: number }, command: Command) => {
+      if (options.window === 0) {
+        const problem = { path: "--window", value: 0, rule: "must be at least 1: the first window has the number 1" };
+        throw new InvalidInputError("there is no report", [problem]);
+      }
       const { client, json } = contextOf(command);
       const newest = async () => (await client.call("getMonitor", { params: { monitor: name } })).monitor.windows;
       const window = options.window ?? (await newest());
@@ -128,23 +134,32 @@ function targetOf(options: CreateOptions) {
     const wrong = Object.entries({ everyRows, schedule, timeZone, minRows, rate }).find(
       ([, value]) => value !== undefined,
     );
-    if (wrong)
-      throw refuse(
-        `--${wrong[0].replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-        "is for --model: a window of a dataset is one version",
-      );
+    if (wrong) throw refuse(optionOf(wrong[0]), "is for --model: a window of a dataset is one version");
     return { type: "dataset", dataset, ...(baseline === undefined ? {} : { baseline }) } as const;
   }
   if (baseline !== undefined) throw refuse("--baseline", "is for --dataset: a model is compared with its training");
   const [, name = model ?? "", version] = /^(.+?)[@/](\d+)$/.exec(model ?? "") ?? [];
   if (timeZone !== undefined && schedule === undefined) throw refuse("--time-zone", "is for --schedule");
-  return {
-    type: "model" as const,
+  const target = {
+    type: "model",
     model: name,
     ...(version === undefined ? {} : { version: Number(version) }),
     ...(everyRows === undefined ? {} : { everyRows }),
     ...(schedule === undefined ? {} : { schedule: { expression: schedule, ...(timeZone ? { timeZone } : {}) } }),
     ...(minRows === undefined ? {} : { minRows }),
-    ...(rate === undefined ? {} : { samplingRate: Number(rate) }),
-  } as const;
+    ...(rate === undefined ? {} : { samplingRate: numberOrText(rate) }),
+  };
+  const parsed = monitorTarget.safeParse(target, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const problems = problemsOf(parsed.error).map((problem) => ({ ...problem, path: optionOf(problem.path) }));
+  throw new InvalidInputError("the monitor cannot be created", problems);
 }
+
+const targetOptions: Readonly<Record<string, string>> = {
+  ...{ version: "--model", samplingRate: "--rate" },
+  ...{ "schedule.expression": "--schedule", "schedule.timeZone": "--time-zone" },
+};
+
+/** Returns the option of a target's field: `--every-rows` of `everyRows`. */
+const optionOf = (field: string): string =>
+  targetOptions[field] ?? `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -53,22 +53,50 @@ export function chiSquareTail(value: number, degrees: number): number {
   return degrees === 0 ? 1 : upperGamma(degrees / 2, value / 2);
 }
 
+/**
+ * Returns the two-sided p-value of Fisher's exact test: the probability of all 2 × 2 tables with these margins that are at
+ * most as probable as the given one.
+ *
+ * @param found marked rows of a sample
+ * @param marked marked rows of all rows
+ */
+export function fisherTail(found: number, sample: number, marked: number, all: number): number {
+  const ways = (from: number, chosen: number) =>
+    logGamma(from + 1) - logGamma(chosen + 1) - logGamma(from - chosen + 1);
+  const total = ways(all, sample);
+  const logOf = (count: number) => ways(marked, count) + ways(all - marked, sample - count) - total;
+  // Tables of one probability differ by rounding.
+  const limit = logOf(found) + 1e-6;
+  let tail = 0;
+  for (let count = max(0, sample + marked - all); count <= min(sample, marked); count += 1) {
+    const probability = logOf(count);
+    if (probability <= limit) tail += exp(probability);
+  }
+  return min(1, tail);
+}
+
 /** Up to this size of the larger sample the two-sample distribution is computed exactly, as in SciPy. */
 const exactSize = 10_000;
-/** Beyond z = 6 the probability is below 1e-31. */
+/** Beyond z = 6 the probability is below 1e-31, and the distributions have no digits left of it. */
 const certainZ = 6;
+/** Below, 1 minus a probability has lost its digits. */
+const smallestComplement = 1e-12;
 
 /**
  * Returns the probability that the Kolmogorov–Smirnov statistic of two samples of one distribution is at least
  * `statistic`. Exact for samples of up to 10,000 values. For larger ones, the one-sample distribution for n = n₁n₂ / (n₁ +
- * n₂), as SciPy's `ks_2samp` has it.
+ * n₂), as SciPy's `ks_2samp` has it. A probability below 1e-12 is the first term of Kolmogorov's series, which is above it.
  */
 export function kolmogorovTail(statistic: number, first: number, second: number): number {
   if (statistic <= 0) return 1;
   const effective = (first * second) / (first + second);
-  if (sqrt(effective) * statistic > certainZ) return 0;
-  if (max(first, second) <= exactSize) return outsideProbability(statistic, first, second);
-  return min(1, max(0, 1 - oneSampleProbability(roundHalfToEven(effective), statistic)));
+  const limit = 2 * exp(-2 * effective * statistic ** 2);
+  if (sqrt(effective) * statistic > certainZ) return limit;
+  const probability =
+    max(first, second) <= exactSize
+      ? outsideProbability(statistic, first, second)
+      : 1 - oneSampleProbability(roundHalfToEven(effective), statistic);
+  return probability > smallestComplement ? min(1, probability) : min(limit, smallestComplement);
 }
 
 function roundHalfToEven(value: number): number {
@@ -99,7 +127,7 @@ function outsideProbability(statistic: number, first: number, second: number): n
       at[j] = before;
     }
   }
-  return min(1, max(0, 1 - at[n]! / visitProbability(m, n)));
+  return 1 - at[n]! / visitProbability(m, n);
 }
 
 /** Returns the probability that these independent steps visit (m, n). */

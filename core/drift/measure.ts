@@ -3,7 +3,7 @@ import { quantile } from "../evaluation/draws";
 import type { RowSource } from "../features/values";
 import { type Severity, severities } from "../retraining/rule";
 import { jointColumnsOf, measureJoint } from "./joint";
-import { adjustedPValues, binDistances, chiSquare, kolmogorovSmirnov, wasserstein } from "./measures";
+import { adjustedPValues, binDistances, categoryTest, kolmogorovSmirnov, wasserstein } from "./measures";
 import { type ColumnSample, readSample, type Sample } from "./sample";
 import type { ColumnDrift, DriftBins, DriftReport, DriftThresholds, Measurement, SchemaChange } from "./shapes";
 
@@ -136,7 +136,7 @@ function measureNumbers(baseline: Numbers, current: Numbers): Distances {
   }
   const counted = (sample: Numbers) => [...countBins(sample.values, [...edges]), sample.missing];
   const ks = kolmogorovSmirnov(baseline.values, current.values);
-  const missing = chiSquare([baseline.values.length, baseline.missing], [current.values.length, current.missing]);
+  const missing = categoryTest([baseline.values.length, baseline.missing], [current.values.length, current.missing]);
   const hasMissing = baseline.missing + current.missing > 0;
   const missingShare = ({ missing: rows, rows: all }: Numbers) => (all === 0 ? 0 : rows / all);
   const deviation = standardDeviation(baseline.values);
@@ -196,7 +196,7 @@ function plottedNumbers(baseline: Numbers, current: Numbers): DriftBins {
 
 /** Categories that are compared each; rarer ones are compared together. */
 const maxCategories = 100;
-/** With fewer rows on both sides a category is compared with the other rare ones: the test assumes some rows in each. */
+/** With fewer rows on both sides a category is compared with the other rare ones. */
 const minCategoryRows = 10;
 
 function measureCategories(baseline: ColumnSample, current: ColumnSample): Distances {
@@ -220,7 +220,7 @@ function measureCategories(baseline: ColumnSample, current: ColumnSample): Dista
   const [p, q] = [shares(before, baseline), shares(after, current)];
   return {
     ...binDistances(before, after),
-    ...{ test: "chi-square", ...chiSquare(before, after) },
+    ...{ test: "chi-square", ...categoryTest(before, after) },
     distance: p.reduce((sum, share, bin) => sum + Math.abs(share - q[bin]!), 0) / 2,
     bins: { names: [...kept, "other", "missing"], baseline: before, current: after },
   };

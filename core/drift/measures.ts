@@ -1,4 +1,4 @@
-import { chiSquareTail, kolmogorovTail } from "./distributions";
+import { chiSquareTail, fisherTail, kolmogorovTail } from "./distributions";
 
 /** A statistic and the probability of one at least as large if both samples are of one distribution. */
 export interface TestResult {
@@ -63,6 +63,50 @@ export function chiSquare(baseline: readonly number[], current: readonly number[
   }
   return { statistic, pValue: chiSquareTail(statistic, Math.max(0, categories - 1)) };
 }
+
+/** The χ² distribution is a good approximation if as many rows of a category are expected in the smaller sample. */
+const minExpected = 5;
+
+/**
+ * Tests as {@link chiSquare}, with a p-value that is valid for few rows. Rare categories are joined, from the most frequent
+ * one on, until 5 rows of each group are expected in the smaller sample. The rest, with fewer, is compared with all others
+ * by Fisher's exact test. If there is no such division, the most frequent category is compared with all others. Groups
+ * depend on the rows of both samples together, so they do not favour a difference.
+ *
+ * @returns the statistic of all categories, and the p-value of the groups
+ */
+export function categoryTest(baseline: readonly number[], current: readonly number[]): TestResult {
+  const plain = chiSquare(baseline, current);
+  const [rows, others] = [baseline, current].map((counts) => counts.reduce((sum, one) => sum + one, 0));
+  if (rows === 0 || others === 0) return plain;
+  const all = rows! + others!;
+  const expected = ([one, other]: Pair) => ((one + other) * Math.min(rows!, others!)) / all;
+  const pairs = baseline
+    .map((count, category): Pair => [count, current[category]!])
+    .filter(([one, other]) => one + other > 0)
+    .sort(([one, other], [next, last]) => next + last - one - other);
+  const groups: Pair[] = [];
+  let rest: Pair = [0, 0];
+  for (const [one, other] of pairs) {
+    rest = [rest[0] + one, rest[1] + other];
+    if (expected(rest) < minExpected) continue;
+    groups.push(rest);
+    rest = [0, 0];
+  }
+  if (groups.length === pairs.length) return plain;
+  const exact = ([one, other]: Pair) =>
+    rows! < others! ? fisherTail(one, rows!, one + other, all) : fisherTail(other, others!, one + other, all);
+  const hasRest = rest[0] + rest[1] > 0;
+  if (groups.length < 2) return { ...plain, pValue: exact(hasRest && groups.length === 1 ? rest : pairs[0]!) };
+  const { pValue } = chiSquare(...columnsOf(groups));
+  // Two tests: Bonferroni's correction.
+  return { ...plain, pValue: hasRest ? Math.min(1, 2 * Math.min(pValue, exact(rest))) : pValue };
+}
+
+/** Rows in the baseline and in the current rows. */
+type Pair = readonly [baseline: number, current: number];
+
+const columnsOf = (pairs: readonly Pair[]) => [pairs.map(([one]) => one), pairs.map(([, other]) => other)] as const;
 
 /** Visits the distinct values of two sorted samples, with the number of values of each that are at most as large. */
 function eachValue(

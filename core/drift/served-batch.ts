@@ -74,14 +74,20 @@ type BatchDocument = {
   readonly [Name in "predictions" | "labels"]: readonly ServedRow["label"][];
 } & { readonly names: readonly string[]; readonly columns: readonly (readonly unknown[])[] };
 
+/** Decodes rows. Their columns are in the order of their names, without missing values: so equal rows have equal JSON. */
 export function decodeBatch(content: Uint8Array): readonly StoredRow[] {
   const read = JSON.parse(gunzipSync(content).toString()) as BatchDocument;
+  const columns = read.names
+    .map((name, column) => ({ name, values: read.columns[column]! }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
   return read.places.map((place, at) => ({
     place,
     at: read.times[at]!,
     prediction: read.predictions[at],
     label: read.labels[at],
-    row: Object.fromEntries(read.names.map((name, column) => [name, read.columns[column]![at]])),
+    row: Object.fromEntries(
+      columns.filter(({ values }) => values[at] !== null).map(({ name, values }) => [name, values[at]]),
+    ),
   }));
 }
 

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { Page } from "../datasets/repository";
-import { digestOf } from "../digest";
+import { digestOf, sha256 as sha256Of } from "../digest";
 import { inParts, mapLimited } from "../each-limited";
 import { RingmasterError } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { count, instant, type Shape, sha256 } from "../shapes";
 import type { ServedWindow } from "./measure-model";
-import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit } from "./served-batch";
+import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit, type StoredRow } from "./served-batch";
 
 export const servedBatch = z
   .object({
@@ -95,7 +95,8 @@ export async function logServedRows(
 const readsAtOnce = 8;
 
 /**
- * Opens the rows of batches. A row that is in two batches, with the same unit and time, is read once.
+ * Opens the rows of batches. A row that is in several batches is read as often as in the batch that has it most often: so
+ * a batch that overlaps another one adds its other rows, and equal rows of one batch are all read.
  *
  * @param limits the share of units, and the time of the first prediction
  */
@@ -107,14 +108,18 @@ export function servedWindow(
   return {
     rowCount: batches.reduce((sum, { rows }) => sum + rows, 0),
     async *open() {
-      const seen = new Set<string>();
+      const seen = new Map<string, number>();
       for (const some of inParts(batches, readsAtOnce)) {
         const contents = await mapLimited(some, readsAtOnce, ({ sha256 }) => objects.getContent(sha256));
         for (const content of contents) {
-          yield decodeBatch(content).filter(({ place, at }) => {
-            const key = `${place} ${at}`;
-            if (place >= rate || at < since || seen.has(key)) return false;
-            seen.add(key);
+          const inBatch = new Map<string, number>();
+          yield decodeBatch(content).filter((row) => {
+            if (row.place >= rate || row.at < since) return false;
+            const key = identityOf(row);
+            const times = (inBatch.get(key) ?? 0) + 1;
+            inBatch.set(key, times);
+            if (times <= (seen.get(key) ?? 0)) return false;
+            seen.set(key, times);
             return true;
           });
         }
@@ -122,3 +127,7 @@ export function servedWindow(
     },
   };
 }
+
+/** Digest of what a model was given and answered. The label is not in it: it may be sent later with the same row. */
+const identityOf = ({ place, at, row, prediction }: StoredRow): string =>
+  sha256Of(JSON.stringify([place, at, prediction, row]));

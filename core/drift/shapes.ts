@@ -47,7 +47,7 @@ export const columnDrift = z
     js: z.number().meta({ description: "Jensen-Shannon distance, from 0 to 0.833." }),
     test: z.enum(["kolmogorov-smirnov", "chi-square"]),
     statistic: z.number(),
-    pValue: z.number(),
+    pValue: z.number().meta({ description: "Of χ²: rare categories are joined, or tested exactly." }),
     adjustedPValue: z.number().meta({ description: "After Benjamini and Hochberg's adjustment over all columns." }),
     distance: z.number().meta({ description: "See `distance` of the thresholds." }),
     wasserstein: z

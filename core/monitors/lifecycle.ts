@@ -69,7 +69,7 @@ const retry = ({ pause }: Pick<MonitorDependencies, "pause">, name: string) => (
 /**
  * Creates a monitor. Idempotent for the same definition; another definition under the same name is refused. A monitor of
  * a model begins with the served rows that are stored, one of a dataset with the next version. The name of a deleted
- * monitor can be used again: its windows stay.
+ * monitor can be used again: its windows stay, and if it watches the same model or dataset it continues after them.
  *
  * @throws MonitorExistsError, and errors of the model, the version or the dataset
  */
@@ -89,7 +89,8 @@ export async function createMonitor(
     }
     const at = isoTime(clock);
     const position = await startOf(dependencies, definition, at);
-    const isSame = known && digestOf(known.target) === digestOf(target);
+    // Rows that were measured are not measured again: their drift would start another retraining.
+    const isSame = known && watchedBy(known) === watchedBy(definition);
     const monitor: Monitor = {
       ...definition,
       ...{ team, revision: (known?.revision ?? 0) + 1, windows: known?.windows ?? 0 },
@@ -99,6 +100,9 @@ export async function createMonitor(
     return (await monitors.save(monitor, known)) ? { created: true, monitor } : undefined;
   });
 }
+
+const watchedBy = ({ target }: Pick<Monitor, "target">): string =>
+  target.type === "model" ? `model ${target.model}` : `dataset ${target.dataset}`;
 
 async function startOf(
   { registry, datasets }: MonitorDependencies,

@@ -65,6 +65,27 @@ describe("served rows through the API", () => {
     expect(kept.length).toBeLessThan(41);
   });
 
+  it("are all measured if one unit has many of one time, and once if batches overlap", async () => {
+    const row = (x: number, more = {}) => ({
+      unit: "store-1",
+      at: rowsFrom(0, 1)[0]!.at,
+      row: { x },
+      prediction: 1,
+      ...more,
+    });
+    const many = Array.from({ length: 40 }, (_row, i) => row(i % 25));
+    await log(many, 2);
+    // The other column is missing in the rows of the first batch.
+    await log([...many.slice(10), row(99, { row: { other: 1, x: 99 } })].reverse(), 2);
+    await log([row(3, { label: 1 }), row(3, { prediction: 0 })], 2);
+    const rows = [];
+    for await (const some of servedWindow(platform.objects, (await listed(2)).batches).open()) rows.push(...some);
+    expect(rows.map(({ row, prediction }) => [row["x"], prediction])).toEqual([
+      ...many.map(({ row, prediction }) => [row.x, prediction]),
+      ...[[99, 1], [3, 0]], // biome-ignore format: pairs
+    ]);
+  });
+
   it.each([
     ["a version that does not exist", { version: 9, rows: rowsFrom(0, 1) }, 404, "MODEL_VERSION_NOT_FOUND", ""],
     ["a row of last year", { version: 1, rows: rowsFrom(0, 1, 365) }, 400, "INVALID_INPUT", "in the last 30 days"],

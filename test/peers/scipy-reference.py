@@ -30,6 +30,8 @@ def measured(pair):
         "js": jensenshannon(p, q),
         "chiSquare": chi.statistic,
         "chiSquareP": chi.pvalue,
+        # A column without rows is added, because some tables have one.
+        "fisher": stats.fisher_exact([(counts + [0])[:2] for counts in (pair["baselineCounts"], pair["currentCounts"])]).pvalue,
         "ks": ks.statistic,
         "ksP": ks.pvalue,
         "wasserstein": stats.wasserstein_distance(pair["baseline"], pair["current"]),

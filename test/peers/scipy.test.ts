@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
+import { fisherTail } from "../../core/drift/distributions";
 import { adjustedPValues, binDistances, chiSquare, kolmogorovSmirnov, wasserstein } from "../../core/drift/measures";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
 
@@ -62,9 +63,12 @@ function pairs() {
       const distances = binDistances(baselineCounts, currentCounts);
       const chi = chiSquare(baselineCounts, currentCounts);
       const ks = kolmogorovSmirnov(baseline, current);
+      const [a = 0, b = 0] = baselineCounts;
+      const [c = 0, d = 0] = currentCounts;
       const ours: Readonly<Record<string, number>> = {
         ...{ psi: distances.psi, kl: distances.kl, js: distances.js },
         ...{ chiSquare: chi.statistic, chiSquareP: chi.pValue, ks: ks.statistic, ksP: ks.pValue },
+        fisher: fisherTail(a, a + b, a + c, a + b + c + d),
         wasserstein: wasserstein(baseline, current),
       };
       for (const [name, value] of Object.entries(ours)) {

@@ -1,7 +1,7 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { kolmogorovTail } from "../../../core/drift/distributions";
 import { measureDrift } from "../../../core/drift/measure";
-import { binDistances, chiSquare, kolmogorovSmirnov, wasserstein } from "../../../core/drift/measures";
+import { binDistances, categoryTest, chiSquare, kolmogorovSmirnov, wasserstein } from "../../../core/drift/measures";
 import { readSample } from "../../../core/drift/sample";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import { normalDraw, uniformDraws } from "../../../core/evaluation/draws";
@@ -41,6 +41,20 @@ describe("distances", () => {
     expect(binDistances([0, 0], [0, 0])).toEqual({ psi: 0, kl: 0, js: 0 });
   });
 
+  it("have a probability above 0 where 1 minus the distribution has no digits", () => {
+    for (const [first, second] of [
+      [300, 300],
+      [5_000, 90],
+      [200_000, 30_000],
+    ] as const) {
+      const scale = 1 / Math.sqrt((first * second) / (first + second));
+      const tails = [3.5, 4, 5, 5.9, 6.1, 8].map((z) => kolmogorovTail(z * scale, first, second));
+      expect(tails).toEqual([...new Set(tails)].sort((a, b) => b - a));
+      expect(tails.every((tail) => tail > 0)).toBe(true);
+      expect(tails[3]).toBeCloseTo(2 * Math.exp(-2 * 5.9 ** 2), 40);
+    }
+  });
+
   it("have a probability that falls with the statistic, for exact and for asymptotic sizes", () => {
     for (const rows of [50, 9_999, 10_001, 1_000_000]) {
       const scale = 1 / Math.sqrt(rows / 2);
@@ -48,6 +62,46 @@ describe("distances", () => {
       expect(tails).toEqual([...tails].sort((a, b) => b - a));
       expect(tails.every((tail) => tail >= 0 && tail <= 1)).toBe(true);
     }
+  });
+});
+
+describe("the test of categories with few rows", () => {
+  const pValue = (...counts: Parameters<typeof categoryTest>) => categoryTest(...counts).pValue;
+
+  it("is the plain one if enough rows of each category are expected", () => {
+    expect(categoryTest([100, 40, 0], [50, 30, 0])).toEqual(chiSquare([100, 40, 0], [50, 30, 0]));
+    expect(categoryTest([10, 0], [3, 0])).toEqual(chiSquare([10, 0], [3, 0]));
+    expect(categoryTest([0, 0], [3, 1])).toEqual({ statistic: 0, pValue: 1 });
+  });
+
+  it("is exact for categories of which few are expected", () => {
+    // One of 20 rows is among the 2 that lack the value, of 3,020: 1 - C(3000, 2) / C(3020, 2).
+    expect(pValue([2_999, 1], [19, 1])).toBeCloseTo(1 - (3_000 * 2_999) / (3_020 * 3_019), 9);
+    expect(pValue([600, 0], [2, 1])).toBeCloseTo(3 / 603, 9);
+    expect(pValue([2, 1], [600, 0])).toBeCloseTo(3 / 603, 9);
+    expect(pValue([500, 500, 0], [1, 1, 1])).toBeGreaterThan(0.01);
+    expect(chiSquare([600, 0], [2, 1]).pValue).toBeLessThan(1e-40);
+  });
+
+  it("finds a new category, one of many, and a change among rare ones", () => {
+    expect(pValue([50_000, 50_000, 0], [50, 0, 50])).toBeLessThan(1e-20);
+    expect(pValue([99_990, 10], [90, 10])).toBeLessThan(1e-15);
+    expect(pValue([100_000, 0], [0, 3])).toBeLessThan(1e-12);
+    const cities = Array.from({ length: 50 }, () => 2_000);
+    expect(pValue(cities, cities.map((_rows, at) => (at < 25 ? 8 : 0)))).toBeLessThan(1e-10); // biome-ignore format: a row
+    expect(pValue(cities, cities.map(() => 4))).toBe(1); // biome-ignore format: a row
+  });
+
+  it.each([3, 8, 20, 100])("has few false findings in %d rows", (rows) => {
+    // Shares of one half, one quarter, and so on: some categories are rare whatever the number of rows.
+    const counts = (all: number) => {
+      const found = Array.from({ length: 14 }, () => 0);
+      for (let row = 0; row < all; row += 1) found[Math.min(13, Math.clz32(draw()))]! += 1;
+      return found;
+    };
+    const pValues = Array.from({ length: 1_000 }, () => pValue(counts(3_000), counts(rows)));
+    expect(pValues.filter((one) => one < 0.01).length).toBeLessThanOrEqual(20);
+    expect(pValues.filter((one) => one < 0.001).length).toBeLessThanOrEqual(6);
   });
 });
 
@@ -170,6 +224,16 @@ describe("drift between two versions", () => {
     );
     expect(empty.severity).toBeUndefined();
     expect(JSON.stringify(empty)).not.toMatch(/null|NaN/);
+  });
+
+  it("is not critical for one rare value in few rows", async () => {
+    const rare = (row: number): RawRow => ({ ...usual(37 * row), ...(row === 0 ? { price: null, rain: null } : {}) });
+    const report = await measureDrift(
+      versionOf(1, schema, 3_000, rowsOf(rare, 3_000)),
+      versionOf(2, schema, 20, rowsOf(rare, 20)),
+      defaultThresholds,
+    );
+    expect(report.severity).toBeUndefined();
   });
 
   it("is measured on a sample of a large version: the same rows each time", async () => {

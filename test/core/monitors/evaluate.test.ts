@@ -1,5 +1,6 @@
 import type { LoggedRow } from "../../../core/drift/served-batch";
 import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../../../core/monitors/evaluate";
+import { deleteMonitor } from "../../../core/monitors/lifecycle";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { createScene, minute, type Scene } from "./scene";
@@ -85,6 +86,25 @@ describe("a monitor of a model", () => {
     expect(await evaluate()).toEqual([]);
     await scene.log(scene.rows(200), 1);
     expect(await evaluate()).toMatchObject([{ version: 1, window: 3 }]);
+  });
+
+  it("continues after its last window when it is created again, unless it watches another model", async () => {
+    const scene = await createScene(embedded, "again");
+    const again = async (target: Parameters<Scene["create"]>[0]["target"]) => {
+      await deleteMonitor(scene.platform, "inputs");
+      await scene.create({ name: "inputs", target });
+      return evaluateMonitor(scene.dependencies, "inputs");
+    };
+    await scene.create({ name: "inputs", target: model });
+    await scene.log(scene.rows(200, 300));
+    expect(await evaluateMonitor(scene.dependencies, "inputs")).toMatchObject([{ window: 1, severity: "critical" }]);
+    expect(await again({ ...model, everyRows: 150 })).toEqual([]);
+    expect(await again({ type: "model", model: "toys", everyRows: 100, samplingRate: 0.9 })).toEqual([]);
+    await scene.log(scene.rows(150));
+    expect(await again({ ...model, everyRows: 150 })).toMatchObject([{ window: 2, rows: 150 }]);
+    expect(scene.calls.drift).toHaveLength(1);
+    await again({ type: "dataset", dataset: "shop" });
+    expect(await again({ ...model, everyRows: 350 })).toMatchObject([{ window: 3, rows: 350 }]);
   });
 
   it("records why it cannot measure, once, and clears that with the next window", async () => {
