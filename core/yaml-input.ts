@@ -3,12 +3,15 @@ import type * as z from "zod";
 import { InvalidInputError, type Problem } from "./errors";
 import { issuesOf, pathText, problemsOf } from "./problems";
 
+/** One broken line can give an error for each line after it. */
+const maxSyntaxErrors = 10;
+
 /**
  * Reads a YAML (or JSON) file that a person wrote.
  *
  * @param what the file's name in errors: `schema.yaml`
  * @param edit changes the document before validation: values from the command line
- * @throws InvalidInputError with every problem, each with line, path, value and rule
+ * @throws InvalidInputError with every problem (of errors in the syntax the first ten), each with line, path, value and rule
  */
 export function parseYamlInput<Schema extends z.ZodType>(
   what: string,
@@ -26,7 +29,9 @@ export function parseYamlInput<Schema extends z.ZodType>(
   if (document.errors.length > 0) {
     throw new InvalidInputError(
       `${what} is not YAML`,
-      document.errors.map(({ message, pos }) => ({ path: "", rule: message, line: lines.linePos(pos[0]).line })),
+      document.errors
+        .slice(0, maxSyntaxErrors)
+        .map(({ message, pos }) => ({ path: "", rule: message, line: lines.linePos(pos[0]).line })),
     );
   }
   edit(document);

@@ -67,6 +67,7 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
     : `(FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT ${maxDictionary}, WRITE_BLOOM_FILTER false, ${originsOption(
         views.map(({ version }) => version),
         fullNames,
+        join.time,
       )})`;
   const write = async (found: string) => {
     const label = `SELECT *, ${found} AS "found#" FROM labels`;

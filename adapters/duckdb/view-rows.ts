@@ -3,6 +3,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
 import type { ColumnSchema } from "../../core/datasets/shapes";
+import { InvalidInputError, type Problem } from "../../core/errors";
+import { futureRule, latestTime } from "../../core/feature-store/batches";
 import { compileFeatures } from "../../core/feature-store/features";
 import { orderOf } from "../../core/feature-store/latest";
 import { entityKey } from "../../core/feature-store/online";
@@ -15,7 +17,7 @@ import {
   type ViewVersion,
 } from "../../core/feature-store/shapes";
 import type { WindowRow } from "../../core/feature-store/windows";
-import type { ObjectStore, UploadPort } from "../../core/ports";
+import type { Clock, ObjectStore, UploadPort } from "../../core/ports";
 import { canonicalTypes, castTo } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource } from "./source";
@@ -44,14 +46,19 @@ export function rowColumns({ columns, entities, eventTime }: Definition): readon
  * Reads a file of rows by the view's columns, and writes it as Parquet: by event time, in files of whole days. The same
  * rows give the same bytes in every format. Times are cut to milliseconds.
  *
+ * @param options.clock refuses rows of its future, with column and row; without it, the registration refuses them
  * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError
  */
 export async function writeViewFiles(
   session: DuckDbSession,
   file: string,
   { definition, generation }: Pick<ViewVersion, "definition" | "generation">,
-  maxRows = rowsPerFile,
-): Promise<{ readonly draft: BatchDraft; readonly files: readonly ViewFile[] }> {
+  { maxRows = rowsPerFile, clock }: { readonly maxRows?: number; readonly clock?: Clock | undefined } = {},
+): Promise<{
+  readonly draft: BatchDraft;
+  readonly files: readonly ViewFile[];
+  readonly ignoredColumns: readonly string[];
+}> {
   const columns = rowColumns(definition);
   const source = await openSource(session, file, columns);
   const { rowCount, violations } = await source.reading(() =>
@@ -69,6 +76,8 @@ export async function writeViewFiles(
       `CREATE OR REPLACE TABLE arrived AS SELECT row_number() OVER () AS "row#", ${casts.join(", ")} FROM ${source.table}`,
     ),
   );
+  const times = [definition.eventTime!, definition.creationTime].filter((name) => name !== undefined);
+  if (clock) await assertPast(session, file, times, clock);
   await session.run(
     `CREATE OR REPLACE TABLE ordered AS
      SELECT row_number() OVER (ORDER BY ${event}, "row#") - 1 AS "place#", * EXCLUDE ("row#") FROM arrived`,
@@ -94,15 +103,30 @@ export async function writeViewFiles(
     files.push({ ...(await referenceTo(target)), rows, from, to, path: target });
     first += rows;
   }
-  const latest = [definition.eventTime!, definition.creationTime].filter((name) => name !== undefined);
   const [found] = await session.rows(
-    `SELECT greatest(${latest.map((name) => `epoch_ms(max(${quoteName(name)}))`).join(", ")})::DOUBLE AS "latest#" FROM ordered`,
+    `SELECT greatest(${times.map((name) => `epoch_ms(max(${quoteName(name)}))`).join(", ")})::DOUBLE AS "latest#" FROM ordered`,
   );
   const draft = {
     ...{ generation, rows: rowCount, latestTime: new Date(Number(found!["latest#"])).toISOString() },
     files: files.map(({ path: _, ...reference }) => reference),
   };
-  return { draft, files };
+  const ignoredColumns = [...source.types.keys()].filter((name) => !Object.hasOwn(definition.columns, name));
+  return { draft, files, ignoredColumns };
+}
+
+/** Checks the times of the table `arrived`. @throws InvalidInputError with the first row of the future */
+async function assertPast(session: DuckDbSession, file: string, times: readonly string[], clock: Clock): Promise<void> {
+  const problems: Problem[] = [];
+  for (const name of times) {
+    const time = `epoch_ms(${quoteName(name)})`;
+    const [found] = await session.rows(
+      `SELECT "row#"::DOUBLE AS "row#", ${time}::DOUBLE AS "time#" FROM arrived WHERE ${time} > ${latestTime(clock)} ORDER BY "row#" LIMIT 1`,
+    );
+    if (!found) continue;
+    const value = new Date(Number(found["time#"])).toISOString();
+    problems.push({ path: `column ${name}, row ${found["row#"]}`, value, rule: futureRule });
+  }
+  if (problems.length > 0) throw new InvalidInputError(`${file} cannot be stored`, problems);
 }
 
 export interface ViewIngest<Registered> {
@@ -110,6 +134,10 @@ export interface ViewIngest<Registered> {
   readonly file: string;
   readonly version: ViewVersion;
   readonly uploads: UploadPort;
+  /** See `writeViewFiles`. */
+  readonly clock?: Clock;
+  /** Is called with the file's columns that the view lacks, if there are any. */
+  readonly onIgnoredColumns?: (names: readonly string[]) => void;
   /** Makes the uploaded rows visible, or finds the batch that has them. */
   readonly register: (draft: BatchDraft) => Promise<Registered>;
 }
@@ -122,7 +150,9 @@ export interface ViewIngest<Registered> {
  */
 export function ingestViewRows<Registered>(ingest: ViewIngest<Registered>): Promise<Registered> {
   return withDuckDb(async (session) => {
-    const { draft, files } = await writeViewFiles(session, ingest.file, ingest.version);
+    const { file, version, clock } = ingest;
+    const { draft, files, ignoredColumns } = await writeViewFiles(session, file, version, { clock });
+    if (ignoredColumns.length > 0) ingest.onIgnoredColumns?.(ignoredColumns);
     const paths = new Map(files.map((file) => [file.sha256, file.path]));
     const distinct = [...new Map(draft.files.map(({ sha256, bytes }) => [sha256, { sha256, bytes }])).values()];
     const missing = new Set(await ingest.uploads.missing(distinct));

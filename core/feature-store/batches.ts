@@ -20,8 +20,13 @@ const claimsAtOnce = 16;
 
 export const futureRule = "must not lie in the future: rows hold from their event time on";
 
+/** Returns the latest time that does not lie in the future. */
+export function latestTime(clock: Clock): number {
+  return clock.now() + toleranceMs;
+}
+
 export function isFuture(time: number, clock: Clock): boolean {
-  return time > clock.now() + toleranceMs;
+  return time > latestTime(clock);
 }
 
 /**

@@ -102,7 +102,7 @@ export function assertDistinct(
       const owner = owners.get(shown.toLowerCase());
       owners.set(shown.toLowerCase(), `view ${name}`);
       if (owner === undefined) continue;
-      const rule = `is also a name in ${owner}; use full names, which begin with the view's name`;
+      const rule = `is also a name in ${owner}; use full names (--full-names, fullNames: true), which begin with the view's name`;
       problems.push({ path: `view ${name}`, value: shown, rule });
     }
   }

@@ -29,3 +29,19 @@ export class TooManyValuesError extends RingmasterError {
     });
   }
 }
+
+/** Thrown when a row's number, or a feature of it, is infinite in float32, in which models are trained. */
+export class ValueTooLargeError extends RingmasterError {
+  /** @param row number of the row in the dataset version, from 1 */
+  constructor(what: "feature" | "label", name: string, row: number) {
+    const remedy = {
+      feature: "correct the row, or scale the column, for example by the step `standardize` or `log` of features.plan",
+      label: "correct the row, or train on a smaller unit or the logarithm",
+    }[what];
+    super(`${what} ${name} of row ${row} is beyond ±3.4e38, the range of float32; ${remedy}`, {
+      code: "VALUE_TOO_LARGE",
+      httpStatus: 400,
+      details: { [what]: name, row },
+    });
+  }
+}

@@ -2,16 +2,18 @@ import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } f
 import type { ShardGroup } from "../datasets/shard-plan";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
+import { InvalidInputError } from "../errors";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
 import type { Rounds } from "../runs/rounds";
+import type { FittedPlan } from "../views/shapes";
 import { sourceColumnsOf } from "../views/view-file";
 import { FeatureFitter, type FitState, type FittedFeatures } from "./fit";
 import { type Plan, planFeatures } from "./plan";
 import { fitPlanOnRows, viewOf } from "./planned-fit";
 import { plannedTransform } from "./planned-rows";
-import type { FeatureManifest, FeatureShard } from "./shapes";
+import type { FeatureManifest, FeatureShard, FeatureTransform } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
 import type { ColumnBatch, RowSource } from "./values";
 
@@ -45,7 +47,7 @@ type EncodedShards = Readonly<Record<SplitName, readonly FeatureShard[]>>;
  * A version of several groups of shards is processed in rounds: each group is fitted alone and the states are merged in
  * their order, then the rows of each group are encoded alone.
  *
- * @throws InvalidInputError, TooManyValuesError, InvalidManifestError, RoundPending, TaskDone
+ * @throws InvalidInputError, TooManyValuesError, ValueTooLargeError, InvalidManifestError, RoundPending, TaskDone
  */
 export async function materializeFeatures(input: {
   readonly manifest: DatasetManifest;
@@ -84,7 +86,7 @@ export async function materializeFeatures(input: {
   const fitted: FittedFeatures = view
     ? {
         ...fitter.finish(),
-        transform: plannedTransform(await fitPlanOnRows(view, manifest.schema, trainingRows, parts)),
+        transform: transformOf(await fitPlanOnRows(view, manifest.schema, trainingRows, parts)),
       }
     : fitter.finish();
 
@@ -180,4 +182,12 @@ export async function readSplits(
     splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
   );
   return splitOfRows(manifest.name, manifest.rowCount, { train: train!, validation: validation!, test: test! });
+}
+
+/** @throws InvalidInputError if no category of the training rows is frequent enough */
+function transformOf(plan: FittedPlan): FeatureTransform {
+  const transform = plannedTransform(plan);
+  if (transform.width > 0) return transform;
+  const rule = "must make a feature, but no category of the training rows has minCount rows; lower it";
+  throw new InvalidInputError("the plan makes no feature", [{ path: "features.plan", rule }]);
 }

@@ -25,12 +25,29 @@ export function planColumns(schema: readonly ColumnSchema[]): readonly PlanColum
   return schema.flatMap(({ name, type }) => (type === "tensor" ? [] : { name, type }));
 }
 
+const stepsPath = ({ view }: PlanSettings): string => (view === undefined ? "features.plan" : "features.view.steps");
+
+/**
+ * Checks that no step of a new job has a column's name: later steps would read the result instead of the column. Jobs that were
+ * recorded before there was this rule keep their meaning.
+ */
+export function shadowingProblems(schema: readonly ColumnSchema[], settings: PlanSettings): readonly Problem[] {
+  const columns = new Set(schema.map(({ name }) => name));
+  const rule = "must differ from the names of the dataset's columns; give the step another name";
+  return (viewOf(settings)?.steps ?? []).flatMap(({ name }, index) =>
+    columns.has(name) ? [{ path: `${stepsPath(settings)}[${index}].name`, value: name, rule }] : [],
+  );
+}
+
 /** Checks a job's plan against the dataset's columns. */
 export function planProblems(schema: readonly ColumnSchema[], settings: PlanSettings): readonly Problem[] {
   const view = viewOf(settings);
   if (view === undefined) return [];
-  const path = settings.view === undefined ? "features.plan" : "features.view.steps";
+  const path = stepsPath(settings);
   const problems = [...typeProblems(view, planColumns(schema), path)];
+  if (view.steps.every(({ kind, output }) => kind === "cross" || !output)) {
+    problems.push({ path, rule: "must have a step that makes a feature: no cross, and without output: false" });
+  }
   const roles = new Map(schema.map(({ name, role }) => [name, role]));
   for (const name of encodedColumnsOf(view)) {
     const role = roles.get(name);
@@ -45,11 +62,6 @@ export function planProblems(schema: readonly ColumnSchema[], settings: PlanSett
     if (step.kind === "target" && roles.get(step.target) !== "label") {
       const label = schema.find(({ role }) => role === "label")?.name;
       problems.push({ path: `${path}[${index}].target`, value: step.target, rule: `must be the label, ${label}` });
-    }
-    if (step.kind === "window") {
-      const rule =
-        "must not be a window, which needs other rows of the entity: a run and its model read one row. Put the window into a feature view, and join it with the rows (ringmaster views join)";
-      problems.push({ path: `${path}[${index}].kind`, value: "window", rule });
     }
   }
   return problems;

@@ -2,6 +2,7 @@ import type { ColumnSchema } from "../datasets/shapes";
 import { evenCut } from "../datasets/shard-plan";
 import { codeLookup } from "./category-codes";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
+import { ValueTooLargeError } from "./errors";
 import type { FittedFeatures } from "./fit";
 import { plannedRowsEncoder } from "./planned-rows";
 import { standardized } from "./transform";
@@ -42,13 +43,18 @@ export class ShardEncoder {
     this.writers = encodersOf(fitted, schema, this.layout, options);
   }
 
-  /** Adds rows of a batch, in their order; yields the shards that they complete. */
+  /**
+   * Adds rows of a batch, in their order; yields the shards that they complete.
+   *
+   * @throws ValueTooLargeError
+   */
   *add(batch: ColumnBatch, rows: Uint32Array): Generator<{ readonly bytes: Uint8Array; readonly rows: number }> {
     for (let first = 0; first < rows.length; ) {
       const size = this.cuts[this.finished]!;
       this.rows ??= this.allocate(size);
       const some = rows.subarray(first, first + size - this.filled);
       for (const write of this.writers) write(batch, some, this.rows, this.filled);
+      this.checkRange(batch, some);
       this.filled += some.length;
       first += some.length;
       if (this.filled < size) return;
@@ -58,6 +64,24 @@ export class ShardEncoder {
       this.finished += 1;
       yield { bytes, rows: size };
     }
+  }
+
+  /** Checks the rows that were added last. */
+  private checkRange(batch: ColumnBatch, rows: Uint32Array): void {
+    const { numeric, label } = this.rows!;
+    const { transform, label: fittedLabel } = this.fitted;
+    const { numericWidth } = this.layout;
+    const rowOf = (index: number): number => batch.firstRow + rows[index]! + 1;
+    const at = infiniteAt(numeric, this.filled * numericWidth, rows.length * numericWidth);
+    if (at >= 0) {
+      const source = at % numericWidth;
+      const output = transform.outputs.find(
+        (each) => each.kind === "numeric" && each.source <= source && source < each.source + each.width,
+      )!;
+      throw new ValueTooLargeError("feature", output.column, rowOf(Math.floor(at / numericWidth)));
+    }
+    const labelAt = infiniteAt(label, this.filled, rows.length);
+    if (labelAt >= 0) throw new ValueTooLargeError("label", fittedLabel.column, rowOf(labelAt));
   }
 
   private allocate(rows: number): FeatureRows {
@@ -70,6 +94,12 @@ export class ShardEncoder {
       slices: new Int32Array(this.withSlices ? rows * this.fitted.slices.length : 0),
     };
   }
+}
+
+/** Returns the position, from `start` on, of the first value that is not finite; -1 if all are. */
+function infiniteAt(values: Float32Array | Int32Array, start: number, length: number): number {
+  for (let i = 0; i < length; i += 1) if (!Number.isFinite(values[start + i])) return i;
+  return -1;
 }
 
 /** Writes rows of a batch, the first one to row `at`. */

@@ -11,6 +11,8 @@ import { partOf } from "./values";
 export type { RawRow } from "../row-values";
 export { readRaw } from "./transform-values";
 
+const rangeRule = "must give a feature within ±3.4e38, the range of float32";
+
 export type Numeric = Extract<FeatureOutput, { readonly kind: "numeric" }>;
 
 /** Computes `(x - mean) / deviation` in float64; the caller's float32 array rounds it once. */
@@ -43,10 +45,17 @@ export function createRowTransform(
     apply(rows) {
       const problems: Problem[] = [];
       const dense = new Float32Array(rows.length * transform.width);
+      const checkRange = (index: number): void => {
+        const first = index * transform.width;
+        const at = dense.subarray(first, first + transform.width).findIndex((value) => !Number.isFinite(value));
+        const output = transform.outputs.find(({ offset, width }) => offset <= at && at < offset + width);
+        if (output) problems.push({ path: `rows[${index}].${output.column}`, rule: rangeRule });
+      };
       for (const [index, row] of rows.entries()) {
         if (writePlanned) {
           const found = writePlanned(row, dense, index * transform.width);
           problems.push(...found.map((problem) => ({ ...problem, path: `rows[${index}].${problem.path}` })));
+          checkRange(index);
           continue;
         }
         const values = new Map<string, RawValue>();
@@ -81,6 +90,7 @@ export function createRowTransform(
             if (code >= 0) dense[at + code] = 1;
           }
         }
+        checkRange(index);
       }
       if (problems.length > 0) throw new InvalidInputError("the rows do not fit the model's input schema", problems);
       return dense;

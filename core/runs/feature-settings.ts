@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../shapes";
 import { planStep, viewFile } from "../views/shapes";
-import { named, viewProblems } from "../views/view-file";
+import { named, noWindow, viewProblems } from "../views/view-file";
 
 const columnName = z.string().min(1).max(255);
 
@@ -82,7 +82,13 @@ export const featureSettings = settings.superRefine(({ plan, view, columns, piec
     );
   }
   const steps = (plan ?? view?.steps ?? []).map(named);
+  const stepsPath = plan === undefined ? ["view", "steps"] : ["plan"];
+  for (const [index, { kind }] of steps.entries()) {
+    if (kind === "window") refuse([...stepsPath, index, "kind"], noWindow, kind);
+  }
   for (const { path, value, rule } of viewProblems({ name: "plan", entities: [], ...view, steps })) {
-    refuse(plan === undefined ? ["view", ...path] : ["plan", ...path.slice(1)], rule, value);
+    if (plan === undefined) refuse(["view", ...path], rule, value);
+    // The others are about the entities and times of windows.
+    else if (path[0] === "steps") refuse(["plan", ...path.slice(1)], rule, value);
   }
 });

@@ -2,7 +2,7 @@ import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { choiceProblems, chosenFeatures } from "../features/choice";
-import { viewOf } from "../features/planned-fit";
+import { shadowingProblems, viewOf } from "../features/planned-fit";
 import { gpusOfSmallestHost } from "../metering/prices";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
@@ -38,7 +38,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   if (!manifest.schema.some((column) => column.role === "feature")) {
     problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
   }
-  problems.push(...choiceProblems(manifest.schema, job));
+  problems.push(...choiceProblems(manifest.schema, job), ...shadowingProblems(manifest.schema, job.features));
   sliceColumns(job).forEach(({ column: slice, path }) => {
     const type = columns.get(slice)?.type;
     if (type === undefined) {

@@ -1,6 +1,17 @@
+import { InvalidInputError } from "../errors";
 import { type Category, compareCategories } from "../row-values";
 import { type BoundStep, codeResult, fixed, numberResult } from "./bound-step";
-import { coalesce, number, type TextExpression, text, wholeText } from "./expression";
+import {
+  coalesce,
+  divide,
+  missing,
+  type NumberExpression,
+  number,
+  subtract,
+  type TextExpression,
+  text,
+  wholeText,
+} from "./expression";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
 import { type Categories, type TargetCell, type Targets, TooManyCategoriesError } from "./statistics";
@@ -41,7 +52,7 @@ function vocabularyOf(
 ): readonly Category[] {
   const kept = [...counts].filter(([, count]) => count >= step.minCount).map(([value]) => value);
   const limit = step.kind === "one-hot" ? maxOneHot : maxCategories;
-  if (kept.length > limit) throw new TooManyCategoriesError(step.name, kept.length, limit);
+  if (kept.length > limit) throw new TooManyCategoriesError(step.name, kept.length, limit, true);
   // A replacement of missing numbers and bools is text; `texts` keeps such a vocabulary as text.
   const texts = type === "text" || (step.impute !== undefined && counts.has(step.impute));
   const typed = kept.map((value): Category => (texts ? value : type === "bool" ? value === "true" : Number(value)));
@@ -63,7 +74,10 @@ export function bindHash(step: NamedStep & StepOf<"hash">, scope: Scope): BoundS
 export function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): BoundStep {
   const value = categoryOf(step, scope);
   const fold = coalesce(bucketOf(textOf(scope, step.foldBy), step.folds), number(0));
-  const target = numberOf(scope, step.target);
+  const target =
+    step.positive === undefined
+      ? numberOf(scope, step.target)
+      : indicatorOf(textOf(scope, step.target), String(step.positive));
   return {
     statistics: [{ kind: "targets", step: step.name, value, target, fold }],
     finish: ([state]) => ({ targets: targetsOf(step, state as Targets) }),
@@ -83,12 +97,18 @@ export function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): Bo
   };
 }
 
-/** @throws TooManyCategoriesError */
+/** Returns 1 for the text `value` and 0 for all others; missing for a missing text, by the division by 0. */
+function indicatorOf(label: TextExpression, value: string): NumberExpression {
+  const isValue = coalesce(lookup(label, new Map([[value, 1]])), number(0));
+  return divide(isValue, subtract(number(1), missing(label)));
+}
+
+/** @throws TooManyCategoriesError; InvalidInputError if no label is the positive value */
 function targetsOf(
-  { name, folds, smoothing }: NamedStep & StepOf<"target">,
+  { name, folds, smoothing, target, positive }: NamedStep & StepOf<"target">,
   { cells }: Targets,
 ): FittedValues["targets"] {
-  if (cells.size > maxCategories) throw new TooManyCategoriesError(name, cells.size, maxCategories);
+  if (cells.size > maxCategories) throw new TooManyCategoriesError(name, cells.size, maxCategories, false);
   const all = Array.from({ length: folds }, () => ({ count: 0, sum: 0 }));
   const found = [...cells]
     .map(([value, cell]) => ({ value, parts: all.map((_, fold) => cell.get(fold) ?? { count: 0, sum: 0 }) }))
@@ -98,6 +118,12 @@ function targetsOf(
       all[fold]!.count += count;
       all[fold]!.sum += sum;
     }
+  }
+  if (positive !== undefined && all.every(({ sum }) => sum === 0)) {
+    const rule = `must be a value of ${target} in the training rows`;
+    throw new InvalidInputError("the plan does not fit the rows", [
+      { path: `${name}.positive`, value: positive, rule },
+    ]);
   }
   const without = (parts: readonly TargetCell[], fold?: number): TargetCell => {
     const used = parts.filter((_, i) => i !== fold);

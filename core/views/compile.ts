@@ -26,7 +26,10 @@ export function compilePlan(plan: FittedPlan, outOfFold = false): CompiledPlan {
 function compileSteps({ view, columns, fitted }: FittedPlan, outOfFold: boolean) {
   const scopes = createScopes(view, columns);
   return view.steps.map((step) => {
-    const compiled = bindStep(step, scopes.of(step)!).compile(fitted[step.name] ?? {}, outOfFold);
+    const bound = bindStep(step, scopes.of(step)!);
+    // A stored view is not fitted: its steps have the values that they name.
+    const given = bound.statistics.length === 0 ? bound.finish([]) : {};
+    const compiled = bound.compile(fitted[step.name] ?? given, outOfFold);
     scopes.set(step, compiled.result);
     return { step, outputs: step.output ? compiled.outputs : [] };
   });

@@ -108,7 +108,8 @@ export function createAccumulator(statistic: Statistic): Accumulator {
             const value = values[code] as string | null;
             if (count > 0 && value !== null) counts.set(value, (counts.get(value) ?? 0) + count);
           }
-          if (counts.size > maxCounted) throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted);
+          if (counts.size > maxCounted)
+            throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted, false);
         },
         state: () => ({
           kind: "categories",
@@ -172,7 +173,7 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
           cell.sum += sum;
         }
       }
-      if (found.size > maxCounted) throw new TooManyCategoriesError(step, found.size, maxCounted);
+      if (found.size > maxCounted) throw new TooManyCategoriesError(step, found.size, maxCounted, false);
     },
     state() {
       const cells = new Map<string | null, Map<number, TargetCell>>();

@@ -104,7 +104,10 @@ export function typeProblems(
     const allowed = step.kind === "cycle" && step.period !== undefined ? numbers : accepted[step.kind];
     for (const input of encodedBy(step)) check(`${path} (${step.name})`, input, allowed);
     if (step.kind === "target") {
-      check(`${path}.target`, step.target, numbers);
+      if (step.positive === undefined && types.get(step.target) === "text") {
+        const rule = "is required for a label of texts: the value that counts as 1";
+        problems.push({ path: `${path}.positive`, rule });
+      } else check(`${path}.target`, step.target, step.positive === undefined ? numbers : categories);
       check(`${path}.foldBy`, step.foldBy, [...categories, "time"]);
     }
     if (step.kind === "ngrams" && results.has(step.column)) {

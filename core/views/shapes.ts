@@ -77,6 +77,9 @@ export const planStep = z.discriminatedUnion("kind", [
     foldBy: columnName,
     folds: z.int().min(2).max(100).default(5),
     smoothing: z.number().min(0).default(10),
+    positive: category.optional().meta({
+      description: "The label's value that counts as 1, all others as 0; required for a label of texts.",
+    }),
   }),
   z.strictObject({ kind: z.literal("length"), ...common, column: columnName }),
   z.strictObject({

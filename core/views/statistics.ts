@@ -222,9 +222,11 @@ export function stateOf(stored: StoredState): State {
 
 /** Thrown when a column has more categories than an encoding takes. */
 export class TooManyCategoriesError extends RingmasterError {
-  constructor(step: string, found: number, limit: number) {
+  /** @param takesMinCount whether the step can omit rare categories */
+  constructor(step: string, found: number, limit: number, takesMinCount: boolean) {
+    const remedy = takesMinCount ? "set minCount to omit rare ones, or use hash" : "use hash";
     super(
-      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; set minCount to omit rare ones, or use hash, which needs no vocabulary`,
+      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; ${remedy}, which needs no vocabulary`,
       { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
     );
   }

@@ -81,9 +81,22 @@ export function named(step: PlanStep): NamedStep {
   return { ...step, name: step.name ?? `${encodedBy(step).join("_")}_${step.kind}` };
 }
 
+/** Returns the names that a step defines: its result's, and those of its outputs. */
+function namesOf(step: NamedStep): readonly string[] {
+  const { name } = step;
+  if (step.kind === "cycle") return [name, `${name}_sin`, `${name}_cos`];
+  if (step.kind === "ngrams")
+    return [name, ...Array.from({ length: step.buckets }, (_, bucket) => `${name}_${bucket}`)];
+  return "indicator" in step && step.indicator ? [name, `${name}_missing`] : [name];
+}
+
 interface Finding extends Omit<Problem, "path"> {
   readonly path: readonly (string | number)[];
 }
+
+/** The rule that a window in the plan of a job breaks. */
+export const noWindow =
+  "must not be a window, which needs other rows of the entity: a run and its model read one row. Put the window into a feature view, and join it with the rows (ringmaster views join)";
 
 /** Returns the problems of a view that one step alone does not have. */
 export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[] {
@@ -94,12 +107,17 @@ export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[
   const names = new Map<string, number>();
   for (const [index, step] of steps.entries()) {
     const at = (key: string) => ["steps", index, key];
-    const earlier = names.get(step.name.toLowerCase());
-    if (earlier !== undefined) {
-      const rule = `must differ from the name of steps[${earlier}] (names are not case-sensitive); give the step a name`;
+    const own = namesOf(step);
+    const taken = own.find((name) => names.has(name.toLowerCase()));
+    if (taken !== undefined) {
+      const earlier = names.get(taken.toLowerCase())!;
+      const rule =
+        taken.toLowerCase() === steps[earlier]!.name.toLowerCase()
+          ? `must differ from the name of step ${earlier + 1} (names are not case-sensitive); give the step a name`
+          : `must not give a feature the name ${taken}, which step ${earlier + 1} gives; give the step another name`;
       found.push({ path: at("name"), value: step.name, rule });
     }
-    names.set(step.name.toLowerCase(), earlier ?? index);
+    for (const name of own) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), index);
     if (step.kind === "bucketize") {
       const { boundaries, quantiles } = step;
       if ((boundaries === undefined) === (quantiles === undefined)) {
@@ -115,7 +133,8 @@ export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[
     if (step.kind === "window") {
       if (view.entities.length === 0) found.push({ path: ["entities"], rule: "are required for a window" });
       if (view.eventTime === undefined) found.push({ path: ["eventTime"], rule: "is required for a window" });
-      if (inputsOf(step).some((input) => (names.get(input.toLowerCase()) ?? index) < index)) {
+      const results = new Set(steps.slice(0, index).map(({ name }) => name.toLowerCase()));
+      if (inputsOf(step).some((input) => results.has(input.toLowerCase()))) {
         const rule = "must be a column of the source, not the result of a step";
         found.push({ path: at("column"), value: step.column, rule });
       }

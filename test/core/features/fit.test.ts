@@ -3,7 +3,7 @@ import type { ColumnSchema, SplitName } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import type { FeatureChoice } from "../../../core/features/choice";
 import { decodeFeatureShard } from "../../../core/features/encoding";
-import { TooManyValuesError } from "../../../core/features/errors";
+import { TooManyValuesError, ValueTooLargeError } from "../../../core/features/errors";
 import { FeatureFitter } from "../../../core/features/fit";
 import type { Piecewise } from "../../../core/features/piecewise";
 import { planFeatures } from "../../../core/features/plan";
@@ -267,5 +267,25 @@ describe("FeatureFitter", () => {
     const plan = () => planFeatures(schema, ["nowhere", "size"]);
     expect(plan).toThrow(InvalidInputError);
     expect(plan).toThrow(/"nowhere".*must name columns of the dataset.*"size".*the type of this one is float/);
+  });
+});
+
+describe("ShardEncoder", () => {
+  it.each([
+    ["feature", "size", [1, 2, 3, 4, -1e99], [0, 0, 0, 0, 0]],
+    ["label", "price", [1, 2, 3, 4, 5], [0, 0, 0, 0, 1e39]],
+  ] as const)("refuses a %s beyond float32 and names its row", async (what, name, sizes, prices) => {
+    const columns: readonly ColumnSchema[] = [schema[0]!, { name: "price", type: "float", role: "label" }];
+    const data = sizes.map((size, row) => ({ size, price: prices[row]!, split: "train" as const }));
+    const encoder = new ShardEncoder(await fitted(columns, data, [], false), columns, { rows: 5, withSlices: false });
+    const encode = async () => {
+      for await (const batch of memoryRows(data).read(columns)) {
+        const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+        for (const _ of encoder.add(batch, all));
+      }
+    };
+    const failure: unknown = await encode().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ValueTooLargeError);
+    expect(failure).toMatchObject({ message: expect.stringContaining(`${what} ${name} of row 5 is beyond ±3.4e38`) });
   });
 });

@@ -75,6 +75,11 @@ describe("createRowTransform", () => {
     expect(texts.map(timeOf)).toEqual(expected);
   });
 
+  it("refuses a value whose feature is infinite in float32", () => {
+    const pass = () => apply([{ x: 1 }, { x: 1e99 }]);
+    expect(pass).toThrow("rows[1].x must give a feature within ±3.4e38, the range of float32");
+  });
+
   it("reports every problem of every row", () => {
     const strict = createRowTransform(
       transform,

@@ -46,17 +46,23 @@ describe("a job's choice of features", () => {
       [{ path: "features.plan[0].target", value: "price", rule: "must be the label, y" }],
     ],
     [
-      {
-        features: {
-          view: {
-            ...{ name: "v", entities: ["city"], eventTime: "price" },
-            steps: [{ kind: "window", column: "price", aggregate: "sum", over: "1d" }],
-          },
+      { features: { plan: [{ kind: "log", column: "price", name: "city" }] } },
+      [
+        {
+          path: "features.plan[0].name",
+          value: "city",
+          rule: expect.stringContaining("names of the dataset's columns"),
         },
-      },
-      [{ path: "features.view.steps[0].kind", value: "window", rule: expect.stringContaining("must not be a window") }],
+      ],
     ],
     [{ features: { plan: [{ kind: "target", column: "city", target: "y", foldBy: "price" }] } }, []],
+    ...[
+      { kind: "log", column: "price", output: false },
+      { kind: "cross", columns: ["city", "price"] },
+    ].map((step): [object, object[]] => [
+      { features: { plan: [step] } },
+      [{ path: "features.plan", rule: expect.stringContaining("must have a step that makes a feature") }],
+    ]),
   ])("is checked at submission: %j", (choice, problems) => {
     expect(checkJobAgainst(manifest, job(choice))).toMatchObject(problems);
   });

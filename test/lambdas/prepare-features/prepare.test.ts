@@ -188,6 +188,14 @@ describe("prepareFeatures with a plan", () => {
     expect(await preparePlan()).toEqual({ made, output });
   });
 
+  it("refuses one that makes no feature of these rows", async () => {
+    const step = { kind: "one-hot", column: "heating", minCount: 1_000 };
+    const none = { features: jobSchema.shape.features.parse({ plan: [step] }), evaluation: { slices: [] } };
+    await expect(
+      prepareFeatures({ manifest, job: none, objects, inputHash: "f02", shardBytes: 2_000 }),
+    ).rejects.toThrow("features.plan must make a feature, but no category of the training rows has minCount rows");
+  });
+
   it("gives the rows that serving computes, to the bit; training rows have their targets out of fold", async () => {
     const { made } = await preparePlan();
     const { transform } = made;
