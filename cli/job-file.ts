@@ -34,7 +34,8 @@ const described = z
     } else if (path === undefined && from === undefined) refuse("is required: the database of the query", "from");
     else if (path === undefined && sql === undefined) refuse("is required: the query whose rows are read", "sql");
     if (from !== undefined && hidePassword(from) !== from) {
-      const rule = "must have no password, because job files are recorded with their code; set PGPASSWORD instead";
+      const rule =
+        "must have no password, because job files are recorded with their code; set PGPASSWORD or MYSQL_PWD instead";
       refuse(rule, "from", hidePassword(from));
     }
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../core/errors";
+import { problemsOf } from "../core/problems";
 
 /** Reads a JSON list, or one JSON value on each line. Reports all invalid lines, and sends nothing if there are any. */
 export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
@@ -13,16 +14,19 @@ export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly
   const items: Item[] = [];
   for (const [number, line, listed] of read) {
     const value = line === undefined ? listed : parsed(line);
-    const result = schema.safeParse(value);
+    const result = schema.safeParse(value, { reportInput: true });
     if (result.success) items.push(result.data);
-    else {
-      const { path = [], message = "" } = result.error.issues[0] ?? {};
-      const where = [`${whole ? "entry" : "line"} ${number}`, ...path.map(String)].join(" ");
-      problems.push({ path: where, rule: value === undefined ? "must be JSON" : message });
-    }
+    else if (value === undefined) problems.push({ path: `line ${number}`, rule: "must be JSON" });
+    else problems.push(...problemsOf(result.error).map((problem) => placed(problem, number, whole)));
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be reported`, problems.slice(0, 20));
   return items;
+}
+
+/** Adds the line, or the number in the list. */
+function placed(problem: Problem, number: number, isList: boolean): Problem {
+  if (isList) return { ...problem, path: `entry ${number}${problem.path && `: ${problem.path}`}` };
+  return problem.path === "" ? { ...problem, path: `line ${number}` } : { ...problem, line: number };
 }
 
 function listOf(file: string, text: string): readonly unknown[] {

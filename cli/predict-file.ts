@@ -22,6 +22,8 @@ const rowsPerBlock = 16_384;
 export interface PredictFileOptions {
   /** Views whose features complete the rows. */
   readonly views?: readonly NeededView[];
+  /** See `completeRows`. */
+  readonly onAbsent?: ((view: string, entities: readonly string[]) => void) | undefined;
   /** Gets the rows with their predictions. */
   readonly log?: PredictionLog | undefined;
   /** A column that the log reads. */
@@ -42,7 +44,7 @@ export async function predictFile(
   file: string,
   out: string,
   onRows: (rows: number) => void,
-  { views = [], log, unit }: PredictFileOptions = {},
+  { views = [], onAbsent, log, unit }: PredictFileOptions = {},
 ): Promise<number> {
   const write = writers[extname(out).toLowerCase() as keyof typeof writers];
   if (write === undefined) {
@@ -58,7 +60,7 @@ export async function predictFile(
     let block = emptyBlock();
     for await (const given of rows) {
       const { batch, predictions } = await numbered(done, async () => {
-        const batch = await completeRows(client, views, given);
+        const batch = await completeRows(client, views, given, onAbsent);
         return { batch, predictions: predictor.predict(batch) };
       });
       log?.add(batch, predictions);

@@ -9,3 +9,9 @@ export function wholeNumber(option: string): (text: string) => number {
     ]);
   };
 }
+
+/** Returns a number, or the text itself if it is none: the schema's message then has it. */
+export function numberOrText(text: string): number | string {
+  const value = Number(text);
+  return text.trim() !== "" && Number.isFinite(value) ? value : text;
+}

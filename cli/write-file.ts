@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { InvalidInputError } from "../core/errors";
 
 /** @throws InvalidInputError if the file cannot be written */
@@ -14,6 +14,35 @@ export function writeFileOf(option: string, file: string, content: string): void
 export function unwritable(option: string, file: string, cause: unknown): InvalidInputError {
   const rule = `must be a writable file (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`;
   return new InvalidInputError("nothing was written", [{ path: option, value: file, rule }], cause);
+}
+
+/**
+ * Checks that a command does not overwrite what it reads, also by another spelling of the path or by a link.
+ *
+ * @param inputs files by the options that name them
+ * @throws InvalidInputError
+ */
+export function assertKeepsInputs(
+  option: string,
+  output: string | undefined,
+  inputs: Readonly<Record<string, string | undefined>>,
+): void {
+  const written = output === undefined ? undefined : realPath(output);
+  if (written === undefined) return;
+  for (const [name, input] of Object.entries(inputs)) {
+    if (input === undefined || realPath(input) !== written) continue;
+    const rule = `must be another file: this one is read as ${name} and would be overwritten`;
+    throw new InvalidInputError("nothing was written", [{ path: option, value: output, rule }]);
+  }
+}
+
+/** Returns `undefined` for a file that does not exist: it cannot be overwritten, and a later read reports it. */
+function realPath(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

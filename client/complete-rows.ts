@@ -62,6 +62,7 @@ const requestsAtOnce = 4;
  * a row has, also a missing one, stays. Features of an entity without a row, with one beyond the TTL, or of a row whose
  * entity is null are null, as in the join of the training rows.
  *
+ * @param onAbsent is called with the entities, as JSON, that have no row within the TTL
  * @throws InvalidInputError that names rows as `rows[0]`: an entity column is not given or has another type, or a
  * feature without a value belongs to a column that must have one
  */
@@ -69,6 +70,7 @@ export async function completeRows(
   client: Pick<ApiClient, "call">,
   views: readonly NeededView[],
   rows: readonly RawRow[],
+  onAbsent?: (view: string, entities: readonly string[]) => void,
 ): Promise<readonly RawRow[]> {
   const completed = rows.map((row): Record<string, unknown> => ({ ...row }));
   const problems: Problem[] = [];
@@ -83,7 +85,8 @@ export async function completeRows(
       return key.text;
     });
     if (problems.length > 0) continue;
-    const found = await readEntities(client, needed, new Set(keys.filter((key) => key !== undefined)));
+    const { found, absent } = await readEntities(client, needed, new Set(keys.filter((key) => key !== undefined)));
+    if (absent.length > 0) onAbsent?.(needed.view, absent);
     for (const [at, [index, row]] of lacking.entries()) {
       const features = found.get(keys[at] ?? "") ?? {};
       for (const { column, feature } of needed.columns) {
@@ -127,12 +130,20 @@ async function readEntities(
   client: Pick<ApiClient, "call">,
   { view }: NeededView,
   keys: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, Readonly<Record<string, FeatureValue>>>> {
+): Promise<{
+  readonly found: ReadonlyMap<string, Readonly<Record<string, FeatureValue>>>;
+  readonly absent: readonly string[];
+}> {
+  const absent: string[] = [];
   const found = new Map<string, Readonly<Record<string, FeatureValue>>>();
   await mapLimited([...inParts([...keys], maxReads)], requestsAtOnce, async (some) => {
     const entities = some.map((key) => JSON.parse(key) as Record<string, FeatureValue>);
     const { rows } = await client.call("readOnlineFeatures", { body: { views: [view], entities } });
-    for (const [at, { features }] of rows.entries()) found.set(some[at]!, features);
+    for (const [at, { features, eventTimes }] of rows.entries()) {
+      const key = some[at]!;
+      found.set(key, features);
+      if (Object.values(eventTimes).every((time) => time === null)) absent.push(key);
+    }
   });
-  return found;
+  return { found, absent };
 }

@@ -18,7 +18,7 @@ import { withLocalSources } from "../datasets/remote-sources";
 import { contractText, inferContract } from "../datasets/suggest-contract";
 import { exitCodes, printJson, printTable, shownText } from "../output";
 import { wholeNumber } from "../whole-number";
-import { writeReport } from "../write-file";
+import { assertKeepsInputs, writeReport } from "../write-file";
 
 interface ValidateOptions {
   readonly contract?: string;
@@ -63,6 +63,8 @@ export function addDataContractCommands(datasets: Command): void {
 }
 
 async function validate(reference: string | undefined, options: ValidateOptions, command: Command): Promise<void> {
+  const { file, schema, contract } = options;
+  assertKeepsInputs("--html", options.html, { "--file": file, "--schema": schema, "--contract": contract });
   const { client, json } = contextOf(command);
   const now = Date.now();
   const at = new Date(now).toISOString();

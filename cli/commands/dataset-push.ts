@@ -32,7 +32,7 @@ export function addPushCommands(datasets: Command): void {
     )
     .option(
       "--from <database>",
-      "database of --sql: postgres://USER@HOST/DB, FILE.duckdb, FILE.sqlite, athena://DATABASE",
+      "database of --sql: postgres://USER@HOST/DB, mysql://USER@HOST/DB, FILE.duckdb, FILE.sqlite, athena://DATABASE",
     )
     .option("--sql <query>", "SELECT whose rows become the version; give it an ORDER BY")
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")

@@ -100,6 +100,7 @@ function show(
   process.stdout.write(
     `created ${manifest.createdAt}${version.createdBy ? ` by ${shownText(version.createdBy)}` : ""}\n`,
   );
+  process.stdout.write(`files   ringmaster lineage dataset ${manifest.name}@${manifest.version}\n`);
   if (described && "unreadable" in described) {
     printWarnings([{ code: "UNREADABLE", message: `the rows cannot be read: ${described.unreadable}` }]);
   }

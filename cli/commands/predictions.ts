@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { completeRows, type NeededView, neededViews, viewWarnings } from "../../client/complete-rows";
 import { isNullable } from "../../core/datasets/rules";
@@ -6,6 +6,7 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { RawRow } from "../../core/features/transform";
+import { formatCount } from "../../core/quantities";
 import { contextOf } from "../context";
 import { entityOf } from "../features/entity";
 import { artifactOf } from "../model-artifact";
@@ -13,6 +14,7 @@ import { formatNumber, printJson } from "../output";
 import { openPredictor, type Prediction } from "../predict";
 import { predictFile } from "../predict-file";
 import { openPredictionLog, timeOfPredictions } from "../prediction-log";
+import { assertKeepsInputs } from "../write-file";
 
 interface Options {
   readonly file?: string;
@@ -49,7 +51,8 @@ export function addPredictCommand(models: Command): void {
       const { client, json } = contextOf(command);
       const { model, version, artifact } = await artifactOf(client, which);
       const views = await neededViews(client, artifact);
-      const warnings = viewWarnings(views);
+      const warnings = [...viewWarnings(views)];
+      const absent = new AbsentEntities();
       if (!json) for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
       const log = options.log
         ? openPredictionLog({ client, model, version, artifact, views }, options.unit, timeOfPredictions(options))
@@ -61,6 +64,7 @@ export function addPredictCommand(models: Command): void {
             ? {
                 rows: await predictFile(client, artifact, file, out, progressOf(json), {
                   views,
+                  onAbsent: absent.add,
                   log,
                   unit: options.unit,
                 }),
@@ -72,6 +76,9 @@ export function addPredictCommand(models: Command): void {
                 ),
               };
         const logged = await log?.send();
+        const absences = absent.warnings();
+        if (!json) for (const warning of absences) process.stderr.write(`warning: ${warning}\n`);
+        warnings.push(...absences);
         if (json) {
           printJson({ model, version, ...made, ...(logged && { logged }), ...(warnings.length > 0 && { warnings }) });
           return;
@@ -79,7 +86,7 @@ export function addPredictCommand(models: Command): void {
         if (made.predictions === undefined) {
           process.stdout.write(`${out}: predictions of ${made.rows} rows by ${model} version ${version}\n`);
         } else {
-          for (const [i, one] of made.predictions.entries()) process.stdout.write(`row ${i}: ${textOf(one)}\n`);
+          for (const [i, one] of made.predictions.entries()) process.stdout.write(`row ${i + 1}: ${textOf(one)}\n`);
         }
         if (logged) process.stdout.write(`${logged.stored} rows logged, ${logged.known} already logged\n`);
       } finally {
@@ -87,7 +94,7 @@ export function addPredictCommand(models: Command): void {
       }
 
       async function predictionsOf(given: readonly RawRow[]): Promise<readonly Prediction[]> {
-        const rows = await completeRows(client, views, given);
+        const rows = await completeRows(client, views, given, absent.add);
         const predictor = await openPredictor(client, artifact);
         const predictions = predictor.predict(rows);
         predictor.dispose();
@@ -95,6 +102,24 @@ export function addPredictCommand(models: Command): void {
         return predictions;
       }
     });
+}
+
+/** Collects the entities without a row in a view. */
+class AbsentEntities {
+  private readonly views = new Map<string, { count: number; readonly first: string }>();
+
+  readonly add = (view: string, entities: readonly string[]): void => {
+    const known = this.views.get(view) ?? { count: 0, first: entities[0]! };
+    known.count += entities.length;
+    this.views.set(view, known);
+  };
+
+  warnings(): readonly string[] {
+    return [...this.views].map(([view, { count, first }]) => {
+      const others = count === 1 ? "" : ` and ${formatCount(count - 1, "other entity", "other entities")}`;
+      return `${view} has no row of ${first}${others}, or none within its TTL: the features are missing`;
+    });
+  }
 }
 
 function progressOf(json: boolean): (rows: number) => void {
@@ -106,6 +131,10 @@ function assertOptions({ file, entity, out, log, unit, at }: Options): void {
   if ((file === undefined) === (entity.length === 0)) {
     problems.push({ path: "--file", rule: "or --entity is required, and not both" });
   }
+  // With --out the file may also be a glob or a folder, which its reader reports.
+  if (file !== undefined && out === undefined && entity.length === 0 && !existsSync(file)) {
+    problems.push({ path: "--file", value: file, rule: "must exist" });
+  }
   if (out !== undefined && file === undefined) problems.push({ path: "--out", value: out, rule: "needs --file" });
   for (const [path, value] of Object.entries({ "--unit": unit, "--at": at })) {
     if (value !== undefined && !log) problems.push({ path, value, rule: "is for --log" });
@@ -114,6 +143,7 @@ function assertOptions({ file, entity, out, log, unit, at }: Options): void {
     problems.push({ path: "--unit", value: unit, rule: "needs --file; an entity is its own unit" });
   }
   if (problems.length > 0) throw new InvalidInputError("the options are not valid", problems);
+  assertKeepsInputs("--out", out, { "--file": file });
 }
 
 /** @throws InvalidInputError if the model has no views, needs other columns, or an option names no entity column */

@@ -107,7 +107,10 @@ export function addViewCommands(program: Command): void {
       const { version } = await viewAt(client, name);
       const { ingestViewRows } = await import("../../adapters/duckdb/view-rows");
       const answer = await ingestViewRows({
-        ...{ file, version, uploads: createUploads(client) },
+        ...{ file, version, uploads: createUploads(client), clock: { now: Date.now } },
+        onIgnoredColumns: (names) => {
+          process.stderr.write(`${file}: columns that ${version.name} lacks are not stored: ${names.join(", ")}\n`);
+        },
         register: (body) => client.call("registerFeatureBatch", { params: { view: version.name }, body }),
       });
       if (json) return printJson(answer);
@@ -177,7 +180,7 @@ export function addViewCommands(program: Command): void {
         Object.entries(rows[0]!.features).map(([name, value]) => [name, value === null ? "–" : String(value)]),
       );
       for (const [name, at] of Object.entries(rows[0]!.eventTimes)) {
-        process.stdout.write(`${name}: ${at === null ? "no row within the TTL" : `as of ${at}`}\n`);
+        process.stdout.write(`${name}: ${at === null ? "no row, or none within the TTL" : `as of ${at}`}\n`);
       }
     });
 

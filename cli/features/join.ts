@@ -5,7 +5,7 @@ import type { ApiClient } from "../../client/api-client";
 import { mapLimited } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
 import { downloadFile } from "../download";
-import { unwritable } from "../write-file";
+import { assertKeepsInputs, unwritable } from "../write-file";
 import { viewAt } from "./entity";
 
 const downloadsAtOnce = 4;
@@ -33,6 +33,7 @@ export async function joinViews(client: ApiClient, request: JoinRequest) {
     const rule = "must end in .parquet or .csv";
     throw new InvalidInputError("the rows cannot be joined", [{ path: "--output", value: output, rule }]);
   }
+  assertKeepsInputs("--output", output, { labels: request.labels });
   const versions = (await Promise.all(request.views.map((one) => viewAt(client, one)))).map(({ version }) => version);
   // Loaded only by this command, because DuckDB loads slowly.
   const { joinAsOf } = await import("../../adapters/duckdb/as-of-join");

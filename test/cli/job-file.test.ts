@@ -56,6 +56,16 @@ describe("the job file", () => {
       { path: "features.plan[0].boundaries", line: 13, rule: expect.stringContaining("quantiles is required") },
       { path: "features.plan[2].name", line: 15, value: "b", rule: expect.stringContaining("must differ") },
     ]);
+    const more = `features:
+  plan:
+    - { kind: log, column: a, indicator: true }
+    - { kind: number, column: c, name: A_log_missing }
+    - { kind: window, column: a, aggregate: sum, over: 1d }
+`;
+    expect(problemsOf(good + more)).toMatchObject([
+      { path: "features.plan[1].name", line: 14, rule: expect.stringContaining("A_log_missing, which step 1 gives") },
+      { path: "features.plan[2].kind", line: 15, rule: expect.stringContaining("must not be a window") },
+    ]);
     expect(problemsOf(`${good}features: { plan: [{ kind: square, column: a }, { kind: log }] }`)).toMatchObject([
       { path: "features.plan[0].kind", line: 11, value: "square" },
       { path: "features.plan[1].column", line: 11, rule: "is required" },

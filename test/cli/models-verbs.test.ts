@@ -48,6 +48,24 @@ describe("verbs of models", () => {
     expect([status, code, problems.map(({ path }: { path: string }) => path)]).toEqual([2, "INVALID_INPUT", paths]);
   });
 
+  it("predict names a file that does not exist as such", () => {
+    const { status, problems } = run("predict", "m", "--file", "nope.json");
+    expect([status, problems]).toEqual([2, [{ path: "--file", value: "nope.json", rule: "must exist" }]]);
+  });
+
+  it("predict does not overwrite the rows that it reads", () => {
+    const rows = file("rows.csv", "x\n1\n");
+    const link = path.join(directory, "link.csv");
+    fs.symlinkSync(rows, link);
+    for (const out of [rows, link, `${directory}/./rows.csv`]) {
+      const { status, problems } = run("predict", "m", "--file", rows, "--out", out);
+      expect([status, problems]).toEqual([2, [expect.objectContaining({ path: "--out", value: out })]]);
+    }
+    expect(run("predict", "m", "--file", rows, "--out", path.join(directory, "other.csv"))).toMatchObject({
+      code: "STACK_NOT_RUNNING",
+    });
+  });
+
   it.each([
     ["outcomes", [], undefined, "unit=value", "must be given"],
     ["outcomes", ["u=1"], undefined, "--epoch", "must be given"],
@@ -57,11 +75,11 @@ describe("verbs of models", () => {
       "outcomes",
       ["--epoch", "1"],
       '[{"unit": "a", "value": 1}, {"unit": "b", "value": "1"}]',
-      "entry 2 value",
+      "entry 2: value",
       "number",
     ],
     ["outcomes", [], '{"unit": "a", "value": 1}', "--epoch", "unit a has no epoch"],
-    ["shadow", [], '{"unit": "a", "served": 1}', "line 1 shadow", ""],
+    ["shadow", [], '{"unit": "a", "served": 1}', "shadow", "is required"],
   ])("%s %j with the file %j is refused before anything is sent", (verb, args, text, at, rule) => {
     const of = verb === "shadow" ? ["shadow", "log", "m", "2"] : ["outcomes", "m"];
     const { status, code, problems } = run(

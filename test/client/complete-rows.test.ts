@@ -36,6 +36,7 @@ function clientOf(newest = version) {
     requests.push(entities);
     const rows = entities.map(({ customer }) => ({
       features: customer < 1_000 ? { spend: customer * 10, plan: customer % 2 ? "NA" : "pro" } : { spend: null },
+      eventTimes: { spend: customer < 1_000 ? "2026-01-01T00:00:00.000Z" : null },
     }));
     return { rows };
   };
@@ -49,6 +50,17 @@ async function complete(rows: readonly Readonly<Record<string, unknown>>[]) {
 }
 
 describe("rows of a model that reads features of views", () => {
+  it("report the entities that have no row", async () => {
+    const { client } = clientOf();
+    const nullable = inputSchema.map((each) => ({ ...each, nullable: true }));
+    const views = await neededViews(client, { inputSchema: nullable, transform });
+    const absent: unknown[] = [];
+    const rows = [1, 1_000, 2_000].map((customer) => ({ customer, day: "2026-01-01T00:00:00.000Z" }));
+    const completed = await completeRows(client, views, rows, (view, entities) => absent.push([view, entities.length]));
+    expect(completed.map(({ spend }) => spend)).toEqual([10, null, null]);
+    expect(absent).toEqual([["spend@1", 2]]);
+  });
+
   it("get the columns that they lack, and keep the values that they have", async () => {
     const { rows, requests } = await complete([
       { customer: 2, day: "2026-01-01T00:00:00.000Z", age: 41 },

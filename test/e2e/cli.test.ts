@@ -166,7 +166,7 @@ describe("the command line", () => {
     expect(version.warnings?.map(({ code }) => code)).toEqual(["DUPLICATE_ROWS", "LEAKED_TEST_ROWS"]);
     const { stdout } = await stack.run("datasets", "show", "leaky");
     expect(stdout).toContain(`warning: ${duplicates}`);
-    expect(stdout).toMatch(/^created 2\d{3}-.* by \S/m);
+    expect(stdout).toMatch(/^created 2\d{3}-.* by \S.*\nfiles +ringmaster lineage dataset leaky@1$/m);
     expect(stdout).toMatch(/HISTOGRAM +LABEL/);
 
     const job = stack.file("leaky.yaml", toyJob(1));
@@ -390,6 +390,16 @@ describe("the command line", () => {
       ...["9,2026-01-09,e,", ",2026-01-09,f,"],
     ]);
     expect(await joined("--time", "y")).toMatchObject({ code: 2, stderr: expect.stringContaining("column y, row 1") });
+    const more = stack.file("more.csv", "customer,at,known,spend,color\n4,2026-01-01,,1,red\n");
+    expect(await stack.run("views", "ingest", "spend", "--file", more)).toMatchObject({
+      ...{ code: 0, stdout: expect.stringContaining("1 row stored") },
+      stderr: `${more}: columns that spend lacks are not stored: color\n`,
+    });
+    const future = stack.file("future.csv", "customer,at,known,spend\n4,2026-01-01,,1\n5,2999-01-01,,1\n");
+    expect(await stack.run("views", "ingest", "spend", "--file", future)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('column at, row 2 is "2999-01-01T00:00:00.000Z", but must not lie in the future'),
+    });
     expect(await stack.run("views", "show", "gone")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("gone"),
@@ -464,7 +474,7 @@ describe("the command line", () => {
     const log = ["--file", some, "--out", out, "--log"];
     expect((await predict(...log)).stdout).toMatch(/predictions of 2 rows .*\n2 rows logged, 0 already logged\n$/);
     expect((await predict(...log)).stdout).toMatch(/\n0 rows logged, 2 already logged\n$/);
-    expect((await predict(...entity, "--log")).stdout).toMatch(/^row 0: \d .*\n1 rows logged, 0 already logged\n$/);
+    expect((await predict(...entity, "--log")).stdout).toMatch(/^row 1: \d .*\n1 rows logged, 0 already logged\n$/);
     expect((await predict(...entity, "--log")).stdout).toMatch(/\n0 rows logged, 1 already logged\n$/);
     const served = await stack.json<{ batches: readonly { rows: number }[] }>(["models", "served", "planned"]);
     expect(served.batches.map((batch) => batch.rows)).toEqual([2, 1]);

@@ -33,7 +33,8 @@ export class CommandPool {
       for (const stream of streams) {
         host[stream]!.on("data", (chunk: string) => {
           output[stream] += chunk;
-          const ends = streams.map((name) => /\0(\d+)\0$/.exec(output[name]));
+          // A warning of Node may follow it.
+          const ends = streams.map((name) => /\0(\d+)\0/.exec(output[name]));
           if (ends.some((end) => end === null)) return;
           for (const [i, name] of streams.entries()) output[name] = output[name].slice(0, ends[i]!.index);
           this.idle.push(host);

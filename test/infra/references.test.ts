@@ -56,6 +56,7 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_CHECK_RESPONSES: "for tests of the API",
   RINGMASTER_MAX_EXPANSION: "has a default",
   RINGMASTER_WORKING_DIRECTORY: "one machine's: where its server was started",
+  RINGMASTER_GRAPH_OPTIMIZER: "the trainer sets it by the device, before TensorFlow loads",
 };
 
 let platform: Synthesized;

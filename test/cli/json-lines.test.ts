@@ -1,0 +1,25 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { readLines } from "../../cli/json-lines";
+import { loggedRow } from "../../core/drift/served-batch";
+
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), "json-lines-"));
+afterAll(() => fs.rmSync(directory, { recursive: true }));
+
+const row = { unit: "a", at: "2026-01-01T00:00:00Z", row: {}, prediction: null };
+
+it.each([
+  [JSON.stringify(row), "line 1: prediction is null, but must be a string, or a number, or a boolean"],
+  [
+    `\n${JSON.stringify({ ...row, prediction: 1, unit: "" })}`,
+    'line 2: unit is "", but must have at least 1 characters',
+  ],
+  ['{"unit": "a"', "line 1 must be JSON"],
+  ["5", "line 1 is 5, but must be a mapping"],
+  [JSON.stringify([row]), "entry 1: prediction is null, but must be a string"],
+])("the lines %j are refused as the API refuses them", (text, message) => {
+  const file = path.join(directory, "rows.jsonl");
+  fs.writeFileSync(file, text);
+  expect(() => readLines(file, loggedRow)).toThrow(message);
+});
