@@ -8,6 +8,8 @@ import { type Line, renderTable } from "./table";
 
 /** Label of separate trainings of one worker. Their scaling is the maximum that this machine allows a gang. */
 const apartLabel = ", apart";
+/** Label of gangs in which each worker takes the whole batch with all its microshards, so a step has W times the samples. */
+const perWorkerLabel = ", per worker";
 const peerName = "PyTorch DDP";
 
 async function startContenders(
@@ -24,7 +26,12 @@ async function startContenders(
   const definition = benchModels[model]!;
   const setup = { model: definition, batchSize, backend: "native" as const, microshards: worldSize };
   try {
-    if (torch) await add(peerName, startTorch(worldSize, { ...setup, torch: "ddp" }, torch));
+    const total = batchSize * worldSize;
+    if (torch) {
+      await add(peerName, startTorch(worldSize, { ...setup, torch: "ddp" }, torch));
+      const wide = { ...setup, batchSize: total, torch: "ddp" as const };
+      if (worldSize > 1) await add(`${peerName}${perWorkerLabel}`, startTorch(worldSize, wide, torch), total);
+    }
     for (const backend of options.backends) {
       for (const microshards of new Set([worldSize, ...options.microshards])) {
         const start = startOurs(worldSize, { ...setup, backend, microshards });
@@ -32,7 +39,9 @@ async function startContenders(
       }
       for (const microshards of worldSize > 1 ? options.microshards : []) {
         const apart = startApart(worldSize, { ...setup, backend, microshards });
-        await add(`${backend}, V = ${microshards}${apartLabel}`, apart, batchSize * worldSize);
+        await add(`${backend}, V = ${microshards}${apartLabel}`, apart, total);
+        const wide = { ...setup, backend, batchSize: total, microshards: microshards * worldSize };
+        await add(`${backend}, V = ${microshards}${perWorkerLabel}`, startOurs(worldSize, wide), total);
       }
     }
     checkParameters(contenders);
@@ -45,7 +54,10 @@ async function startContenders(
 
 /** Returns the row of a line. V = W has another label for each number of workers, but the same row. */
 const rowOf = ({ who, worldSize }: Line) =>
-  who.replace(apartLabel, "").replace(new RegExp(`V = ${worldSize}$`), "V = W");
+  who
+    .replace(apartLabel, "")
+    .replace(perWorkerLabel, "")
+    .replace(new RegExp(`V = ${worldSize}$`), "V = W");
 
 function withScaling(lines: readonly Line[]): Line[] {
   return lines.map((line) => {
@@ -78,8 +90,9 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
         } finally {
           for (const { gang } of contenders) gang.close();
         }
-        const theirs = contenders.find(({ who }) => who === peerName);
         for (const contender of contenders) {
+          const suffix = contender.who.endsWith(perWorkerLabel) ? perWorkerLabel : "";
+          const theirs = contenders.find(({ who }) => who === `${peerName}${suffix}`);
           if (contender.failure !== undefined) throw new Error(`${contender.who}: ${contender.failure}`);
           const identity = { model, batchSize, worldSize, who: contender.who };
           lines.push({ ...identity, ...measuresOf(contender, theirs), scaling: undefined });
