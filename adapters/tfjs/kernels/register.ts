@@ -4,6 +4,7 @@ import { registerBatchNormalization } from "./batch-normalization";
 import { registerBias } from "./bias";
 import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
 import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
+import { dilation2D, dilation2DBackpropFilter, dilation2DBackpropInput } from "./dilation2d";
 import { registerEinsum } from "./einsum";
 import { registerGather, registerTypedOneHot, unsortedSegmentSum } from "./gather";
 import { registerLstm } from "./lstm";
@@ -23,6 +24,9 @@ const kernels = {
   [tf.Conv2DBackpropInput]: conv2dBackpropInput,
   [tf.DepthwiseConv2dNativeBackpropFilter]: depthwiseBackpropFilter,
   [tf.DepthwiseConv2dNativeBackpropInput]: depthwiseBackpropInput,
+  [tf.Dilation2D]: dilation2D,
+  [tf.Dilation2DBackpropFilter]: dilation2DBackpropFilter,
+  [tf.Dilation2DBackpropInput]: dilation2DBackpropInput,
   [tf.UnsortedSegmentSum]: unsortedSegmentSum,
 };
 

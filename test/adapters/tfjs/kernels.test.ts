@@ -182,6 +182,21 @@ describe("other kernels", () => {
     await expectEqualOnBoth(() => body(values(slopes, 2)));
   });
 
+  it.each([
+    [[3, 2, 3], 1, "same", 1],
+    [[2, 3, 3], [2, 1], "same", 1],
+    [[2, 2, 3], 1, "valid", 2],
+  ] as const)(
+    "dilates images by a filter of %p with strides %p, padding %s and gaps %d",
+    async (filter, strides, pad, gaps) => {
+      const body = (x: tf.Tensor, taps: tf.Tensor) =>
+        tf.dilation2d(x as tf.Tensor4D, taps as tf.Tensor3D, strides as number, pad, gaps);
+      await expectEqualOnBoth(() => body(values([2, 5, 6, 3], 1), values(filter, 2)));
+      await expectEqualOnBoth(() => gradientOf((x) => body(x, values(filter, 2)), values([2, 5, 6, 3], 1)));
+      await expectEqualOnBoth(() => gradientOf((taps) => body(values([2, 5, 6, 3], 1), taps), values(filter, 2)));
+    },
+  );
+
   it("one-hot of float32 contains ones, not integers read as floats", async () => {
     const indices = (): tf.Tensor => tf.tensor1d([1, 0, 2], "int32");
     await expectEqualOnBoth(() => tf.oneHot(indices(), 3, 2, -1, "float32"));

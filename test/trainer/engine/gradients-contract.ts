@@ -42,6 +42,20 @@ const cases: Readonly<Record<string, Case>> = {
     shapes: [[1, 2, 2, 2]],
     compute: (x) => tf.image.resizeNearestNeighbor(x as tf.Tensor4D, [3, 5]),
   },
+  "dilation of images": {
+    shapes: [
+      [2, 5, 4, 2],
+      [2, 3, 2],
+    ],
+    compute: (x, filter) => tf.dilation2d(x as tf.Tensor4D, filter as tf.Tensor3D, [2, 1], "same", 1),
+  },
+  "dilation of images with gaps": {
+    shapes: [
+      [1, 5, 5, 1],
+      [2, 2, 1],
+    ],
+    compute: (x, filter) => tf.dilation2d(x as tf.Tensor4D, filter as tf.Tensor3D, 1, "valid", 2),
+  },
   "tile without a repetition": { shapes: [[2, 3]], compute: (x) => tf.tile(x, [1, 1]), operations: 12 },
   "batch normalization by channel": {
     shapes: [[2, 3, 2, 4], [4], [4], [4], [4]],
