@@ -1,4 +1,4 @@
-/** Reports the ends of layers' calls, so that a recorded pass can be cut there. */
+/** Reports the ends of layers' calls, so that a recorded pass can be cut there, and errors can name the layer. */
 import type * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 
@@ -10,6 +10,12 @@ export interface ComputationObserver {
 }
 
 let observer: ComputationObserver | undefined;
+/** Names of the innermost layers by what their calls threw. */
+const throwers = new WeakMap<object, string>();
+
+/** Returns the name of the innermost layer whose call threw the value, if one did. */
+export const layerThatThrew = (thrown: unknown): string | undefined =>
+  typeof thrown === "object" && thrown !== null ? throwers.get(thrown) : undefined;
 
 /** Calls `body`, which must be synchronous, and reports its layers. */
 export function observing<T>(by: ComputationObserver, body: () => T): T {
@@ -33,7 +39,13 @@ export function reportCalls(layers: readonly Layer[], names: ReadonlyMap<string,
     const { call } = layer;
     const name = names.get(layer.name) ?? layer.name;
     layer.call = (inputs, options) => {
-      const outputs = call.call(layer, inputs, options);
+      let outputs: ReturnType<typeof call>;
+      try {
+        outputs = call.call(layer, inputs, options);
+      } catch (error) {
+        if (typeof error === "object" && error !== null && !throwers.has(error)) throwers.set(error, name);
+        throw error;
+      }
       observer?.leaveLayer(name, Array.isArray(outputs) ? outputs : [outputs]);
       return outputs;
     };

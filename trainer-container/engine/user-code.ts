@@ -4,6 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../core/runs/model-definition";
 import { EngineError, ModelError, RecordingDiffers } from "./errors";
 import { placeOfKernel } from "./kernel-spy";
+import { layerThatThrew } from "./layer-scopes";
 import { isMemoryFull } from "./wasm/memory";
 
 /** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
@@ -87,8 +88,10 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
     // The backward pass found it; the line is that of the operation in the forward pass.
     const kernel = /gradient function not found for (\w+)/.exec(thrown)?.[1];
     const place = kernel === undefined ? undefined : placeOfKernel(kernel, thrown, () => tf.tidy(compute as never));
+    const layer = layerThatThrew(error);
+    const who = layer === undefined ? "TensorFlow.js" : `the layer '${layer}'`;
     throw new ModelError(
-      `The training module's model and loss cannot be computed: TensorFlow.js threw ${thrown}`,
+      `The training module's model and loss cannot be computed: ${who} threw ${thrown}`,
       place ?? error,
     );
   }

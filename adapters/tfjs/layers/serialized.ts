@@ -1,4 +1,4 @@
-/** Completes TensorFlow.js's own classes where a topology loses something, so that a model can be rebuilt from it. */
+/** Completes TensorFlow.js's own classes where a topology loses something, or a layer fails within a model. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
 
@@ -25,6 +25,7 @@ export function completeClasses(): void {
     const { depthMultiplier } = this;
     return { ...getConfig.call(this), ...(depthMultiplier === 1 ? {} : { depthMultiplier }) };
   };
+  resizeBatches();
 }
 
 /** A topology is read with names in camel case, so the activation's class is found by this name too. */
@@ -32,4 +33,22 @@ function nameGelu(): void {
   const { classNameMap } = tf.serialization.SerializationMap.getMap();
   const found = classNameMap[unreadActivation];
   if (found) classNameMap["geluNew"] = found;
+}
+
+interface Resizing extends layers.Layer {
+  readonly height: number;
+  readonly width: number;
+}
+
+/** Lets the layer `resizing` take what a model gives: a list with a batch of images. Stock TensorFlow.js expects one image. */
+function resizeBatches(): void {
+  const prototype = Object.getPrototypeOf(layers.resizing({ height: 1, width: 1 })) as Resizing;
+  const { call } = prototype;
+  prototype.call = function (this: Resizing, inputs, options) {
+    return call.call(this, Array.isArray(inputs) ? (inputs[0] as tf.Tensor) : inputs, options);
+  };
+  prototype.computeOutputShape = function (this: Resizing, shape) {
+    const given = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
+    return [...given.slice(0, -3), this.height, this.width, given.at(-1) ?? null];
+  };
 }

@@ -1,6 +1,6 @@
 /** The tests of users' modules that every backend must pass. */
 import * as tf from "@tensorflow/tfjs-core";
-import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
+import { type LayersModel, layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
 import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
@@ -150,7 +150,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         ),
       ],
       [
-        "transposed convolutions, upsampling, padding and cropping",
+        "transposed convolutions, upsampling, resizing, padding and cropping",
         moduleOf(
           stack((layers, { outputs }) => [
             layers.conv2dTranspose({ filters: 3, kernelSize: 3, strides: 2, padding: "same", inputShape: [3, 3, 2] }),
@@ -163,6 +163,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
               ],
             }),
             layers.upSampling2d({ size: [2, 2], interpolation: "bilinear" }),
+            layers.resizing({ height: 4, width: 5 }),
             layers.flatten(),
             layers.dense({ units: outputs }),
           ]),
@@ -522,6 +523,28 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const regression = { outputs: 2, task: "regression", loss: huber } as const;
       const model = await create(moduleOf(dense, regression));
       expect(gradientError(model, randomBatch(moduleOf(dense, regression), 4))).toBeLessThan(1e-2);
+    });
+
+    it("names the layer whose values are not in its range", async () => {
+      const inner = stack((layers) => [
+        layers.categoryEncoding({ numTokens: 2, outputMode: "count", inputShape: [2] }),
+      ]);
+      const model = await create(
+        moduleOf(
+          (context) => {
+            const input = context.tf.input({ shape: [2] });
+            const encoded = inner(context).apply(input) as SymbolicTensor;
+            return context.tf.model({
+              inputs: input,
+              outputs: context.tf.layers.dense({ units: context.outputs }).apply(encoded) as SymbolicTensor,
+            });
+          },
+          { inputShape: [2] },
+        ),
+      );
+      const many = { ...randomBatch(mlp, 2), inputs: Float32Array.of(0, 1, 1, 9) };
+      const message = /cannot be computed: the layer '.*CategoryEncoding.*' threw Error: Input values must be between/;
+      expect(() => model.gradients(many, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it("names the operation without a gradient, and its place", async () => {
