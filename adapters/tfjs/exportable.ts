@@ -20,14 +20,15 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
   });
   const predictor = predictorOf(model, topology);
   const network = networkOf(model);
-  const volumes = network.layers.filter(
-    ({ className, outputShape }) => className === "BatchNormalization" && outputShape.length >= stockRank,
+  const completed = network.layers.filter(
+    ({ className, outputShape }) =>
+      className === "Resizing" || (className === "BatchNormalization" && outputShape.length >= stockRank),
   );
   return {
     predict: (inputs, rows) => predictor.predict(inputs, rows),
     dispose: () => predictor.dispose(),
     network,
-    ownLayers: [...ownLayersOf(topology.model), ...volumes],
+    ownLayers: [...ownLayersOf(topology.model), ...completed],
     weights: model.weights.map((weight) => ({
       name: weight.originalName,
       shape: weight.shape as number[],

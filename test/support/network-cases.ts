@@ -178,6 +178,46 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
     ),
   ],
   ["up-sampling", image, chain(layers.upSampling2d({ size: [2, 3] }))],
+  ["bilinear up-sampling", image, chain(layers.upSampling2d({ size: [2, 3], interpolation: "bilinear" }))],
+  ...(["bilinear", "nearest"] as const).flatMap((interpolation) =>
+    [true, false].map((cropToAspectRatio): (typeof cases)[number] => [
+      `${interpolation} resizing, crop ${cropToAspectRatio}`,
+      image,
+      chain(
+        layers.resizing({ height: 4, width: 11, interpolation, cropToAspectRatio }),
+        layers.resizing({ height: 9, width: 3, interpolation, cropToAspectRatio }),
+      ),
+    ]),
+  ),
+  ...[
+    [1, false],
+    [-1, true],
+    [[1, 2], false],
+    [[2, 1], true],
+  ].map(([axes, normalize]): (typeof cases)[number] => [
+    `dot along ${axes}, normalize ${normalize}`,
+    [4, 4],
+    (from) =>
+      layers
+        .dot({ axes: axes as number, normalize: normalize as boolean })
+        .apply([from, layers.dense({ units: 4 }).apply(from) as SymbolicTensor]) as SymbolicTensor,
+  ]),
+  [
+    "dot of vectors, and of a matrix and a vector",
+    series,
+    (from) => {
+      const [one, other] = [0, 1].map(() => chain(layers.flatten(), layers.dense({ units: 4 }))(from));
+      const dot = (axes: number, normalize: boolean, ...inputs: SymbolicTensor[]) =>
+        layers.dot({ axes, normalize }).apply(inputs) as SymbolicTensor;
+      return layers
+        .concatenate()
+        .apply([
+          dot(-1, true, one!, other!),
+          dot(-1, false, from, one!),
+          dot(-1, false, other!, from),
+        ]) as SymbolicTensor;
+    },
+  ],
   [
     "noise and dropout",
     [6],

@@ -362,6 +362,7 @@ describe("exports", () => {
       "Conv1D",
       (layers) => around(layers, [4, 1], layers.conv1d({ name: "mine", filters: 2, kernelSize: 2, padding: "causal" })),
     ],
+    ["Resizing", (layers) => around(layers, [2, 2, 1], layers.resizing({ name: "mine", height: 3, width: 3 }))],
     [
       "DepthwiseConv2D",
       (layers) =>

@@ -9,7 +9,7 @@ import { addNetwork } from "../../../api/export/onnx/network-graph";
 import { checkParity } from "../../../api/export/parity";
 import { mulberry32 } from "../../../core/datasets/split";
 import { UnsupportedLayerError } from "../../../core/export";
-import { build, cases, chain, image, type Layer, rows, series, shake } from "../../support/network-cases";
+import { build, cases, chain, type Layer, rows, series, shake } from "../../support/network-cases";
 
 describe("layers as ONNX, run by onnxruntime", () => {
   const random = mulberry32(7);
@@ -54,7 +54,6 @@ describe("layers as ONNX, run by onnxruntime", () => {
       () => layers.timeDistributed({ layer: layers.activation({ activation: "relu" }) }),
     ],
     ["it normalises axis 1", series, () => layers.batchNormalization({ axis: 1 })],
-    ["its interpolation is not nearest", image, () => layers.upSampling2d({ interpolation: "bilinear" })],
   ];
   it.each(refused)("refuses a layer by its name, because %s", (why, shape, create) => {
     const layer = create();

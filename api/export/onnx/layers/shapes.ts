@@ -1,4 +1,4 @@
-import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
+import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis } from "./convert";
 
 /** Layers that move elements, or leave them unchanged. */
 export const shapeLayers: Readonly<Record<string, Converter>> = {
@@ -36,8 +36,7 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
 
   UpSampling2D(conversion) {
     const { builder, layer } = conversion;
-    if ((layer.config["interpolation"] ?? "nearest") !== "nearest")
-      return unsupported(conversion, "its interpolation is not nearest");
+    if ((layer.config["interpolation"] ?? "nearest") !== "nearest") return resized(conversion, false);
     const scales = builder.floats([1, 1, ...perAxis(conversion, "size", 2, 2)]);
     return channelsFirst(
       conversion,
@@ -49,6 +48,8 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
     );
   },
 
+  Resizing: (conversion) => resized(conversion, conversion.layer.config["cropToAspectRatio"] !== true),
+
   // These layers act only in training.
   Dropout: only,
   SpatialDropout1D: only,
@@ -56,6 +57,44 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
   GaussianDropout: only,
   GaussianNoise: only,
 };
+
+/**
+ * Interpolates images along both axes, each by a product with constant weights.
+ *
+ * @param alignCorners whether the first and the last positions of input and output are the same
+ */
+function resized(conversion: Conversion, alignCorners: boolean): ReturnType<Converter> {
+  const { builder, layer } = conversion;
+  const value = only(conversion);
+  const isNearest = layer.config["interpolation"] === "nearest";
+  const [rows, columns] = [0, 1].map((axis) => {
+    const [from, to] = [value.shape[axis]!, layer.outputShape[axis]!];
+    return { weights: interpolation(from, to, alignCorners, isNearest), from, to };
+  });
+  const vertical = builder.floats(rows!.weights, [rows!.to, rows!.from]);
+  const across = builder.floats(columns!.weights, [columns!.to, columns!.from]);
+  const horizontal = builder.add("Transpose", [across], { perm: { ints: [1, 0] } });
+  const product = builder.add("MatMul", [builder.add("MatMul", [vertical, value.first]), horizontal]);
+  return channelsFirst(conversion, product);
+}
+
+/** Returns the weights `[to, from]` of the inputs of each output position. Positions are float32, as in TensorFlow. */
+function interpolation(from: number, to: number, alignCorners: boolean, isNearest: boolean): Float32Array {
+  const weights = new Float32Array(to * from);
+  const scale = Math.fround(alignCorners && to > 1 ? (from - 1) / (to - 1) : from / to);
+  for (let i = 0; i < to; i += 1) {
+    const place = Math.fround(i * scale);
+    const nearest = Math.min(from - 1, alignCorners ? Math.round(place) : Math.floor(place));
+    const lower = isNearest ? nearest : Math.floor(place);
+    const upper = isNearest ? nearest : Math.min(from - 1, Math.ceil(place));
+    const fraction = Math.fround(place - lower);
+    weights[i * from + lower] = 1;
+    if (upper === lower) continue;
+    weights[i * from + lower] = 1 - fraction;
+    weights[i * from + upper] = fraction;
+  }
+  return weights;
+}
 
 function reshaped(conversion: Conversion): ReturnType<Converter> {
   const { builder, layer } = conversion;
