@@ -123,6 +123,17 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
     series,
     chain(layers.maxPooling1d({ poolSize: 2 }), layers.averagePooling1d({ poolSize: 2, strides: 1 })),
   ],
+  [
+    "volumes",
+    [5, 6, 4, 2],
+    chain(
+      layers.conv3d({ filters: 3, kernelSize: [2, 3, 1], padding: "same", activation: "relu" }),
+      layers.maxPooling3d({ poolSize: 2, strides: [1, 2, 1], padding: "same" }),
+      layers.conv3d({ filters: 2, kernelSize: 2, strides: [2, 1, 1], useBias: false }),
+      layers.batchNormalization(),
+      layers.averagePooling3d({ poolSize: [1, 2, 2], strides: 1, padding: "same" }),
+    ),
+  ],
   ["global average", image, chain(layers.conv2d({ filters: 4, kernelSize: 3 }), layers.globalAveragePooling2d({}))],
   ["global maximum", image, chain(layers.globalMaxPooling2d({}))],
   [

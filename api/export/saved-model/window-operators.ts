@@ -71,18 +71,18 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
 interface Window {
   /** Attributes that convolutions and pooling share. */
   readonly shared: Readonly<Record<string, Attribute>>;
-  readonly strides: readonly [number, number];
-  readonly dilations: readonly [number, number];
-  /** Computes an operation with channels last in two dimensions. */
+  readonly strides: readonly number[];
+  readonly dilations: readonly number[];
+  /** Computes an operation with channels last, in two or three dimensions. */
   around(x: Tensor, compute: (x: Tensor) => Tensor): Tensor;
 }
 
 function windowOf({ builder, attributes }: Translation, axes: number): Window {
-  const two = (name: string): readonly [number, number] => {
-    const [first = 1, second = first] = integerList(attributes[name]) ?? [];
-    return axes === 1 ? [1, first] : [first, second];
+  const each = (name: string): readonly number[] => {
+    const sizes = integerList(attributes[name]) ?? Array<number>(axes).fill(1);
+    return axes === 1 ? [1, ...sizes] : sizes;
   };
-  const strides = two("strides");
+  const strides = each("strides");
   // Pads come from TensorFlow.js's `same`, which has TensorFlow's rule (`layers/spatial.ts`).
   const padded = (integerList(attributes["pads"]) ?? []).some((pad) => pad > 0);
   return {
@@ -91,7 +91,7 @@ function windowOf({ builder, attributes }: Translation, axes: number): Window {
       padding: { kind: "string", value: padded ? "SAME" : "VALID" },
     },
     strides,
-    dilations: two("dilations"),
+    dilations: each("dilations"),
     around(x, compute) {
       const last = builder.transpose(x, [0, ...range(2, axes + 2), 1]);
       const found = axes === 1 ? squeeze(builder, compute(builder.expandDims(last, 1))) : compute(last);
@@ -110,7 +110,7 @@ function squeeze(builder: NodeBuilder, x: Tensor): Tensor {
 
 function convolve(builder: NodeBuilder, x: Tensor, kernel: FloatValue, { shared, dilations }: Window): Tensor {
   const { data, dims } = channelsLast(kernel);
-  return builder.plain("Conv2D", [x, builder.constant("float", data, dims)], {
+  return builder.plain(dilations.length === 3 ? "Conv3D" : "Conv2D", [x, builder.constant("float", data, dims)], {
     ...shared,
     dilations: { kind: "ints", value: [1, ...dilations, 1] },
   });
@@ -135,7 +135,8 @@ function pool(translation: Translation, op: "MaxPool" | "AvgPool"): Tensor {
   const size = integerList(attributes["kernel_shape"])!;
   const window = windowOf(translation, size.length);
   const ksize = { kind: "ints", value: [1, ...(size.length === 1 ? [1] : []), ...size, 1] } as const;
-  return window.around(inputs[0]!, (x) => builder.plain(op, [x], { ksize, ...window.shared }));
+  const name = size.length === 3 ? `${op}3D` : op;
+  return window.around(inputs[0]!, (x) => builder.plain(name, [x], { ksize, ...window.shared }));
 }
 
 /** Transposes `[out, in, …window]` to `[height, width, in, out]`. */

@@ -174,7 +174,7 @@ describe("a trained version that MLflow's client loads", () => {
     const network = sequential({
       layers: [
         layers.reshape({ inputShape: [width], targetShape: [width, 1, 1, 1] }),
-        layers.conv3d({ filters: 2, kernelSize: 1 }),
+        layers.conv3dTranspose({ filters: 2, kernelSize: 1 }),
         layers.flatten(),
         layers.dense({ units: 3 }),
       ],
@@ -203,7 +203,7 @@ describe("a trained version that MLflow's client loads", () => {
       body: {
         error_code: "RESOURCE_CONFLICT",
         message: expect.stringMatching(
-          /^the layer 'conv3d_Conv3D\d+' \(Conv3D\) cannot be exported to ONNX or as a SavedModel: .*tfjs/,
+          /^the layer 'conv3d_transpose_Conv3DTranspose\d+' \(Conv3DTranspose\) cannot be exported to ONNX or as a SavedModel: .*tfjs/,
         ),
       },
     });

@@ -4,10 +4,11 @@ import { activated } from "./activations";
 import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
 import { weight } from "./dense";
 
-/** Layers that slide a window over rows' positions: convolutions and pooling, in one or two dimensions. */
+/** Layers that slide a window over rows' positions: convolutions and pooling, in one to three dimensions. */
 export const spatialLayers: Readonly<Record<string, Converter>> = {
   Conv1D: (conversion) => convolution(conversion, 1),
   Conv2D: (conversion) => convolution(conversion, 2),
+  Conv3D: (conversion) => convolution(conversion, 3),
 
   /** As TensorFlow, the gradient of a convolution from an image of this size times the strides, or larger with `valid`. */
   Conv2DTranspose(conversion) {
@@ -52,8 +53,10 @@ export const spatialLayers: Readonly<Record<string, Converter>> = {
 
   MaxPooling1D: (conversion) => pooling(conversion, 1, "MaxPool"),
   MaxPooling2D: (conversion) => pooling(conversion, 2, "MaxPool"),
+  MaxPooling3D: (conversion) => pooling(conversion, 3, "MaxPool"),
   AveragePooling1D: (conversion) => pooling(conversion, 1, "AveragePool"),
   AveragePooling2D: (conversion) => pooling(conversion, 2, "AveragePool"),
+  AveragePooling3D: (conversion) => pooling(conversion, 3, "AveragePool"),
   GlobalMaxPooling1D: (conversion) => overall(conversion, "ReduceMax"),
   GlobalMaxPooling2D: (conversion) => overall(conversion, "ReduceMax"),
   GlobalAveragePooling1D: (conversion) => overall(conversion, "ReduceMean"),
