@@ -55,6 +55,21 @@ const cases: Readonly<Record<string, Case>> = {
       [2, 2, 1],
     ],
     compute: (x, filter) => tf.dilation2d(x as tf.Tensor4D, filter as tf.Tensor3D, 1, "valid", 2),
+  "images enlarged with centers at half pixels, bilinear": {
+    shapes: [[2, 2, 4, 2]],
+    compute: (x) => tf.image.resizeBilinear(x as tf.Tensor4D, [3, 5], false, true),
+  },
+  "images reduced with centers at half pixels, bilinear": {
+    shapes: [[2, 2, 4, 2]],
+    compute: (x) => tf.image.resizeBilinear(x as tf.Tensor4D, [1, 2], false, true),
+  },
+  "images enlarged with centers at half pixels, nearest": {
+    shapes: [[2, 2, 4, 2]],
+    compute: (x) => tf.image.resizeNearestNeighbor(x as tf.Tensor4D, [3, 5], false, true),
+  },
+  "images reduced with centers at half pixels, nearest": {
+    shapes: [[2, 2, 4, 2]],
+    compute: (x) => tf.image.resizeNearestNeighbor(x as tf.Tensor4D, [1, 2], false, true),
   },
   "tile without a repetition": { shapes: [[2, 3]], compute: (x) => tf.tile(x, [1, 1]), operations: 12 },
   "batch normalization by channel": {
@@ -283,6 +298,7 @@ const userCases: Readonly<Record<string, Case>> = {
         ],
         ["depth to space", (x) => tf.depthToSpace(tf.reshape(tf.concat([x, x], 0), [1, 1, 3, 4]), 2, "NHWC")],
         ["resize bilinear", (x) => tf.image.resizeBilinear(tf.reshape(x, [1, 2, 3, 1]) as tf.Tensor4D, [4, 6])],
+        ["product with a floored quotient", (x) => tf.mul(x, tf.floorDiv(tf.mul(x, 7), tf.scalar(2)))],
         ["resize nearest", (x) => tf.image.resizeNearestNeighbor(tf.reshape(x, [1, 2, 3, 1]) as tf.Tensor4D, [4, 6])],
         [
           "local response normalization",

@@ -16,12 +16,13 @@ const cutting: ReadonlySet<string> = new Set([
   tf.IsFinite,
   tf.ArgMax,
   tf.ArgMin,
+  tf.FloorDiv,
 ]);
 
 /**
  * Lets no gradient flow through comparisons, as in PyTorch and TensorFlow: `tf.where(tf.less(error, 1), a, b)` has the
- * gradients of `a` and `b`. TensorFlow.js refuses to differentiate them. A loss that depends on the weights through
- * comparisons alone is still refused.
+ * gradients of `a` and `b`. TensorFlow.js refuses to differentiate them, but gives `floorDiv` the gradients of a division.
+ * A loss that depends on the weights through comparisons alone is still refused.
  */
 export function cutAtComparisons(): void {
   type Rest = readonly [

@@ -31,27 +31,6 @@ export function registerRearrangementGradients(): void {
       return { x: () => tf.reshape(tf.transpose(tf.reshape(dy as tf.Tensor, cells), [0, 1, 3, 2, 4, 5]), shape) };
     },
   });
-  // TensorFlow refuses its own operation on a GPU, because that is not deterministic.
-  replaceGradient({
-    kernelName: tf.ResizeNearestNeighbor,
-    inputsToSave: ["images"],
-    gradFunc: (dy, [saved], attrs) => {
-      const images = saved as tf.Tensor4D;
-      const blocks = attrs["alignCorners"] ? undefined : blocksOf(images.shape, (dy as tf.Tensor4D).shape);
-      if (blocks)
-        return { images: () => tf.reshape(tf.sum(tf.reshape(dy as tf.Tensor, blocks), [2, 4]), images.shape) };
-      const inputs = { images, dy: dy as tf.Tensor } as unknown as tf.NamedTensorMap;
-      return { images: () => tf.engine().runKernel(tf.ResizeNearestNeighborGrad, inputs, attrs) as tf.Tensor };
-    },
-  });
-}
-
-type Shape4D = readonly [number, number, number, number];
-
-/** Returns the shape whose axes 2 and 4 are the copies of a pixel; undefined: the pixels have different numbers of copies. */
-function blocksOf([batch, height, width, channels]: Shape4D, [, tall, wide]: Shape4D): number[] | undefined {
-  if (tall % height !== 0 || wide % width !== 0) return undefined;
-  return [batch, height, tall / height, width, wide / width, channels];
 }
 
 /**

@@ -8,6 +8,7 @@ import { registerMultiplyGradient } from "./multiply";
 import { registerPlaceGradients } from "./places";
 import { registerRearrangementGradients } from "./rearrangements";
 import { registerReductionGradients } from "./reductions";
+import { registerResizingGradients } from "./resizing";
 import { registerTileGradient } from "./tile";
 
 let registered = false;
@@ -30,4 +31,5 @@ export function registerGradients(): void {
   registerEinsumGradient();
   registerPlaceGradients();
   registerRearrangementGradients();
+  registerResizingGradients();
 }

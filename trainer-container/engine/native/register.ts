@@ -24,7 +24,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "15";
+const kernelsVersion = "16";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "7";
