@@ -50,11 +50,16 @@ interface Parts {
   readonly cells?: readonly Layer[];
 }
 
-/** Returns the names of all layers in order, including those inside of others. */
-export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
+/** Returns all layers in order, including those inside of others. A layer that is in several places is there several times. */
+export function allLayers(layersOfModel: readonly Layer[]): readonly Layer[] {
   return layersOfModel.flatMap((each) => {
     const { layers = [], layer, forwardLayer, backwardLayer, cell, cells = [] } = each as Parts;
     const inside = [...layers, layer, forwardLayer, backwardLayer, cell, ...cells];
-    return [each.name, ...layerNames(inside.filter((part) => part !== undefined))];
+    return [each, ...allLayers(inside.filter((part) => part !== undefined))];
   });
+}
+
+/** Returns the names of `allLayers`. */
+export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
+  return allLayers(layersOfModel).map(({ name }) => name);
 }

@@ -2,6 +2,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { standardized } from "../../core/features/transform";
 import type { LabelScale, ModelDefinition } from "../../core/runs/model-definition";
+import { allLayers } from "./canonical-names";
 import type { LossFunction } from "./define-training";
 import type { Batch, BatchResult } from "./engine";
 import { BatchError, ModelError } from "./errors";
@@ -57,9 +58,18 @@ export function scoreBatch(
   const outputs = model.apply(batch.inputs, { training }) as tf.Tensor;
   const losses = rowLosses(definition, batch.labels, outputs);
   const data = sumOverRows(training ? timesClassWeights(losses, definition, batch) : losses, batch, "loss()");
-  const penalties = model.calculateLosses();
+  const penalties = penaltiesOf(model);
   const loss = penalties.length === 0 ? data : tf.add(data, tf.mul(tf.addN(penalties), batch.weight));
   return { loss: loss as tf.Scalar, outputs, metrics: metricsOf(definition, batch, outputs) };
+}
+
+/**
+ * Computes the model's regularisation, each term once. TensorFlow.js leaves out the terms of recurrent cells, and counts
+ * those of a layer once for each time that it is applied.
+ */
+function penaltiesOf(model: LayersModel): tf.Scalar[] {
+  const terms = allLayers(model.layers).flatMap(({ losses }) => losses ?? []);
+  return [...new Set(terms)].map((term) => term());
 }
 
 /** Reads the numbers of a forward pass from the backend. */

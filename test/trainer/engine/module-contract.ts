@@ -325,6 +325,50 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(Array.from(into)).toEqual([2 * 2 * 0.5 * 2, 0]);
     });
 
+    it.each<[string, (layers: TensorFlow["layers"], l2: (factor: number) => never) => LayersModel["layers"][number]]>([
+      [
+        "recurrent layers",
+        (each, l2) => each.gru({ units: 2, kernelRegularizer: l2(0.5), recurrentRegularizer: l2(0.5) }),
+      ],
+      [
+        "both directions of a recurrent layer",
+        (each, l2) =>
+          each.bidirectional({ layer: each.lstm({ units: 2, kernelRegularizer: l2(0.5) }) as never, mergeMode: "sum" }),
+      ],
+      ["cells", (each, l2) => each.rnn({ cell: [each.lstmCell({ units: 2, biasRegularizer: l2(0.5) })] })],
+      [
+        "wrapped layers",
+        (each, l2) => each.timeDistributed({ layer: each.dense({ units: 2, kernelRegularizer: l2(0.5) }) }),
+      ],
+    ])("penalises the weights of %s, once where the layer is applied twice", async (_, build) => {
+      const factory = ({ tf: { input, layers: each, model, regularizers } }: ModelContext): LayersModel => {
+        const rows = input({ shape: [6] });
+        const layer = build(each, (factor) => regularizers.l2({ l2: factor }) as never);
+        const apply = (step: LayersModel["layers"][number], to: unknown) =>
+          step.apply(to as SymbolicTensor) as SymbolicTensor;
+        const sequence = apply(each.reshape({ targetShape: [3, 2] }), rows);
+        const sum = apply(each.add(), [apply(layer, sequence), apply(layer, apply(each.reLU(), sequence))]);
+        const flat = sum.rank === 2 ? sum : apply(each.flatten(), sum);
+        return model({ inputs: rows, outputs: apply(each.dense({ units: 3, useBias: false }), flat) });
+      };
+      const model = await create(moduleOf(factory));
+      // Weights of the last layer are 0, so the loss of the rows is that of equal logits.
+      const last = model.layout.findLast(({ trainable }) => trainable)!;
+      const weights = new Float32Array(model.parameterCount);
+      model.readWeights(weights);
+      weights.fill(0, last.offset);
+      for (const { name, offset, size } of model.layout) if (/bias/.test(name)) weights.fill(2, offset, offset + size);
+      model.writeWeights(weights);
+      const into = new Float32Array(model.parameterCount);
+      const { loss } = model.gradients(randomBatch(mlp, 4), "k", into);
+      const penalised = into.map((value) => value / 4); // 2 · 0.5 · weight, or 0
+      const squares = penalised.slice(0, last.offset).reduce((total, value) => total + value * value, 0);
+      expect(squares).toBeGreaterThan(0.1);
+      expect(loss / 4 - Math.log(3)).toBeCloseTo(0.5 * squares, 4);
+      for (const [index, value] of penalised.slice(0, last.offset).entries())
+        if (value !== 0) expect(value).toBeCloseTo(weights[index]!, 4);
+    });
+
     it("names weights and layers alike however many models the process has built", async () => {
       const factory = stack((layers, { outputs }) => [
         layers.dense({ units: 4, inputShape: [6] }),
