@@ -35,6 +35,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     checkShapes(model, definition);
     checkWeights(model);
     checkClasses(model);
+    checkLogits(model, definition);
   } catch (error) {
     if (model.inputs) model.dispose(); // a model without an input shape was not built
     throw error;
@@ -139,10 +140,20 @@ function checkClasses(model: layers.LayersModel): void {
     Object.values(value).forEach(visit);
   };
   visit(model.toJSON(null, false));
+}
+
+/** Refuses probabilities as outputs. A regression may learn values from 0 to 1. */
+function checkLogits(model: layers.LayersModel, { task }: ModelDefinition): void {
   const last = outputLayerOf(model);
   const { activation } = (last?.getConfig() ?? {}) as { activation?: unknown };
   if (activation === "softmax" || last?.getClassName() === "Softmax") {
     throw new ModelError("The model ends in softmax; return logits (activation 'linear'): the loss applies it.");
+  }
+  if (activation === "sigmoid" && task !== "regression") {
+    const applied = task === "binary" ? "it" : "softmax";
+    throw new ModelError(
+      `The model ends in sigmoid; return logits (activation 'linear'): the loss applies ${applied}.`,
+    );
   }
 }
 

@@ -464,10 +464,28 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
           }),
         /return logits/,
       ],
+      [
+        "ends in sigmoid",
+        ({ tf: { sequential, layers } }) =>
+          sequential({ layers: [layers.dense({ units: 3, inputShape: [6], activation: "sigmoid" })] }),
+        /ends in sigmoid; return logits.*the loss applies softmax/,
+      ],
     ])("refuses a module whose model %s", async (_, factory, message) => {
       const before = tf.memory().numTensors;
       await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(message);
       expect(tf.memory().numTensors).toBe(before);
+    });
+
+    it("refuses a sigmoid at the end of a binary task, but not of a regression", async () => {
+      const factory = stack((builtIn, { outputs }) => [
+        builtIn.dense({ units: outputs, inputShape: [6] }),
+        builtIn.activation({ activation: "sigmoid" }),
+      ]);
+      const binary = moduleOf(factory, { outputs: 1, task: "binary" });
+      await expect(engine.createModel(binary, 1)).rejects.toThrow(
+        /ends in sigmoid; return logits.*the loss applies it/,
+      );
+      await create(moduleOf(factory, { outputs: 1, task: "regression" }));
     });
 
     it("refuses a stateful layer", async () => {
