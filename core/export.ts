@@ -191,6 +191,16 @@ export class UnsupportedOperatorError extends RingmasterError {
   }
 }
 
+/** Thrown when the model refuses the rows with which exports are checked, such as ids that its embedding does not have. */
+export class UnpredictableRowsError extends RingmasterError {
+  constructor(cause: RangeError) {
+    super(
+      `the model cannot predict the rows with which an export is checked: ${cause.message}; give the columns of ids a minimum and a maximum in the dataset's schema, and train again`,
+      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { reason: cause.message }, cause },
+    );
+  }
+}
+
 /** Thrown when the runtime that checks exported files rejects one. */
 export class ExportRefusedError extends RingmasterError {
   constructor(reason: string) {

@@ -2,7 +2,7 @@ import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { CheckRows, ExportableModel } from "../../core/export";
+import { type CheckRows, type ExportableModel, UnpredictableRowsError } from "../../core/export";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
@@ -14,14 +14,20 @@ export const checkedRows = 64;
 const seed = 32;
 
 /**
+ * Maxima of whole numbers and tensors that the schema does not bound, in the order in which they are tried. They may be ids
+ * of an embedding, which takes only those from 0 on that it has; the artifact does not say which.
+ */
+const ranges = [undefined, 6, 1] as const;
+
+/**
  * Draws the raw rows with which exported files are checked. They are similar to the training data: numbers around their
  * mean within the schema's bounds, every known text and unknown ones, every hour and month, and missing values if the
  * schema permits them. A function of the artifact alone: an export needs no data and gives the same files each time.
  */
-export function drawRows({
-  transform,
-  inputSchema,
-}: Pick<ModelArtifact, "transform" | "inputSchema">): readonly RawRow[] {
+export function drawRows(
+  { transform, inputSchema }: Pick<ModelArtifact, "transform" | "inputSchema">,
+  largestId?: number,
+): readonly RawRow[] {
   const random = mulberry32(seed);
   const used = inputColumns(transform);
   const columns = inputSchema.filter(({ name }) => used.has(name));
@@ -30,7 +36,7 @@ export function drawRows({
     Object.fromEntries(
       columns.map((column) => {
         const missing = isNullable(column) && random() < 0.1;
-        return [column.name, missing ? null : draw(column, known(column), random)];
+        return [column.name, missing ? null : draw(within(column, largestId), known(column), random)];
       }),
     ),
   );
@@ -38,9 +44,25 @@ export function drawRows({
 
 /** Returns the rows with the platform's own predictions. */
 export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): CheckRows {
-  const rows = drawRows(artifact);
-  const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
-  return { rows, dense, predicted: model.predict(dense, rows.length) };
+  const transform = createRowTransform(artifact.transform, artifact.inputSchema);
+  let refusal: RangeError | undefined;
+  for (const largestId of ranges) {
+    const rows = drawRows(artifact, largestId);
+    const dense = transform.apply(rows);
+    try {
+      return { rows, dense, predicted: model.predict(dense, rows.length) };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      refusal = error;
+    }
+  }
+  throw new UnpredictableRowsError(refusal!);
+}
+
+/** Returns the column with bounds of ids where the schema has none. */
+function within(column: ColumnSchema, largestId: number | undefined): ColumnSchema {
+  if (largestId === undefined || (column.type !== "int" && column.type !== "tensor")) return column;
+  return { minimum: 0, maximum: Math.max(largestId, column.minimum ?? 0), ...column };
 }
 
 /** The kind of values that a column has. */

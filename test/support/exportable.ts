@@ -58,7 +58,9 @@ export async function fitted(
   rows: readonly RawRow[],
   features: Partial<Job["features"]> = {},
 ) {
-  const fitter = new FeatureFitter(planFeatures(schema, [], { features }), { standardize: true });
+  const fitter = new FeatureFitter(planFeatures(schema, [], { features }), {
+    standardize: features.standardize ?? true,
+  });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");
   return fitter.finish();
 }

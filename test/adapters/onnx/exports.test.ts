@@ -50,6 +50,21 @@ async function world(task: keyof typeof labels) {
   return { objects, put, version, dependencies, bytes, text };
 }
 
+const embedding = (inputShape: readonly number[], inputDim: number): ModuleDefinition => ({
+  type: "module",
+  inputShape,
+  outputs: 3,
+  task: "classification",
+  factory: ({ tf: { sequential, layers } }: ModelContext) =>
+    sequential({
+      layers: [
+        layers.embedding({ inputDim, outputDim: 2, inputShape: [...inputShape] }),
+        layers.flatten(),
+        layers.dense({ units: 3 }),
+      ],
+    }),
+});
+
 const evaluatedApplier = () =>
   new Function(`${applier.replaceAll("export function", "function")}; return { toInputs, toAnswers };`)() as {
     toInputs(document: unknown, rows: unknown): Float32Array;
@@ -318,6 +333,26 @@ describe("exports", () => {
       "transform.json",
       "examples.json",
     ]);
+  });
+
+  it.each([
+    ["a column", { name: "id", type: "int", role: "feature" }, 12],
+    ["a column with a small embedding", { name: "id", type: "int", role: "feature" }, 2],
+    ["a column with a minimum", { name: "id", type: "int", role: "feature", minimum: 1 }, 3],
+    ["a tensor", { name: "id", type: "tensor", shape: [3], role: "feature" }, 12],
+  ] as const)("are checked with ids that an embedding has, of %s without bounds", async (_, column, inputDim) => {
+    const { dependencies, objects } = await world("classification");
+    const rows = Array.from({ length: 6 }, (_, i) => ({
+      id: column.type === "int" ? 1 : Array(3).fill(i % 2),
+      kind: "abc"[i % 3],
+    }));
+    const features = await fitted([column, labels.classification], rows, { standardize: false });
+    const version = (dim: number) => registered(objects, [column], features, embedding(features.transform.shape, dim));
+    for (const format of networks) await exportVersion(dependencies, tools, await version(inputDim), format);
+    await expect(exportVersion(dependencies, tools, await version(1), "safetensors")).rejects.toMatchObject({
+      code: "EXPORT_UNSUPPORTED",
+      message: expect.stringMatching(/is not in \[0, 0\]; give the columns of ids a minimum and a maximum/),
+    });
   });
 
   it("are built from the version's row, not from the run's current files", async () => {
