@@ -92,9 +92,9 @@ function buildFromModule(definition: ModuleDefinition, seed: number): layers.Lay
 
 function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDefinition): void {
   if (model.inputs?.length !== 1 || model.outputs?.length !== 1) {
+    const hint = model.inputs?.length ? "" : " Give the first layer an inputShape.";
     throw new ModelError(
-      `The model has ${model.inputs?.length ?? 0} inputs and ${model.outputs?.length ?? 0} outputs; it must have one of each. ` +
-        "Give the first layer an inputShape.",
+      `The model has ${model.inputs?.length ?? 0} inputs and ${model.outputs?.length ?? 0} outputs; it must have one of each.${hint}`,
     );
   }
   const input = model.inputs[0]?.shape.slice(1) ?? [];

@@ -451,6 +451,15 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         /inputShape/,
       ],
       [
+        "has two outputs",
+        ({ tf: { input, model, layers } }) => {
+          const rows = input({ shape: [6] });
+          const outputs = [3, 2].map((units) => layers.dense({ units }).apply(rows) as SymbolicTensor);
+          return model({ inputs: rows, outputs });
+        },
+        /1 inputs and 2 outputs; it must have one of each\.$/,
+      ],
+      [
         "ends in softmax",
         ({ tf: { sequential, layers } }) =>
           sequential({ layers: [layers.dense({ units: 3, inputShape: [6], activation: "softmax" })] }),
