@@ -89,11 +89,12 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
     const kernel = /gradient function not found for (\w+)/.exec(thrown)?.[1];
     const place = kernel === undefined ? undefined : placeOfKernel(kernel, thrown, () => tf.tidy(compute as never));
     const layer = layerThatThrew(error);
-    const who = layer === undefined ? "TensorFlow.js" : `the layer '${layer}'`;
-    throw new ModelError(
-      `The training module's model and loss cannot be computed: ${who} threw ${thrown}`,
-      place ?? error,
-    );
+    const isUnconnected = thrown.includes("Cannot find a connection between any variable and the result");
+    const reason = isUnconnected
+      ? "the loss has no gradient, because it depends on the model's outputs through no operation that has one " +
+        "(comparisons, argMax, floorDiv and constants have none)"
+      : `${layer === undefined ? "TensorFlow.js" : `the layer '${layer}'`} threw ${thrown}`;
+    throw new ModelError(`The training module's model and loss cannot be computed: ${reason}`, place ?? error);
   }
 }
 

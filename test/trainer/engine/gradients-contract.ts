@@ -55,6 +55,7 @@ const cases: Readonly<Record<string, Case>> = {
       [2, 2, 1],
     ],
     compute: (x, filter) => tf.dilation2d(x as tf.Tensor4D, filter as tf.Tensor3D, 1, "valid", 2),
+  },
   "images enlarged with centers at half pixels, bilinear": {
     shapes: [[2, 2, 4, 2]],
     compute: (x) => tf.image.resizeBilinear(x as tf.Tensor4D, [3, 5], false, true),
