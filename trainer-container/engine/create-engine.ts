@@ -16,7 +16,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   if (preferred === "wasm" && options.precision) throw new BackendUnavailableError(needsNative(options.precision));
   if (preferred === "wasm") {
     if (options.gpu !== undefined) throw new BackendUnavailableError("The WebAssembly backend runs on no GPU.");
-    return createWasmEngine();
+    return createWasmEngine(options);
   }
   try {
     return await createNativeEngine(options);
@@ -24,7 +24,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     if (preferred === "native" || options.gpu !== undefined) throw error;
     if (options.precision) throw new BackendUnavailableError(needsNative(options.precision), error);
     options.onFallback?.(error as Error);
-    return createWasmEngine();
+    return createWasmEngine(options);
   }
 }
 

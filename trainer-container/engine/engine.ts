@@ -206,6 +206,8 @@ export interface EngineOptions {
   readonly onFallback?: (reason: Error) => void;
   /** Called when a model's pass is first computed. Must not throw. */
   readonly onExecution?: (execution: Execution) => void;
+  /** Called when a user's model gives other gradients for the same rows, weights and draws: it depends on a changing state. */
+  readonly onChangingModel?: () => void;
 }
 
 /** Reports how the engine computes a pass of a user's model. */

@@ -52,6 +52,9 @@ function releaseAtEnd({ loss, outputs, metrics }: Scored): Scored {
   return { loss, outputs: released(outputs), metrics: Object.fromEntries(named) };
 }
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
 /** Adapts a layers model to the engine's port; the same code on both backends. */
 export class LayersTrainable implements TrainableModel {
   readonly layout: readonly ParameterSlot[];
@@ -63,11 +66,15 @@ export class LayersTrainable implements TrainableModel {
   private readonly statistics: readonly LayerVariable[];
   private readonly names: ReadonlyMap<string, string>;
   private readonly rowSize: number;
+  private isCompared: boolean;
 
+  /** @param onChangingModel see `EngineOptions` */
   constructor(
     private readonly model: LayersModel,
     readonly definition: ModelDefinition,
+    private readonly onChangingModel?: () => void,
   ) {
+    this.isCompared = onChangingModel === undefined || definition.type !== "module";
     this.names = canonicalNames([model.name, ...layerNames(model.layers)]);
     const reported = reportCalls(model.layers, this.names);
     this.rematerialise = rematerialiseOf(definition, reported);
@@ -110,6 +117,18 @@ export class LayersTrainable implements TrainableModel {
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
     this.checkBatch(batch);
     this.checkFlat(into);
+    const result = this.gradientsOf(batch, randomKey, into);
+    if (!this.isCompared) {
+      this.isCompared = true;
+      const again = new Float32Array(into.length);
+      const { loss } = this.gradientsOf(batch, randomKey, again);
+      if (!Object.is(loss, result.loss) || Buffer.compare(bytesOf(again), bytesOf(into)) !== 0)
+        this.onChangingModel?.();
+    }
+    return result;
+  }
+
+  private gradientsOf(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
     const pass = () => {
       const key = tf.tensor1d(drawKey(randomKey), "int32");
       const scored = this.differentiate(batchTensors(this.definition, batch), key);

@@ -80,7 +80,10 @@ async function start(options: EngineOptions): Promise<Library> {
   return { backend, sharing: kernels.sharing, numerics };
 }
 
-function engineOf({ backend, sharing, numerics }: Library, { precision, onExecution }: EngineOptions): Engine {
+function engineOf(
+  { backend, sharing, numerics }: Library,
+  { precision, onExecution, onChangingModel }: EngineOptions,
+): Engine {
   const rounding = precision && {
     precision,
     products: numerics.device === "gpu" ? precision : `float32 of ${precision} factors`,
@@ -95,7 +98,7 @@ function engineOf({ backend, sharing, numerics }: Library, { precision, onExecut
       const withoutGraph = definition.type === "module" && definition.graph === false;
       const reason = "graph is false in defineTraining";
       if (withoutGraph && precision) throw new ModelError(needsGraph(precision, reason));
-      const model = new LayersTrainable(buildModel(definition, seed), definition);
+      const model = new LayersTrainable(buildModel(definition, seed), definition, onChangingModel);
       if (withoutGraph) {
         for (const pass of ["gradients", "evaluation"] as const) {
           onExecution?.({ pass, engine: "tape", reason: new Error(reason), declined: true });

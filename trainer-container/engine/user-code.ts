@@ -94,9 +94,15 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
       ? "the loss has no gradient, because it depends on the model's outputs through no operation that has one " +
         "(comparisons, argMax, floorDiv and constants have none)"
       : `${layer === undefined ? "TensorFlow.js" : `the layer '${layer}'`} threw ${thrown}`;
-    throw new ModelError(`The training module's model and loss cannot be computed: ${reason}`, place ?? error);
+    const hint = isOutsideOfTable.test(thrown) ? embeddingHint : "";
+    throw new ModelError(`The training module's model and loss cannot be computed: ${reason}${hint}`, place ?? error);
   }
 }
+
+/** The messages of WebAssembly's gather and of TensorFlow's. */
+const isOutsideOfTable = /(?:index -?\d+|indices\[[\d,]*\] = -?\d+) is not in \[0, \d+/;
+const embeddingHint =
+  ". An embedding takes whole numbers from 0 that are below its inputDim: enlarge inputDim, and let the job's features have standardize: false";
 
 /** Describes a returned value for a message: its type, and the value itself if it is short. Handles a promise's rejection. */
 export function describeReturned(value: unknown): string {

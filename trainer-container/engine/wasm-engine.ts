@@ -6,7 +6,7 @@ import { startWasmBackend } from "../../adapters/tfjs/wasm-backend";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
-import type { Engine } from "./engine";
+import type { Engine, EngineOptions } from "./engine";
 import { registerGradients } from "./gradients/register";
 import { LayersTrainable } from "./layers-trainable";
 import { ProgramTrainable } from "./program-trainable";
@@ -14,7 +14,9 @@ import { isProgrammable, WasmProgram } from "./wasm/program";
 import { simdInSumMemory } from "./wasm/sum-memory-simd";
 
 /** Creates the engine on WebAssembly. It has one thread, and gives the same bits on every CPU of an architecture. */
-export async function createWasmEngine(): Promise<Engine> {
+export async function createWasmEngine({
+  onChangingModel,
+}: Pick<EngineOptions, "onChangingModel"> = {}): Promise<Engine> {
   const backend = await startWasmBackend();
   registerGradients();
   const numerics: NumericsRecord = {
@@ -32,7 +34,7 @@ export async function createWasmEngine(): Promise<Engine> {
     backend: "wasm",
     numerics: () => numerics,
     createModel: async (definition, seed) => {
-      const model = new LayersTrainable(buildModel(definition, seed), definition);
+      const model = new LayersTrainable(buildModel(definition, seed), definition, onChangingModel);
       if (!isProgrammable(definition)) return model;
       const simd = simdInSumMemory() ?? simdOf(tf.backend() as BackendWasm);
       return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout));

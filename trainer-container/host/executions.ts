@@ -25,5 +25,12 @@ export function executionReport(logger: Logger) {
     const message = `gradients were computed operation by operation, which is slower, because the model cannot be a graph: ${reason.message}${at}`;
     warnings.push({ code: "MODEL_WITHOUT_GRAPH", message });
   };
-  return { warnings: warnings as readonly Warning[], onExecution };
+  const onChangingModel = () => {
+    const message =
+      "model, loss or metrics depend on a state that changes between calls, such as a counter or the time, so the weights depend on " +
+      "the number of workers and on interruptions: compute them from their arguments, Math.random and tf's random operations alone";
+    logger.log("warn", message);
+    warnings.push({ code: "MODEL_CHANGES", message });
+  };
+  return { warnings: warnings as readonly Warning[], onExecution, onChangingModel };
 }

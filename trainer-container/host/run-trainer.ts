@@ -144,6 +144,7 @@ async function trainTask(
     onFallback: (reason) =>
       dependencies.logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason: reason.message }),
     onExecution: executions.onExecution,
+    onChangingModel: executions.onChangingModel,
   });
   if (task.hyperparameters.precision === "tf32" && task.gpusPerWorker === 0)
     logger.log("info", "precision tf32: computing in float32, because only GPUs have TF32");

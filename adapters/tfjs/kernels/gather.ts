@@ -23,7 +23,8 @@ export function registerGather(): void {
     const taken = tf.util.sizeFromShape(indices.shape.slice(common));
     const ids = (backend.typedArrayFromHeap(indices) as Int32Array).slice(); // an allocation may move the heap
     for (const id of ids) {
-      if (id < 0 || id >= rows) throw new RangeError(`gather: index ${id} is not in [0, ${rows - 1}]`);
+      if (id < 0 || id >= rows)
+        throw new RangeError(`gather, of an embedding or tf.gather: index ${id} is not in [0, ${rows - 1}]`);
     }
     const gathered = backend.makeOutput([...before, ...indices.shape.slice(common), ...after], "float32");
     const [from, into] = [floats(backend, x), floats(backend, gathered)];

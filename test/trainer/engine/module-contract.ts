@@ -2,6 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
 import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
+import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { gradientError, mlp, randomBatch } from "./contract";
@@ -583,6 +584,23 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(() => model.gradients(randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
     });
 
+    it("reports a model that depends on a changing state, and none that draws", async () => {
+      const onChangingModel = jest.fn();
+      const { createModel } = await createEngine({ preferred: engine.backend, threads: 1, onChangingModel });
+      let calls = 0;
+      const counting: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.min(1, ++calls / 40));
+      const drawing: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.random());
+      for (const [loss, reports] of [
+        [drawing, 0],
+        [counting, 1],
+      ] as const) {
+        const model = await createModel(moduleOf(dense, { loss }), 1);
+        created.push(model);
+        for (const key of ["a", "b"]) model.gradients(randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        expect(onChangingModel).toHaveBeenCalledTimes(reports);
+      }
+    });
+
     it("trains on a loss with comparisons, such as Huber's", async () => {
       const huber: LossFunction = (labels, outputs) => {
         const error = tf.abs(tf.sub(outputs, labels));
@@ -594,6 +612,23 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const regression = { outputs: 2, task: "regression", loss: huber } as const;
       const model = await create(moduleOf(dense, regression));
       expect(gradientError(model, randomBatch(moduleOf(dense, regression), 4))).toBeLessThan(1e-2);
+    });
+
+    it("names the embedding whose table an id is not in, and the remedy", async () => {
+      const model = await create(
+        moduleOf(
+          stack((each, { outputs }) => [
+            each.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }),
+            each.flatten(),
+            each.dense({ units: outputs }),
+          ]),
+          { inputShape: [2] },
+        ),
+      );
+      const outside = { ...randomBatch(mlp, 1), inputs: Float32Array.of(1, -1) };
+      const message =
+        /the layer 'embedding_Embedding1' threw .*-1 is not in \[0, [45].*enlarge inputDim.*standardize: false/s;
+      expect(() => model.gradients(outside, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it("names the layer whose values are not in its range", async () => {

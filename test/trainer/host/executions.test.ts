@@ -24,6 +24,13 @@ describe("the report of how a model is computed", () => {
     expect(lines).toHaveLength(2);
   });
 
+  it("warns of a model that depends on a changing state", () => {
+    const { warnings, onChangingModel } = executionReport(logger);
+    onChangingModel();
+    expect(warnings).toEqual([{ code: "MODEL_CHANGES", message: expect.stringMatching(/the number of workers/) }]);
+    expect(lines).toHaveLength(1);
+  });
+
   it("warns neither of a graph nor of a module that declines one", () => {
     const { warnings, onExecution } = executionReport(logger);
     onExecution({ pass: "gradients", engine: "graph", operations: 3, ms: 1 });
