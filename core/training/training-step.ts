@@ -23,7 +23,8 @@ const trialCheckpointSeconds = 2;
  */
 export const trainingStep = {
   step: "LaunchTraining",
-  version: 1,
+  // Increased with the versions of kernels and graphs, of which tests of both engines know those that belong to it.
+  version: 2,
   inputs(run: Run, details: RunDetails): unknown {
     const { model, hyperparameters, seed, resources, earlyStopping } = run.job;
     return {

@@ -1,4 +1,5 @@
 /** Runs where the native binding is installed (`node scripts/native.js`); its absence is no failure, and says so. */
+import { trainingStep } from "../../../core/training/training-step";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
@@ -19,6 +20,11 @@ if (findBinding("cpu")) {
   describeNormalization(start);
   describeGradientContract("native", start);
   describeOwnLayers("native", start);
+
+  it("has the version of the training step", async () => {
+    const { kernels, graph } = (await start()).numerics().switches;
+    expect({ kernels, graph, step: trainingStep.version }).toEqual({ kernels: "16", graph: "7", step: 2 });
+  });
 
   it("is what 'auto' chooses", async () => {
     expect((await createEngine({ preferred: "auto", threads: 1 })).backend).toBe("native");

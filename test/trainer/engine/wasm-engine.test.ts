@@ -1,3 +1,4 @@
+import { trainingStep } from "../../../core/training/training-step";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
@@ -15,6 +16,11 @@ describeRecurrentLayers(start);
 describeNormalization(start);
 describeGradientContract("wasm", start);
 describeOwnLayers("wasm", start);
+
+it("has the version of the training step", async () => {
+  const { kernels } = (await start()).numerics().switches;
+  expect({ kernels, step: trainingStep.version }).toEqual({ kernels: "15", step: 2 });
+});
 
 it("refuses a GPU", async () => {
   await expect(createEngine({ preferred: "wasm", threads: 1, gpu: 0 })).rejects.toThrow(/runs on no GPU/);
