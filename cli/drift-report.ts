@@ -10,8 +10,8 @@ import {
 import { InvalidInputError } from "../core/errors";
 import { problemsOf } from "../core/problems";
 import { severities } from "../core/retraining/rule";
+import { numberOrText } from "./option-values";
 import { exitCodes, printJson, printTable } from "./output";
-import { numberOrText } from "./whole-number";
 import { writeReport } from "./write-file";
 
 export interface DriftOptions {

@@ -16,8 +16,8 @@ import {
 } from "../datasets/data-contract";
 import { withLocalSources } from "../datasets/remote-sources";
 import { contractText, inferContract } from "../datasets/suggest-contract";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable, shownText } from "../output";
-import { wholeNumber } from "../whole-number";
 import { assertKeepsInputs, writeReport } from "../write-file";
 
 interface ValidateOptions {

@@ -6,9 +6,9 @@ import type { Finding } from "../doctor/account";
 import { openAccount } from "../doctor/aws-account";
 import { checkAccount } from "../doctor/check-account";
 import { checkStep, type StepKind } from "../doctor/step";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, shownText } from "../output";
 import { isOnThisMachine } from "../signing";
-import { wholeNumber } from "../whole-number";
 
 interface DoctorOptions {
   readonly account?: boolean;

@@ -5,8 +5,8 @@ import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
+import { wholeNumber } from "../option-values";
 import { printJson } from "../output";
-import { wholeNumber } from "../whole-number";
 import { versionArgument } from "./model-decisions";
 
 type RegisterModelRequest = Request<"registerModelVersion">["body"];

@@ -5,9 +5,9 @@ import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { stages } from "../../core/registry/model";
 import { contextOf } from "../context";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
-import { wholeNumber } from "../whole-number";
 
 const pollMs = 500;
 

@@ -10,10 +10,10 @@ import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
+import { wholeNumber } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
-import { wholeNumber } from "../whole-number";
 import { writeReport } from "../write-file";
 import { versionArgument } from "./model-decisions";
 

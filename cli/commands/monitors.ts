@@ -6,8 +6,8 @@ import { monitorTarget } from "../../core/monitors/shapes";
 import { problemsOf } from "../../core/problems";
 import { contextOf } from "../context";
 import { addDriftOptions, addThresholdOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
+import { numberOrText, wholeNumber } from "../option-values";
 import { printJson, printTable } from "../output";
-import { numberOrText, wholeNumber } from "../whole-number";
 
 interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi"> {
   readonly model?: string;

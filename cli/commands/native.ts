@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import type { GlobalOptions } from "../context";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson } from "../output";
-import { wholeNumber } from "../whole-number";
 
 /** The exports of `scripts/native.js`. */
 interface NativeScript {

@@ -4,8 +4,8 @@ import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { type EventType, eventTypes } from "../../core/notifications/shapes";
 import { contextOf } from "../context";
+import { wholeNumber } from "../option-values";
 import { exitCodes, formatTime, printJson, printTable } from "../output";
-import { wholeNumber } from "../whole-number";
 
 type NotificationAnswer = Answer<"getNotifications">;
 

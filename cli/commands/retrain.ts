@@ -5,9 +5,9 @@ import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining
 import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
 import { severities } from "../../core/retraining/rule";
 import { contextOf } from "../context";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 import { type JobOptions, prepareJob, readJobFile, withJobOptions } from "../submission";
-import { wholeNumber } from "../whole-number";
 
 interface RuleOptions extends JobOptions {
   readonly job: string;

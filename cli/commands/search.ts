@@ -8,10 +8,10 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import { contextOf } from "../context";
 import { groupTag } from "../group";
+import { wholeNumber } from "../option-values";
 import { formatNumber, formatTime, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
-import { wholeNumber } from "../whole-number";
 import { writeFileOf } from "../write-file";
 
 type CompareRequest = Request<"compareRuns">["body"];

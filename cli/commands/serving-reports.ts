@@ -5,8 +5,8 @@ import { InvalidInputError } from "../../core/errors";
 import type { Decided as CanaryDecision } from "../../core/registry/serving/shapes";
 import { contextOf } from "../context";
 import { readLines } from "../json-lines";
+import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
-import { wholeNumber } from "../whole-number";
 
 /** Maximum number of items in a request. */
 const maxItems = 1_000;

@@ -4,10 +4,10 @@ import { InvalidInputError } from "../../core/errors";
 import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Study, type Trial } from "../../core/tuning/shapes";
 import { contextOf } from "../context";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 import { prepareStudy } from "../study-file";
 import { type JobOptions, withJobOptions } from "../submission";
-import { wholeNumber } from "../whole-number";
 import { addStudyImportCommand } from "./study-import";
 
 export function addStudyCommands(program: Command): Command {

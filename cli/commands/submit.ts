@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { contextOf } from "../context";
 import { type GroupMember, printGroup, submitGroup, watchGroup } from "../group";
+import { wholeNumber } from "../option-values";
 import { printJson } from "../output";
 import { describeRun } from "../run-description";
 import { type JobOptions, type PreparedGroup, prepareJobs, withJobOptions } from "../submission";
 import { exitCodeOf, warningLines, watchRun } from "../watch";
-import { wholeNumber } from "../whole-number";
 
 interface SubmitOptions extends JobOptions {
   readonly wait?: boolean;

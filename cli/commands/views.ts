@@ -14,9 +14,9 @@ import { MaterializationTimeoutError } from "../errors";
 import { entityOf, viewAt } from "../features/entity";
 import { joinViews } from "../features/join";
 import { readLines } from "../json-lines";
+import { wholeNumber } from "../option-values";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
-import { wholeNumber } from "../whole-number";
 
 const pollMs = 100;
 
