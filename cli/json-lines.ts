@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../core/errors";
 import { problemsOf } from "../core/problems";
+import { invalidOption } from "./option-values";
 
 /** Reads a JSON list, or one JSON value on each line. Reports all invalid lines, and sends nothing if there are any. */
 export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
@@ -32,7 +33,7 @@ function placed(problem: Problem, number: number, isList: boolean): Problem {
 function listOf(file: string, text: string): readonly unknown[] {
   const value = parsed(text);
   if (Array.isArray(value)) return value;
-  throw invalid("--file", file, "must be a JSON list, or one JSON object per line");
+  throw invalidOption("--file", file, "must be a JSON list, or one JSON object per line");
 }
 
 function parsed(text: string): unknown {
@@ -50,10 +51,4 @@ function textOf(file: string): string {
     const problem = { path: "--file", value: file, rule: "must be a file that can be read" };
     throw new InvalidInputError("the options are not valid", [problem], cause);
   }
-}
-
-function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
-  return new InvalidInputError("the options are not valid", [
-    { path, ...(value === undefined ? {} : { value }), rule },
-  ]);
 }

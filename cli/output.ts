@@ -112,12 +112,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Formats a time: `2026-03-01 12:00:05`, UTC. */
-export function formatTime(time: number | string): string {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 19).replace("T", " ");
-}
-
 /** Formats five significant digits without trailing zeros. */
 export function formatNumber(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);

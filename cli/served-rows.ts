@@ -1,6 +1,6 @@
 import type { ApiClient } from "../client/api-client";
 import type { ServedBatch } from "../core/drift/served-log";
-import { InvalidInputError } from "../core/errors";
+import { invalidOption } from "./option-values";
 
 /** Returns the batches of served rows of a version. */
 export async function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
@@ -23,5 +23,5 @@ export function timeBefore(option: string, text: string, now: number): number {
   const time = amount === undefined ? Date.parse(text) : now - Number(amount) * units[unit as keyof typeof units];
   if (!Number.isNaN(time)) return time;
   const rule = "must be a time in ISO 8601, or a duration such as 24h or 7d";
-  throw new InvalidInputError("the options are not valid", [{ path: option, value: text, rule }]);
+  throw invalidOption(option, text, rule);
 }

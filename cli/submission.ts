@@ -11,6 +11,7 @@ import { describeCode, describeEnvironment } from "./code";
 import { pushDataSource } from "./datasets/data-source";
 import { type DataSource, type JobFile, parseJobFile } from "./job-file";
 import { expandSettings } from "./job-grid";
+import { collect } from "./option-values";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 
@@ -105,10 +106,6 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
     prepared.push({ settings: combinations[index] ?? [], job: { ...first, job: { ...job, ...module, dataset } } });
   }
   return prepared;
-}
-
-function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
 }
 
 /** Reads a job file, with the view that it names. @throws InvalidInputError with every problem */

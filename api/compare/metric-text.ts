@@ -30,7 +30,7 @@ export function deltaText(metric: string, delta: number, relativeDelta: number |
 }
 
 /** Formats a time in UTC: `2026-03-01 12:00:05`. */
-export function timeText(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  return Number.isNaN(date.getTime()) ? String(milliseconds) : date.toISOString().slice(0, 19).replace("T", " ");
+export function timeText(time: number | string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 19).replace("T", " ");
 }

@@ -10,6 +10,7 @@ import { queryTarget } from "../datasets/query";
 import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
+import { collect } from "../option-values";
 import { printJson, shownText } from "../output";
 import { printContractReport } from "./data-contracts";
 
@@ -92,8 +93,6 @@ export function addPushCommands(datasets: Command): void {
 function showSource(text: string): void {
   process.stderr.write(`${text}\n`);
 }
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Splits `NA,?`. */
 function tokensOf(text: string): readonly string[] {

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { timeText } from "../../api/compare/metric-text";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import { contextOf } from "../context";
-import { formatTime, printJson, printTable } from "../output";
+import { collect } from "../option-values";
+import { printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { tagsOf } from "../tags";
 
@@ -38,7 +40,7 @@ export function addExperimentCommands(program: Command): Command {
             name,
             lifecycle,
             tagsText(tags),
-            formatTime(createdAt),
+            timeText(createdAt),
             createdBy,
           ]),
         );
@@ -47,12 +49,7 @@ export function addExperimentCommands(program: Command): Command {
   experiments
     .command("create <name>")
     .description("create an experiment (submitting a job creates its experiment)")
-    .option(
-      "--tag <key=value>",
-      "tag of the experiment (repeatable)",
-      (value, before: readonly string[]) => [...before, value],
-      [],
-    )
+    .option("--tag <key=value>", "tag of the experiment (repeatable)", collect, [])
     .option("--artifact-location <uri>", "base URI for the artifacts of the experiment's runs")
     .action(async (name: string, options: { tag: readonly string[]; artifactLocation?: string }, command: Command) => {
       const { client, json } = contextOf(command);
@@ -91,7 +88,7 @@ export function addExperimentCommands(program: Command): Command {
           run.runId,
           run.name === run.runId ? "" : run.name,
           displayedStatus(run),
-          formatTime(run.startedAt),
+          timeText(run.startedAt),
           tookOf(run),
           run.createdBy,
           run.source,

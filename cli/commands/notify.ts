@@ -1,11 +1,12 @@
 import type { Command } from "commander";
+import { timeText } from "../../api/compare/metric-text";
 import type { Answer } from "../../client/operations";
 
 import { InvalidInputError } from "../../core/errors";
 import { type EventType, eventTypes } from "../../core/notifications/shapes";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
-import { exitCodes, formatTime, printJson, printTable } from "../output";
+import { exitCodes, printJson, printTable } from "../output";
 
 type NotificationAnswer = Answer<"getNotifications">;
 
@@ -104,9 +105,9 @@ export function addNotifyCommands(program: Command): void {
         items.map(({ message, at, channel, status, attempts, answer, dueAt }) => [
           message.type,
           subjectOf(message.body),
-          formatTime(at),
+          timeText(at),
           channel,
-          status === "pending" && dueAt !== undefined ? `pending, next at ${formatTime(dueAt)}` : status,
+          status === "pending" && dueAt !== undefined ? `pending, next at ${timeText(dueAt)}` : status,
           attempts,
           answer ?? "",
         ]),
@@ -139,7 +140,7 @@ function show({ settings, topicArn }: NotificationAnswer): void {
     ["topic", settings?.topic ? topicArn : `off (${topicArn})`],
     ["events", settings?.events.join(", ") || "none"],
     ...(settings?.url === undefined ? [] : [["key", `generation ${settings.keyGeneration}; ringmaster notify key`]]),
-    ...(settings ? [["set", `by ${settings.updatedBy}, ${formatTime(settings.updatedAt)}`]] : []),
+    ...(settings ? [["set", `by ${settings.updatedBy}, ${timeText(settings.updatedAt)}`]] : []),
   ];
   for (const [name = "", value] of lines) process.stdout.write(`${name.padEnd(8)}  ${value}\n`);
 }

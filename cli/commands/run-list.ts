@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { timeText } from "../../api/compare/metric-text";
 import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
@@ -6,7 +7,8 @@ import { formatDuration } from "../../core/quantities";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
 import { contextOf } from "../context";
-import { formatTime, printJson, printTable } from "../output";
+import { collect } from "../option-values";
+import { printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
 
 type SearchedRun = Answer<"searchRuns">["runs"][number];
@@ -29,7 +31,7 @@ export function addListCommand(runs: Command): void {
     .description("list training runs, newest first (`runs search` also finds logged runs)")
     .option("--experiment <name-or-id>", "only runs of this experiment")
     .addOption(new Option("--status <status>", "only runs with this status").choices(statusFilters))
-    .option("--metric <name>", "show the last value of this metric (repeatable)", each, [])
+    .option("--metric <name>", "show the last value of this metric (repeatable)", collect, [])
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
     .action(async ({ metric, ...query }: ListOptions, command: Command) => {
@@ -55,10 +57,6 @@ export function addListCommand(runs: Command): void {
     });
 }
 
-function each(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
-}
-
 function printRuns(
   runs: readonly Run[],
   metrics: ReadonlyMap<string, SearchedRun["metrics"]>,
@@ -73,7 +71,7 @@ function printRuns(
       run.runId,
       displayedStatus(run),
       run.job.experiment,
-      formatTime(run.createdAt),
+      timeText(run.createdAt),
       formatDuration(workMs(timesOf(run), now)),
       run.phase ?? "–",
       `${run.dataset.name}@${run.dataset.version}`,

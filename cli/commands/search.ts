@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Comparison as ComparedRuns, Comparison } from "../../api/compare/comparison";
 import { comparisonMarkdown } from "../../api/compare/markdown";
+import { timeText } from "../../api/compare/metric-text";
 import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
@@ -8,8 +9,8 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import { contextOf } from "../context";
 import { groupTag } from "../group";
-import { wholeNumber } from "../option-values";
-import { formatNumber, formatTime, printJson, printTable } from "../output";
+import { collect, wholeNumber } from "../option-values";
+import { formatNumber, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { writeFileOf } from "../write-file";
@@ -41,8 +42,6 @@ interface CompareOptions {
   readonly markdown?: boolean;
 }
 
-const each = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
 /** Adds `runs search` and `runs compare`. */
 export function addSearchCommands(runs: Command): void {
   runs
@@ -50,14 +49,14 @@ export function addSearchCommands(runs: Command): void {
     .description(
       "find runs by a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
     )
-    .option("--experiment <name-or-id>", "only runs of this experiment (repeatable; default: all)", each, [])
+    .option("--experiment <name-or-id>", "only runs of this experiment (repeatable; default: all)", collect, [])
     .option(
       "--order <field>",
       "sort by this field, e.g. 'metrics.val_loss' or 'start_time DESC' (repeatable)",
-      each,
+      collect,
       [],
     )
-    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME (repeatable)", each, [])
+    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME (repeatable)", collect, [])
     .option("--limit <n>", "maximum number of runs, at most 1000", wholeNumber("--limit"), 20)
     .option("--page-token <token>", "continue an earlier search")
     .option("--view <view>", "runs to search: active, deleted or all", "active")
@@ -98,10 +97,10 @@ export function addSearchCommands(runs: Command): void {
     .option("--top <n>", "compare the best n runs by --metric", wholeNumber("--top"))
     .option("--metric <metric>", "metric that --top ranks by")
     .option("--goal <goal>", "min or max (default: derived from the metric's name)")
-    .option("--experiment <name-or-id>", "experiment that --top searches (repeatable; default: all)", each, [])
+    .option("--experiment <name-or-id>", "experiment that --top searches (repeatable; default: all)", collect, [])
     .option("--filter <filter>", "filter for --top", "")
     .option("--baseline <run>", "run that the metrics of the others are compared with")
-    .option("--show <metric>", "show only this metric (repeatable)", each, [])
+    .option("--show <metric>", "show only this metric (repeatable)", collect, [])
     .option("--axis <axis>", "x axis of curves: step, time or relative-time", "step")
     .option("--points <n>", "maximum number of points of a curve", wholeNumber("--points"), 400)
     .option("--html <file>", "write a self-contained page with plots")
@@ -186,7 +185,7 @@ function row(searched: SearchedRun, columns: readonly string[]): readonly string
     run.name === run.runId ? "" : run.name,
     displayedStatus(run),
     ...cells,
-    formatTime(run.startedAt),
+    timeText(run.startedAt),
     took,
   ];
 }

@@ -1,11 +1,10 @@
 import { Argument, type Command } from "commander";
 import * as z from "zod";
 import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
-import { InvalidInputError } from "../../core/errors";
 import type { Decided as CanaryDecision } from "../../core/registry/serving/shapes";
 import { contextOf } from "../context";
 import { readLines } from "../json-lines";
-import { wholeNumber } from "../option-values";
+import { invalidOption, wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
 
 /** Maximum number of items in a request. */
@@ -43,9 +42,10 @@ export function addServingReportCommands(models: Command): void {
           ...(options.file === undefined ? [] : readLines(options.file, outcome)),
         ].map(({ epoch = options.epoch, ...rest }) => ({ ...rest, epoch }));
         if (read.length === 0)
-          throw invalid("unit=value", undefined, "must be given, or --file with at least one outcome");
+          throw invalidOption("unit=value", undefined, "must be given, or --file with at least one outcome");
         const without = read.find(({ epoch }) => epoch === undefined);
-        if (without) throw invalid("--epoch", undefined, `must be given, because unit ${without.unit} has no epoch`);
+        if (without)
+          throw invalidOption("--epoch", undefined, `must be given, because unit ${without.unit} has no epoch`);
         const { client, json } = contextOf(command);
         let [counted, repeated, stale] = [0, 0, 0];
         const decisions = [];
@@ -80,7 +80,7 @@ export function addServingReportCommands(models: Command): void {
     )
     .action(async (name: string, number: number, { file }: { file: string }, command: Command) => {
       const observations = readLines(file, observation);
-      if (observations.length === 0) throw invalid("--file", file, "must have at least one pair");
+      if (observations.length === 0) throw invalidOption("--file", file, "must have at least one pair");
       const { client, json } = contextOf(command);
       let [stored, known] = [0, 0];
       for (const some of batches(observations)) {
@@ -127,7 +127,7 @@ function outcomeOf(word: string): z.output<typeof outcome> {
   const text = word.slice(at + 1);
   const value = Number(text);
   if (at <= 0 || text.trim() === "" || !Number.isFinite(value))
-    throw invalid("unit=value", word, "must be a unit, = and a number, e.g. user-17=1");
+    throw invalidOption("unit=value", word, "must be a unit, = and a number, e.g. user-17=1");
   return { unit: word.slice(0, at), value };
 }
 
@@ -143,10 +143,4 @@ function byEpoch<Item extends { readonly epoch: number | undefined }>(items: rea
 
 function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let at = 0; at < items.length; at += maxItems) yield items.slice(at, at + maxItems);
-}
-
-function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
-  return new InvalidInputError("the options are not valid", [
-    { path, ...(value === undefined ? {} : { value }), rule },
-  ]);
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
+import { collect, invalidOption } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { addServingReportCommands, describeDecision } from "./serving-reports";
 
@@ -21,8 +21,6 @@ interface SetOptions extends TestOptions {
   readonly shadow: readonly string[];
   readonly reason: string;
 }
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 /** Adds the commands under `ringmaster models` for the routing of requests. */
 export function addServingCommands(models: Command): void {
@@ -141,10 +139,10 @@ function testOf(options: TestOptions) {
   const { metric, kind, goal, effect, margin, alpha, minUnits, maxUnits, automatic } = options;
   const given = [kind, goal, effect, margin, alpha, minUnits, maxUnits, automatic].some((value) => value !== undefined);
   if (metric === undefined) {
-    if (given) throw invalid("--metric", undefined, "must be given with the other options of a test");
+    if (given) throw invalidOption("--metric", undefined, "must be given with the other options of a test");
     return undefined;
   }
-  if (effect === undefined) throw invalid("--effect", undefined, "must be given with --metric");
+  if (effect === undefined) throw invalidOption("--effect", undefined, "must be given with --metric");
   const number = (name: string, value: string | undefined) =>
     value === undefined ? {} : { [name]: numberOf(`--${name}`, value) };
   return {
@@ -162,18 +160,12 @@ function testOf(options: TestOptions) {
 
 function canaryOf(text: string): { readonly version: number; readonly weight: number } {
   const match = /^(\d{1,9})=(\d*\.?\d+)$/.exec(text);
-  if (!match) throw invalid("--canary", text, "must be VERSION=WEIGHT, e.g. 4=0.1");
+  if (!match) throw invalidOption("--canary", text, "must be VERSION=WEIGHT, e.g. 4=0.1");
   return { version: Number(match[1]), weight: Number(match[2]) };
 }
 
 function numberOf(option: string, text: string): number {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw invalid(option, text, "must be a number");
+  if (text.trim() === "" || !Number.isFinite(value)) throw invalidOption(option, text, "must be a number");
   return value;
-}
-
-function invalid(path: string, value: string | undefined, rule: string): InvalidInputError {
-  return new InvalidInputError("the options are not valid", [
-    { path, ...(value === undefined ? {} : { value }), rule },
-  ]);
 }

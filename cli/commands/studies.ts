@@ -4,7 +4,7 @@ import { InvalidInputError } from "../../core/errors";
 import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Study, type Trial } from "../../core/tuning/shapes";
 import { contextOf } from "../context";
-import { wholeNumber } from "../option-values";
+import { collect, wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 import { prepareStudy } from "../study-file";
 import { type JobOptions, withJobOptions } from "../submission";
@@ -120,10 +120,6 @@ interface ExtendOptions {
   /** `true` if the option is not given: commander reads `--no-…` as a switch. */
   readonly improvement: number | boolean;
   readonly resume: readonly string[];
-}
-
-function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
 }
 
 function parseResume(text: string): { readonly trial: number; readonly until: number } {

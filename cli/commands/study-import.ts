@@ -4,6 +4,7 @@ import { InvalidInputError } from "../../core/errors";
 import type { Parameter } from "../../core/tuning/space";
 import type { ImportedTrials } from "../../core/tuning/warm-start";
 import { contextOf } from "../context";
+import { collect } from "../option-values";
 import { type OptunaStudy, readOptunaStudy } from "../optuna";
 import { printJson } from "../output";
 import { createUploads } from "../uploads";
@@ -31,10 +32,6 @@ export function addStudyImportCommand(study: Command): void {
       if (json) printJson({ study: trials.study, trials: trials.trials.length, leftOut, parameters, ...reference });
       else process.stdout.write(linesOf(found, reference.sha256));
     });
-}
-
-function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
 }
 
 /** Renames parameters to their paths in the job. @throws InvalidInputError */

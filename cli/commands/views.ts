@@ -14,7 +14,7 @@ import { MaterializationTimeoutError } from "../errors";
 import { entityOf, viewAt } from "../features/entity";
 import { joinViews } from "../features/join";
 import { readLines } from "../json-lines";
-import { wholeNumber } from "../option-values";
+import { collect, wholeNumber } from "../option-values";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
 
@@ -232,10 +232,6 @@ interface JoinFlags {
   readonly time: string;
   readonly output: string;
   readonly fullNames?: boolean;
-}
-
-function collect(value: string, values: readonly string[]): readonly string[] {
-  return [...values, value];
 }
 
 function textOf(file: string): string {
