@@ -99,13 +99,6 @@ export async function setApart<Entry extends DirectoryEntry>(
   identity: PointIdentity,
   range: PointRange = {},
 ): Promise<ApartSeries<Entry>> {
-  const { fromTime, toTime, ...steps } = range;
-  if (identity === "step" && (fromTime !== undefined || toTime !== undefined)) {
-    // The point that counts for a step is known only after all its points are read; then times apply.
-    const all = await openAll(await setApart(series, identity, steps), identity);
-    const loose = all.filter(within(range));
-    return { loose, entries: [], total: loose.length, openEntries: series.openEntries };
-  }
   let loose = mergePoints(series.loose.filter(within(range)), identity);
   let closed = series.entries.filter((entry) => touches(entry, range)).sort((a, b) => comparePoints(a.first, b.first));
   for (let round = 0; ; round += 1) {
@@ -157,27 +150,14 @@ function meeting<Entry extends DirectoryEntry>(
 
 const width = ({ first, last }: DirectoryEntry): number => last.step - first.step;
 
-function within({ fromStep, toStep, fromTime, toTime }: PointRange): (point: MetricPoint) => boolean {
-  return ({ step, time }) =>
-    !(step < (fromStep ?? step) || step > (toStep ?? step) || time < (fromTime ?? time) || time > (toTime ?? time));
+function within({ fromStep, toStep }: PointRange): (point: MetricPoint) => boolean {
+  return ({ step }) => !(step < (fromStep ?? step) || step > (toStep ?? step));
 }
 
-function touches({ first, last, earliest, latest }: DirectoryEntry, range: PointRange): boolean {
-  const { fromStep, toStep, fromTime, toTime } = range;
-  return !(
-    last.step < (fromStep ?? last.step) ||
-    first.step > (toStep ?? first.step) ||
-    latest < (fromTime ?? latest) ||
-    earliest > (toTime ?? earliest)
-  );
+function touches({ first, last }: DirectoryEntry, { fromStep, toStep }: PointRange): boolean {
+  return !(last.step < (fromStep ?? last.step) || first.step > (toStep ?? first.step));
 }
 
-function reachesOut({ first, last, earliest, latest }: DirectoryEntry, range: PointRange): boolean {
-  const { fromStep, toStep, fromTime, toTime } = range;
-  return (
-    first.step < (fromStep ?? first.step) ||
-    last.step > (toStep ?? last.step) ||
-    earliest < (fromTime ?? earliest) ||
-    latest > (toTime ?? latest)
-  );
+function reachesOut({ first, last }: DirectoryEntry, { fromStep, toStep }: PointRange): boolean {
+  return first.step < (fromStep ?? first.step) || last.step > (toStep ?? last.step);
 }

@@ -35,9 +35,6 @@ export interface BatchReceipt {
 export interface PointRange {
   readonly fromStep?: number;
   readonly toStep?: number;
-  /** Milliseconds since the epoch. */
-  readonly fromTime?: number;
-  readonly toTime?: number;
 }
 
 export interface Downsampled {
