@@ -46,15 +46,14 @@ export function createShardSource(
 /**
  * Downloads all shards as local files, in their order.
  *
- * @param roomBytes free space of the disk
  * @throws DatasetTooLargeError before the first download
  */
 export async function fetchAllShards(
   session: DuckDbSession,
   objects: Contents,
   manifest: Pick<DatasetManifest, "name" | "version" | "bytes" | "shards">,
-  roomBytes: number = freeBytes(session.directory),
 ): Promise<readonly string[]> {
+  const roomBytes = freeBytes(session.directory);
   if (manifest.bytes > roomBytes) throw new DatasetTooLargeError(manifest, roomBytes);
   const files: string[] = [];
   for (const { sha256 } of manifest.shards) files.push(await fetchShard(session, objects, sha256));

@@ -13,7 +13,7 @@ type WorkerRepository = Pick<
 /** The order of a Batch job's statuses in time, by which a late event is recognized. */
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
 
-const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
+const pad = (n: number): string => String(n).padStart(6, "0");
 const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 
 /** Stores the rows of a run's workers, of their machines, and of their recoveries. */
@@ -24,7 +24,7 @@ export function createWorkerRepository(table: Table, key: (runId: string, sk: st
       // compared in this order.
       const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
       try {
-        const row = { ...key(runId, `WORKER#${pad(worker.workerIndex, 6)}`), order, record: worker };
+        const row = { ...key(runId, `WORKER#${pad(worker.workerIndex)}`), order, record: worker };
         const { Put } = table.putting(row, ex`${absent} OR #order < ${order}`);
         const { Attributes } = await table.client.send(new PutCommand({ ...Put, ReturnValues: "ALL_OLD" }));
         return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
@@ -56,7 +56,7 @@ export function createWorkerRepository(table: Table, key: (runId: string, sk: st
       ),
 
     recordRecovery(runId, recovery) {
-      const row = { ...key(runId, `RECOVERY#${pad(recovery.generation, 6)}`), record: recovery };
+      const row = { ...key(runId, `RECOVERY#${pad(recovery.generation)}`), record: recovery };
       const open = ex`${absent} OR attribute_not_exists(#record.seconds)`;
       return table.put(row, recovery.seconds === undefined ? absent : open);
     },

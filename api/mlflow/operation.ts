@@ -58,23 +58,18 @@ export function operation<F extends Fields>(
   signature: Signature,
   fields: F,
   handler: (call: MlflowCall<F>) => Promise<object | undefined>,
-  version: MlflowVersion = 2,
 ): MlflowOperation {
-  const raw = rawOperation(
-    signature,
-    async (context) => {
-      const call: MlflowCall<F> = {
-        fields: await readRequest(context, fields),
-        params: context.req.param(),
-        platform: context.get("platform"),
-        actor: context.get("actor"),
-        caller: callerIn(context),
-        context,
-      };
-      return jsonResponse(context, JSON.stringify((await handler(call)) ?? {}), 200);
-    },
-    version,
-  );
+  const raw = rawOperation(signature, async (context) => {
+    const call: MlflowCall<F> = {
+      fields: await readRequest(context, fields),
+      params: context.req.param(),
+      platform: context.get("platform"),
+      actor: context.get("actor"),
+      caller: callerIn(context),
+      context,
+    };
+    return jsonResponse(context, JSON.stringify((await handler(call)) ?? {}), 200);
+  });
   return { ...raw, fields };
 }
 

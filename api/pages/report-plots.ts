@@ -234,6 +234,6 @@ export function latencyPlot({ histogram, p99Ms }: LatencyReport): string {
   return frame(left + wide + 10, high + 28, "times of single predictions", bars.join("") + labels);
 }
 
-function short(text: string, most = 18): string {
-  return text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}…`;
+function short(text: string): string {
+  return text.length <= 18 ? text : `${text.slice(0, 17)}…`;
 }

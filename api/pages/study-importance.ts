@@ -22,13 +22,12 @@ export function importanceOf(
   trials: readonly ObservedTrial[],
   space: Space,
   objectives: readonly Objective[],
-  seed = 0,
 ): Readonly<Record<string, number>> | undefined {
   const compared = comparable(trials, objectives);
   if (compared.length < minTrials) return undefined;
   const names = Object.keys(space);
   const columns = names.map((name, at) => {
-    const draws = drawsFor(seed, at);
+    const draws = drawsFor(0, at);
     return Float64Array.from(compared, ({ trial }) =>
       unitOf(space[name] as Parameter, trial.params[name], draws.uniform()),
     );
@@ -37,7 +36,7 @@ export function importanceOf(
   const shares = names.map(() => 0);
   let counted = 0;
   for (let tree = 0; tree < trees; tree++) {
-    const leaves = growTree({ columns, losses }, drawsFor(seed, names.length, tree));
+    const leaves = growTree({ columns, losses }, drawsFor(0, names.length, tree));
     const variances = decompose(leaves);
     if (variances === undefined) continue;
     counted++;

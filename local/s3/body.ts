@@ -73,7 +73,7 @@ export async function receiveBody(
 }
 
 /** Reads a small XML body. */
-export async function receiveText(request: IncomingMessage, limit = 8 * 1024 ** 2): Promise<string> {
+export async function receiveText(request: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   await receiveBody(
     request,
@@ -81,7 +81,7 @@ export async function receiveText(request: IncomingMessage, limit = 8 * 1024 ** 
       chunks.push(chunk);
       return undefined;
     },
-    { limit },
+    { limit: 8 * 1024 ** 2 },
   );
   return Buffer.concat(chunks).toString("utf8");
 }

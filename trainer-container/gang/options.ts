@@ -48,10 +48,8 @@ export interface GangOptions {
   readonly store: GangStore;
   /** Wall time: leases are compared across hosts. */
   readonly clock: Clock;
-  /** Address at which other workers reach this process. */
+  /** Address at which other workers reach this process. If it is not 127.0.0.1, the process listens on all interfaces. */
   readonly host: string;
-  /** Interface to listen on. Default: `host` if it is 127.0.0.1, otherwise all. */
-  readonly listenHost?: string;
   readonly logger?: GangLogger;
   /** Tests whether the run has ended, after a call of the store failed. Default: it has not. */
   readonly hasEnded?: () => Promise<boolean>;

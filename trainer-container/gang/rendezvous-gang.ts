@@ -209,10 +209,10 @@ export class RendezvousGang implements Gang {
 
   private async listen(): Promise<void> {
     if (this.listener) return;
-    const { host, listenHost, logger } = this.options;
+    const { host, logger } = this.options;
     if (this.limits.maxWorkers > 1) this.heartbeat.start();
     this.listener = await this.environment.listen({
-      host: listenHost ?? (host === "127.0.0.1" ? host : "0.0.0.0"),
+      host: host === "127.0.0.1" ? host : "0.0.0.0",
       patienceMs: this.timing.connectMs,
       incarnation: this.membership.key.incarnation,
       onRefused: (reason) => logger?.info("refused a connection", { reason }),

@@ -15,8 +15,8 @@ export interface ExpansionLimits {
 export class ExpansionError extends Error {}
 
 /** gzip stores a repeated byte in 1/1032 of its size; rows of real data reach 1/5 to 1/50. */
-export function defaultLimits(environment: NodeJS.ProcessEnv = process.env): ExpansionLimits {
-  const ratio = Number(environment["RINGMASTER_MAX_EXPANSION"] ?? 200);
+export function defaultLimits(): ExpansionLimits {
+  const ratio = Number(process.env["RINGMASTER_MAX_EXPANSION"] ?? 200);
   return { ratio: ratio >= 1 ? ratio : 200, freeBytes: 256 * 1024 * 1024 };
 }
 

@@ -66,9 +66,9 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
 }
 
 /** Returns the first line of a text file without its end, LF, CR or CR LF, and without a byte order mark. */
-export async function readFirstLine(file: string, limits = defaultLimits()): Promise<string> {
+export async function readFirstLine(file: string): Promise<string> {
   let line = Buffer.alloc(0);
-  for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+  for await (const chunk of openBytes(file) as AsyncIterable<Buffer>) {
     line = Buffer.concat([line, chunk]);
     const end = line.findIndex((byte) => byte === newline || byte === 0x0d);
     if (end >= 0 || line.length > maxLineBytes) {
@@ -80,10 +80,10 @@ export async function readFirstLine(file: string, limits = defaultLimits()): Pro
 }
 
 /** Finds the first line of a CSV file that ends in another way than its first one, LF or CR LF. DuckDB reads no such file. */
-export async function findOtherEnd(file: string, limits = defaultLimits()): Promise<Problem | undefined> {
+export async function findOtherEnd(file: string): Promise<Problem | undefined> {
   let [line, quoted, before] = [1, false, 0];
   let first: boolean | undefined;
-  for await (const chunk of openBytes(file, limits) as AsyncIterable<Buffer>) {
+  for await (const chunk of openBytes(file) as AsyncIterable<Buffer>) {
     for (const byte of chunk) {
       if (byte === 0x22) quoted = !quoted;
       if (byte === newline) {

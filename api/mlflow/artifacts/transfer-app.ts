@@ -1,10 +1,10 @@
 import type { Hono } from "hono";
 import type { Deployment } from "../../../adapters/platform";
-import { type AppOptions, frameApp } from "../../frame";
+import { frameApp } from "../../frame";
 import type { ApiEnvironment } from "../../http/context";
 import { artifactOperations } from ".";
 
 /** Creates the app of the artifact operations with streamed bodies and responses. */
-export function createTransferApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
-  return frameApp(deployment, [], { ...options, mlflow: artifactOperations("stream"), streamedBodies: true });
+export function createTransferApp(deployment: Deployment): Hono<ApiEnvironment> {
+  return frameApp(deployment, [], { mlflow: artifactOperations("stream"), streamedBodies: true });
 }

@@ -1,9 +1,9 @@
 /** Eight tables of 256 entries, which process eight bytes per step ("slicing by 8"). */
 const tables = makeTables();
 
-/** Computes the CRC-32C (Castagnoli) of bytes. `seed` is the CRC of the preceding bytes. */
-export function crc32c(bytes: Uint8Array, seed = 0): number {
-  let crc = ~seed;
+/** Computes the CRC-32C (Castagnoli) of bytes. */
+export function crc32c(bytes: Uint8Array): number {
+  let crc = ~0;
   let at = 0;
   for (const end = bytes.length - 7; at < end; at += 8) {
     const low = crc ^ (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
