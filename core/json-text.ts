@@ -148,3 +148,8 @@ export function toJson(value: unknown): string {
 function finiteOrText(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
+
+/** Tests whether a JSON value is an object, not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

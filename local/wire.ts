@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
+import { isObject, JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
 import { signedPayloadOf } from "./sigv4/payload";
 
 /** An error answer of an AWS service. `code` is the name of the exception in the service's model. */
@@ -92,10 +92,6 @@ export function parseObject(body: Buffer, invalid: (message: string) => Error): 
   }
   if (!isObject(value)) throw invalid("The request body must be a JSON object.");
   return value;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function sendJson(

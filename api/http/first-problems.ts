@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Problem } from "../../core/errors";
+import { isObject } from "../../core/json-text";
 import { pathText, problemsOf } from "../../core/problems";
 
 /** Maximum number of problems in a response. */
@@ -129,8 +130,4 @@ function leaf(schema: z.core.$ZodType, value: unknown, path: Path, problems: Pro
     const within = problem.path === "" ? "" : problem.path.startsWith("[") ? problem.path : `.${problem.path}`;
     problems.push({ ...problem, path: `${at}${within}` });
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

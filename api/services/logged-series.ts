@@ -1,3 +1,4 @@
+import { isObject } from "../../core/json-text";
 import type { Shape } from "../../core/shapes";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
@@ -51,10 +52,6 @@ function isValue(value: unknown): boolean {
 
 function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= most;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /**

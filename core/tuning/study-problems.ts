@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
+import { isObject } from "../json-text";
 import { issuesOf } from "../problems";
 import type { Hyperparameters } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
@@ -42,7 +43,7 @@ export function studyProblems(jobOf: (study: Values) => unknown): z.core.$ZodChe
     checkSpace(job.data, value, add);
     checkMetrics(job.data, value, add);
   });
-  check._zod.def.when = ({ value }) => isMapping(value);
+  check._zod.def.when = ({ value }) => isObject(value);
   return check;
 }
 
@@ -50,24 +51,24 @@ type Add = (path: readonly PropertyKey[], input: unknown, message: string) => vo
 
 function checkSpace(job: Job, study: Values, add: Add): void {
   const { space, scheduler } = study;
-  if (!isMapping(space)) return;
-  const isPopulation = isMapping(scheduler) && scheduler["type"] === "population";
+  if (!isObject(space)) return;
+  const isPopulation = isObject(scheduler) && scheduler["type"] === "population";
   if (isPopulation && (job.earlyStopping || Object.keys(space).some((path) => path.startsWith("earlyStopping.")))) {
     const rule = "cannot be population with earlyStopping in the job: a member takes over the checkpoints of others";
     add(["scheduler", "type"], "population", `${rule}. Leave one of the two out`);
   }
   for (const [path, parameter] of Object.entries(space)) {
-    if (!isMapping(parameter)) continue;
+    if (!isObject(parameter)) continue;
     const fixed = fixedPaths.find((one) => path === one || path.startsWith(`${one}.`));
     if (fixed !== undefined) {
       add(["space", path], undefined, `cannot be searched: ${fixed} is the same for all trials`);
       continue;
     }
-    if (path === "hyperparameters.epochs" && isMapping(scheduler) && scheduler["type"] !== "none") {
+    if (path === "hyperparameters.epochs" && isObject(scheduler) && scheduler["type"] !== "none") {
       add(["space", path], undefined, "cannot be searched with a scheduler, which decides the epochs of each trial");
       continue;
     }
-    if (isMapping(scheduler) && scheduler["type"] === "population" && !isChangeable(path)) {
+    if (isObject(scheduler) && scheduler["type"] === "population" && !isChangeable(path)) {
       const others = changeable.map((field) => `hyperparameters.${field}`).join(", ");
       add(["space", path], undefined, `cannot change while a member of a population trains; only ${others} can`);
       continue;
@@ -136,13 +137,13 @@ function messageOf(issue: z.core.$ZodIssue): string {
 /** Returns the job with a value at a path, without a check. Sections on the way are created. */
 export function withSetting(job: unknown, path: string, value: unknown): unknown {
   const [first = "", ...rest] = path.split(".");
-  const section = isMapping(job) ? job : {};
+  const section = isObject(job) ? job : {};
   return { ...section, [first]: rest.length === 0 ? value : withSetting(section[first], rest.join("."), value) };
 }
 
 function checkMetrics(job: Job, study: Values, add: Add): void {
   const { scheduler, constraints } = study;
-  const pauses = isMapping(scheduler) && scheduler["type"] !== "none";
+  const pauses = isObject(scheduler) && scheduler["type"] !== "none";
   const objectives: (readonly [readonly PropertyKey[], unknown])[] = [
     [["objective"], study["objective"]],
     ...(Array.isArray(study["objectives"])
@@ -150,7 +151,7 @@ function checkMetrics(job: Job, study: Values, add: Add): void {
       : []),
   ];
   for (const [i, [path, objective]] of objectives.entries()) {
-    const metric = isMapping(objective) ? objective["metric"] : undefined;
+    const metric = isObject(objective) ? objective["metric"] : undefined;
     if (typeof metric !== "string") continue;
     const problem =
       metricProblem(job, metric) ??
@@ -161,7 +162,7 @@ function checkMetrics(job: Job, study: Values, add: Add): void {
   }
   if (!Array.isArray(constraints)) return;
   for (const [i, constraint] of constraints.entries()) {
-    if (!isMapping(constraint)) continue;
+    if (!isObject(constraint)) continue;
     const { metric, min, max } = constraint;
     const problem = typeof metric === "string" ? metricProblem(job, metric) : undefined;
     if (problem !== undefined) add(["constraints", i, "metric"], metric, problem);
@@ -188,8 +189,4 @@ function metricProblem(job: Job, metric: string): string | undefined {
   const names = known[group];
   if (names === undefined || names.includes(own)) return undefined;
   return `must be a metric that the model logs: ${names.map((one) => `${group}/${one}`).join(", ")}`;
-}
-
-function isMapping(value: unknown): value is Values {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-import { parseJson } from "../../core/json-text";
+import { isObject, parseJson } from "../../core/json-text";
 import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { isObject, operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
+import { operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
 import { parsePath } from "./input";
 import { matchesPattern } from "./pattern";

@@ -1,4 +1,4 @@
-import { isObject } from "../wire";
+import { isObject } from "../../core/json-text";
 
 /** The settings by which a target's input is made from the event. */
 export interface TargetInput {

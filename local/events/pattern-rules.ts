@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { JsonLimitError, parseJson } from "../../core/json-text";
-import { isObject, portLimits, ServiceError } from "../wire";
+import { isObject, JsonLimitError, parseJson } from "../../core/json-text";
+import { portLimits, ServiceError } from "../wire";
 import type { Pattern } from "./pattern";
 
 export function invalidPattern(reason: string): ServiceError {

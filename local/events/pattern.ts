@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isObject } from "../wire";
+import { isObject } from "../../core/json-text";
 
 /**
  * An event pattern of EventBridge. Fields are joined by AND, and the entries of a list by OR. An array in an event

@@ -1,6 +1,6 @@
-import { parseJson } from "../../core/json-text";
+import { isObject, parseJson } from "../../core/json-text";
 import { account, region } from "../account";
-import { isObject, portLimits, validation } from "../wire";
+import { portLimits, validation } from "../wire";
 import type { Bus, BusEvent } from "./bus";
 
 /** EventBridge's limit on all entries of a request together, in bytes. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isObject, parseObject, readBody, ServiceError, sendError, sendJson, validation } from "../wire";
+import { isObject } from "../../core/json-text";
+import { parseObject, readBody, ServiceError, sendError, sendJson, validation } from "../wire";
 import type { MovableClock } from "./movable-clock";
 
 /** The maximum advance: ten years. */

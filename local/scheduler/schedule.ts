@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isObject } from "../../core/json-text";
 import {
   type Expression,
   ExpressionError,
@@ -8,7 +9,7 @@ import {
 } from "../../core/schedules/expression";
 import { account, region } from "../account";
 import { targetKind } from "../events/target";
-import { isObject, ServiceError, validation } from "../wire";
+import { ServiceError, validation } from "../wire";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
 

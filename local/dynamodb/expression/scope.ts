@@ -1,6 +1,7 @@
+import { isObject } from "../../../core/json-text";
 import { validation } from "../errors";
 import type { AttributeValue } from "../value/attribute-value";
-import { isObject, readValue } from "../value/read";
+import { readValue } from "../value/read";
 import { isReservedWord } from "./reserved-words";
 
 /**

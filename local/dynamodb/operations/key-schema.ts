@@ -2,6 +2,7 @@ import { validation } from "../errors";
 import type { KeyAttribute, KeySchema } from "../expression/key-condition";
 import type { IndexDefinition, ProjectionType, Throughput } from "../store/table";
 import type { KeyType } from "../value/attribute-value";
+import { invalid } from "../value/read";
 import type { Fields } from "../wire/fields";
 
 export interface AttributeDefinition {
@@ -121,8 +122,4 @@ export function readThroughput(fields: Fields): Throughput | undefined {
   const read = given.integer("ReadCapacityUnits", 1, 1e12) ?? given.missing("ReadCapacityUnits", 1);
   const write = given.integer("WriteCapacityUnits", 1, 1e12) ?? given.missing("WriteCapacityUnits", 1);
   return { read, write };
-}
-
-export function invalid(rule: string): Error {
-  return validation(`One or more parameter values were invalid: ${rule}`);
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { notImplemented, validation } from "../errors";
+import { invalid } from "../value/read";
 import type { Fields } from "../wire/fields";
 import type { Operation } from "./context";
 import { describeTable as description } from "./describe";
 import {
   checkIndexes,
-  invalid,
   type NewIndex,
   noThroughput,
   readAttributes,

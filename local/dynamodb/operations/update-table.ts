@@ -1,12 +1,12 @@
 import { indexNotFound, validation } from "../errors";
 import { type IndexDefinition, keyNames, type TableDefinition, type Throughput, toDefinition } from "../store/table";
+import { invalid } from "../value/read";
 import type { Fields } from "../wire/fields";
 import type { Operation } from "./context";
 import { describeTable } from "./describe";
 import {
   type AttributeDefinition,
   checkIndexes,
-  invalid,
   noThroughput,
   readAttributes,
   readIndex,

@@ -1,3 +1,4 @@
+import { isObject } from "../../../core/json-text";
 import { serialization, validation } from "../errors";
 import { type AttributeType, type AttributeValue, attributeTypes, emptyItem, type Item } from "./attribute-value";
 import { normalizeNumber } from "./number";
@@ -70,7 +71,7 @@ function members(raw: unknown, read: (raw: unknown) => string, whenEmpty: string
   return values;
 }
 
-function invalid(rule: string): Error {
+export function invalid(rule: string): Error {
   return validation(`One or more parameter values were invalid: ${rule}`);
 }
 
@@ -95,10 +96,6 @@ function base64(raw: unknown): string {
     throw serialization("Invalid last non-pad Base64 character dectected");
   }
   return encoded;
-}
-
-export function isObject(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw);
 }
 
 function unexpected(raw: unknown): Error {

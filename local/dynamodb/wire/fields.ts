@@ -1,6 +1,7 @@
+import { isObject } from "../../../core/json-text";
 import { notImplemented, serialization, validation } from "../errors";
 import type { Item } from "../value/attribute-value";
-import { isObject, readItem } from "../value/read";
+import { readItem } from "../value/read";
 
 const tableName = /^[a-zA-Z0-9_.-]{3,255}$/;
 const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/;
