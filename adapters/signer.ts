@@ -1,4 +1,5 @@
-import { createHmac, hash } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { sha256 } from "../core/digest";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -94,7 +95,3 @@ export class Signer {
 }
 
 const emptySha256 = sha256("");
-
-function sha256(data: string | Buffer): string {
-  return hash("sha256", data, "hex");
-}

@@ -7,12 +7,12 @@ import { teamless } from "../api/http/tenancy";
 import { mlflowErrorResponse } from "../api/mlflow/errors";
 import { isMlflowPath } from "../api/mlflow/mount";
 import { UnauthenticatedError } from "../core/access/errors";
+import { sha256 } from "../core/digest";
 import { RingmasterError } from "../core/errors";
 import { type Authenticated, type AuthorizerContext, authenticate } from "./api-auth";
 import type { StreamedRoutes } from "./api-streams";
 import type { TransferRoutes } from "./api-transfers";
 import { foreignCaller } from "./loopback";
-import { sha256 } from "./sigv4/verify";
 import { BodyTooLarge, readBody } from "./wire";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;

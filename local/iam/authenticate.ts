@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { sha256 } from "../../core/digest";
 import { ChunkVerifier } from "../sigv4/chunks";
 import { checkClaim, readClaim, type SignatureClaim, type SignatureProblem } from "../sigv4/claim";
 import { setSignedPayload } from "../sigv4/payload";
-import { sha256, signatureMatches, signingKey } from "../sigv4/verify";
+import { signatureMatches, signingKey } from "../sigv4/verify";
 import { readVersion2, type Version2Claim, version2Matches } from "../sigv4/version2";
 import { readBody } from "../wire";
 import type { Iam } from ".";

@@ -1,6 +1,7 @@
 import { createHash, type Hash, timingSafeEqual } from "node:crypto";
+import { sha256 } from "../../core/digest";
 import type { SignatureClaim } from "./claim";
-import { hmac, sha256 } from "./verify";
+import { hmac } from "./verify";
 
 const emptyDigest = sha256("");
 

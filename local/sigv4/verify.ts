@@ -1,9 +1,10 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Sha256 } from "@smithy/core/checksum";
 import { escapeUri, escapeUriPath } from "@smithy/core/protocols";
 import { getSigningKey } from "@smithy/signature-v4";
 import { BoundedMap } from "../../core/bounded-map";
+import { sha256 } from "../../core/digest";
 import { algorithm, type SignatureClaim, type SignedRequest } from "./claim";
 
 /**
@@ -58,10 +59,6 @@ export async function signingKey(
   const key = await getSigningKey(Sha256, { accessKeyId, secretAccessKey }, date, region, service);
   keys.set(name, key);
   return key;
-}
-
-export function sha256(body: string | Uint8Array): string {
-  return hash("sha256", body, "hex");
 }
 
 export function hmac(key: Uint8Array, text: string): Buffer {
