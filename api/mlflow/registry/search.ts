@@ -13,7 +13,7 @@ import {
 } from "../search/registered-models";
 import { pageOf } from "../tracking/paging";
 import { versionsOf } from "./reads";
-import { latestOfStages, modelView, versionView } from "./view";
+import { latestOfStages, modelView, unlessEmpty, versionView } from "./view";
 
 const maxModels = 1_000;
 const maxVersions = 200_000;
@@ -61,8 +61,4 @@ async function modelsFor({ registry }: Platform, filter: string): Promise<readon
 function checkLimit(limit: number, max: number): void {
   if (limit >= 1 && limit <= max) return;
   throw invalidValue("max_results", limit, `must be from 1 to ${max}`);
-}
-
-function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items;
 }

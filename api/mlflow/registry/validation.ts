@@ -1,6 +1,7 @@
 import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/labels";
 import { invalidParameter, invalidValue, missingValue } from "../errors";
-import { isLongerThan, problemOfName } from "../names";
+import { problemOfName } from "../names";
+import { checkLength } from "../tracking/validation";
 
 /**
  * Checks the name of a registered model.
@@ -30,16 +31,16 @@ export function versionNumber(version: string): number {
 export function checkTagKey(key: string): void {
   const problem = problemOfName(key);
   if (problem !== undefined) throw invalidValue("key", key, problem);
-  checkLength("key", key, labelLimits.tagKey);
+  checkLength("key", labelLimits.tagKey, key);
 }
 
 export function checkTag({ key, value }: { readonly key: string; readonly value: string }): void {
   checkTagKey(key);
-  checkLength("value", value, labelLimits.tagValue);
+  checkLength("value", labelLimits.tagValue, value);
 }
 
 export function checkDescription(description: string): string {
-  checkLength("description", description, labelLimits.description);
+  checkLength("description", labelLimits.description, description);
   return description;
 }
 
@@ -49,7 +50,7 @@ export function checkAlias(alias: string): void {
       `Invalid alias name: '${alias}'. Names may only contain alphanumerics, underscores (_), and dashes (-).`,
     );
   }
-  checkLength("Registered model alias name", alias, 255);
+  checkLength("Registered model alias name", 255, alias);
 }
 
 /**
@@ -81,10 +82,4 @@ export function tagsOf(tags: readonly { readonly key?: string; readonly value?: 
   const problem = tagsProblem(read);
   if (problem !== undefined) throw invalidParameter(`Invalid value for parameter 'tags' supplied: they ${problem}`);
   return read;
-}
-
-function checkLength(what: string, value: string, limit: number): void {
-  if (isLongerThan(value, limit)) {
-    throw invalidParameter(`'${what}' exceeds the maximum length of ${limit} characters`);
-  }
 }

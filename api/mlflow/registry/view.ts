@@ -54,6 +54,6 @@ export function latestOfStages(versions: readonly ModelVersion[]): readonly Mode
   return [...latest.values()].sort((a, b) => a.version - b.version);
 }
 
-function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+export function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }
