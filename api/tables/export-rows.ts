@@ -1,4 +1,4 @@
-import { mapLimited } from "../../core/each-limited";
+import { inParts, mapLimited } from "../../core/each-limited";
 import type { Clock } from "../../core/ports";
 import type { MetricStore } from "../../core/tracking/metric-store";
 import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
@@ -114,8 +114,4 @@ function runRow(run: RunRecord): readonly Cell[] {
     ...[run.startedAt, run.endedAt, run.seed],
     ...[dataset?.name, dataset?.digest, run.code.commit, run.weightsSha256, run.notes],
   ];
-}
-
-function inParts<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

@@ -68,7 +68,7 @@ export function elementsOf({ shape }: Pick<ColumnSchema, "shape">): number {
   return (shape ?? []).reduce((product, length) => product * length, 1);
 }
 
-function listed(values: readonly (string | number)[]): string {
+export function listed(values: readonly (string | number | boolean)[]): string {
   const shown = values.slice(0, 8).map((value) => JSON.stringify(value));
   return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
 }

@@ -1,4 +1,5 @@
 import type { LoggedModels } from "../tracking/logged-model";
+import { unquoted } from "../tracking/records/artifact-tree";
 import type { RunRecords } from "../tracking/run-records";
 
 /** The owner of the files of a version's source: a run or a logged model; empty if there is none. */
@@ -130,11 +131,6 @@ function decodedFully(part: string): string {
     if (decoded === current) return current;
     current = decoded;
   }
-}
-
-/** Decodes like Python's `unquote`. */
-function unquoted(text: string): string {
-  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }
 
 /**

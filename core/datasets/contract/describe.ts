@@ -1,3 +1,4 @@
+import { listed } from "../rules";
 import type { DataContractRule } from "./rules";
 
 /** Returns a rule as a requirement of its columns: `must be between 0 and 10`. */
@@ -84,9 +85,4 @@ function toleranceText(rule: DataContractRule): string {
 
 export function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
-}
-
-function listed(values: readonly (string | number | boolean)[]): string {
-  const shown = values.slice(0, 8).map((value) => JSON.stringify(value));
-  return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
 }

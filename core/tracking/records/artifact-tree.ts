@@ -77,7 +77,7 @@ export function pathOfArtifactUri(uri: string): string {
 function decode(path: string): string | undefined {
   let current = path;
   for (let i = 0; i < maxDecodings; i += 1) {
-    const decoded = decodeOnce(current);
+    const decoded = unquoted(current);
     if (decoded === current) return current;
     current = decoded;
   }
@@ -88,8 +88,8 @@ function decode(path: string): string | undefined {
  * Decodes percent sequences once. Percent signs that start no sequence stay, as in Python's `unquote`. Bytes that are
  * not UTF-8 become U+FFFD.
  */
-function decodeOnce(path: string): string {
-  return path.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
+export function unquoted(text: string): string {
+  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }
 
 function escapeControlCharacters(path: string): string {
