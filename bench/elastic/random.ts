@@ -1,14 +1,10 @@
-/** Returns numbers in [0, 1) from a seed (mulberry32), so that a failed trial can be repeated. */
+import { mulberry32 } from "../../core/datasets/split";
+
+/** Returns numbers in [0, 1) from a seed, so that a failed trial can be repeated. */
 export type Random = () => number;
 
 export function seededRandom(seed: number): Random {
-  let state = Math.imul(seed, 0x9e3779b1) >>> 0; // so that neighbouring seeds differ much
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return mulberry32(Math.imul(seed, 0x9e3779b1)); // so that neighbouring seeds differ much
 }
 
 export function integerBelow(random: Random, end: number): number {

@@ -1,14 +1,3 @@
-/** Mulberry32: uniform in [0, 1), the same for the same seed. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Draws log-normally with this median; `spread` is the standard deviation of the logarithm. */
 export function logNormal(random: () => number, median: number, spread: number): number {
   const angle = 2 * Math.PI * random();

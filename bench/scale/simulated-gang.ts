@@ -1,8 +1,9 @@
+import { mulberry32 } from "../../core/datasets/split";
 import { createGang, type GangTiming } from "../../trainer-container/gang";
 import type { GangEnvironment, GangTimers } from "../../trainer-container/gang/environment";
 import { type Gang, type Generation, gangSignals } from "../../trainer-container/gang/gang";
 import { Partition, type StoreUse } from "./partition";
-import { seededRandom, shuffle } from "./random";
+import { shuffle } from "./random";
 import { type SimulatedMesh, SimulatedNetwork, type Topology } from "./simulated-network";
 import { SimulatedTable } from "./simulated-store";
 import { VirtualTime } from "./virtual-time";
@@ -46,7 +47,7 @@ export class SimulatedGang {
   private highest = 0;
 
   constructor(private readonly scenario: GangScenario) {
-    this.random = seededRandom(scenario.seed);
+    this.random = mulberry32(scenario.seed);
     this.network = new SimulatedNetwork(this.time, scenario.topology);
     this.partition = new Partition(this.time, this.random);
     const table = new SimulatedTable(this.partition, scenario.timing?.largeGangWorkers === undefined);

@@ -1,6 +1,6 @@
+import { mulberry32 } from "../../core/datasets/split";
 import { type ArmSums, judgeCanary } from "../../core/registry/serving/sequential-test";
 import type { SequentialPlan } from "../../core/registry/serving/shapes";
-import { seededRandom } from "../scale/random";
 
 export interface Scenario {
   readonly name: string;
@@ -50,7 +50,7 @@ export function fixedTest({ margin }: SequentialPlan): Judge {
 }
 
 export function simulate(scenario: Scenario, judge: Judge, trials: number, seed: number): Rates {
-  const uniform = seededRandom(seed);
+  const uniform = mulberry32(seed);
   const units: number[] = [];
   let promoted = 0;
   for (let trial = 0; trial < trials; trial += 1) {

@@ -1,3 +1,5 @@
+import { mulberry32 } from "../../core/datasets/split";
+
 /** Random requests to DynamoDB, many of them wrong, out of a small world so that they meet the same items. */
 export interface RandomRequest {
   readonly operation: "PutItem" | "DeleteItem" | "UpdateItem" | "Query" | "Scan" | "GetItem" | "TransactWriteItems";
@@ -44,17 +46,6 @@ const attributes = ["a", "bb", "c", "d", "l", "m", "ss", "ns", "g", "score", "pk
 const numbers = ["0", "1", "-1", "2.5", "10", "1e3", "-0.001", "12345678901234567890", "3"];
 const comparators = ["=", "<>", "<", "<=", ">", ">="];
 
-/** Mulberry32: the same seed gives the same requests. */
-function randomSource(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The expressions of one request, with the placeholders that they use. */
 class Placeholders {
   private readonly names: Record<string, string> = {};
@@ -89,7 +80,7 @@ export class RequestGenerator {
     private readonly table: string,
     seed: number,
   ) {
-    this.random = randomSource(seed);
+    this.random = mulberry32(seed);
   }
 
   next(): RandomRequest {

@@ -1,4 +1,5 @@
 import { createObjectStore } from "../../../adapters/s3/object-store";
+import { mulberry32 } from "../../../core/datasets/split";
 import { sha256 } from "../../../core/digest";
 import { reclaim } from "../../../core/reclamation/reclaim";
 import { createReclamationWorld, type ReclamationWorld } from "../../core/reclamation/world";
@@ -9,17 +10,6 @@ const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 const seeds = 1_000;
 const operations = 300;
-
-/** Returns numbers in [0, 1). */
-function randomOf(seed: number): () => number {
-  let state = seed + 0x6d2b79f5;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Writer {
   readonly process: ModelProcess;
@@ -42,7 +32,7 @@ afterEach(() => nowSpy.mockRestore());
  * kills them at random operations. Checks after each operation that every referenced content is there.
  */
 async function play(seed: number) {
-  const random = randomOf(seed);
+  const random = mulberry32(seed);
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
   let turn: () => Promise<void> = async () => undefined;
   // The process that is created next takes its operations; a killed one is never stepped again.
