@@ -58,6 +58,12 @@ export async function openDuckDb(
   };
 }
 
+/** Returns the names and DuckDB types of a table's columns. */
+export async function columnTypes(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
+  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
+  return new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
+}
+
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -2,7 +2,7 @@ import { InvalidManifestError } from "../../core/datasets/errors";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { canonicalTypes } from "./cast";
 import { messageOf } from "./errors";
-import { type DuckDbSession, quoteText } from "./session";
+import { columnTypes, type DuckDbSession, quoteText } from "./session";
 
 /**
  * Checks that the shards match the manifest: readable Parquet, its number of rows, and its columns with their canonical
@@ -22,8 +22,7 @@ export async function checkShards(
       const [counted] = await session.rows(`SELECT num_rows FROM parquet_file_metadata(${name})`);
       const found = Number(counted!["num_rows"]);
       if (found !== rows) reasons.push(`shard ${sha256} has ${found} rows, not ${rows}`);
-      const described = await session.rows(`DESCRIBE SELECT * FROM read_parquet(${name})`);
-      const types = new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
+      const types = await columnTypes(session, `read_parquet(${name})`);
       for (const column of manifest.schema) {
         const type = types.get(column.name);
         if (type === canonicalTypes[column.type]) continue;

@@ -19,7 +19,7 @@ import {
 import type { WindowRow } from "../../core/feature-store/windows";
 import type { Clock, ObjectStore, UploadPort } from "../../core/ports";
 import { canonicalTypes, castTo } from "./cast";
-import { type DuckDbSession, quoteName, quoteText } from "./session";
+import { columnTypes, type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource } from "./source";
 import { findViolations } from "./violations";
 import { withDuckDb } from "./workspace";
@@ -197,8 +197,7 @@ export async function viewTable(
   definition: Definition,
 ): Promise<string> {
   const table = `read_parquet([${files.map(quoteText).join(", ")}], union_by_name = true)`;
-  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
-  const present = new Set(described.map((row) => String(row["column_name"])));
+  const present = await columnTypes(session, table);
   const columns = rowColumns(definition).map(({ name, type }) =>
     present.has(name) ? quoteName(name) : `CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(name)}`,
   );

@@ -3,7 +3,7 @@ import { classesOf } from "../../adapters/duckdb/dataset-profile";
 import { measureColumn } from "../../adapters/duckdb/group-columns";
 import { hashValues } from "../../adapters/duckdb/hash-rows";
 import { readColumns } from "../../adapters/duckdb/row-reader";
-import { type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
+import { columnTypes, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { findViolations } from "../../adapters/duckdb/violations";
@@ -117,7 +117,7 @@ async function validateGroup(
     const files = await fetchAllShards(session, objects, { ...manifest, ...group });
     await checkShards(session, files, { ...manifest, shards: group.shards });
     const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
-    const { violations } = await findViolations(session, table, schema, await typesOf(session, table));
+    const { violations } = await findViolations(session, table, schema, await columnTypes(session, table));
     if (violations.length > 0) return { violations: violations.map((one) => inVersion(one, group.firstRow)) };
 
     const splitOf = await splitOfRange(manifest, objects, group.firstRow, group.rows);
@@ -250,10 +250,4 @@ function inVersion(violation: RowViolation, firstRow: number): RowViolation {
 
 function nameOf({ name, version }: DatasetManifest): string {
   return `dataset ${name}@${version}`;
-}
-
-/** Returns the DuckDB types of a table's columns. */
-export async function typesOf(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
-  const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
-  return new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));
 }

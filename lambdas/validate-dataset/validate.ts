@@ -1,6 +1,6 @@
 import { checkContract } from "../../adapters/duckdb/contract/check";
 import { profileDataset } from "../../adapters/duckdb/dataset-profile";
-import { quoteText } from "../../adapters/duckdb/session";
+import { columnTypes, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { splitRuleBroken } from "../../adapters/duckdb/split-rows";
@@ -17,7 +17,7 @@ import { judge, type ValidationOutput } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 import { type RoundTask, storedRounds } from "../../core/runs/rounds";
-import { typesOf, validateGroups } from "./validate-groups";
+import { validateGroups } from "./validate-groups";
 
 /**
  * Validates a stored version and trusts nothing that its push claimed: shards against their digests, rows against the
@@ -52,7 +52,7 @@ export async function validateDataset(input: {
     const files = await fetchAllShards(session, objects, manifest);
     await checkShards(session, files, manifest);
     const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
-    const types = await typesOf(session, table);
+    const types = await columnTypes(session, table);
     const { violations } = await findViolations(session, table, manifest.schema, types);
     if (violations.length > 0) throw new InvalidRowsError(`dataset ${dataset}`, violations);
 

@@ -1,7 +1,7 @@
 import { numberReading } from "../../../core/datasets/number-format";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
-import { type DuckDbSession, quoteName, quoteText } from "../session";
+import { columnTypes, type DuckDbSession, quoteName, quoteText } from "../session";
 import { parseCsvHeader, problemOfNames } from "./csv-header";
 import { readFirstLine, scanText } from "./text-scan";
 
@@ -57,7 +57,7 @@ export async function openParquet(session: DuckDbSession, file: string): Promise
     file,
     topLevel(parts.map((part) => ({ name: String(part["name"]), children: Number(part["num_children"] ?? 0) }))),
   );
-  const types = await describe(session, `read_parquet(${listOf([file])})`);
+  const types = await columnTypes(session, `read_parquet(${listOf([file])})`);
   return {
     file,
     types,
@@ -80,7 +80,7 @@ function topLevel(parts: readonly { readonly name: string; readonly children: nu
 
 export async function openJson(session: DuckDbSession, file: string): Promise<TableFile> {
   await assertText(session, file, false);
-  const types = await describe(session, `read_json(${listOf([file])})`);
+  const types = await columnTypes(session, `read_json(${listOf([file])})`);
   if ([...types.keys()].join() === "json") {
     // Fails with the line of the first value that is no object.
     const [found] = await session.rows(
@@ -127,11 +127,6 @@ async function assertKeys(session: DuckDbSession, file: string, names: readonly 
     );
     if (Number(found!["present"]) === 0) assertNames(file, [other, base]);
   }
-}
-
-async function describe(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
-  const found = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
-  return new Map(found.map((row) => [String(row["column_name"]), String(row["column_type"])]));
 }
 
 /** Returns SQL for a list of files. A name with a character of a glob matches itself. */
