@@ -2,6 +2,7 @@ import type { createApp } from "../../api/app";
 import { createApp as create } from "../../api/app";
 import { parseDataContract } from "../../core/datasets/contract/rules";
 import { deliverEvent } from "../../core/notifications/deliver";
+import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
@@ -16,11 +17,8 @@ describe("the data contract of a dataset", () => {
   });
   afterAll(() => embedded.stop());
 
-  const send = async (method: string, path: string, body?: unknown) => {
-    const headers = { "content-type": "application/json", "x-ringmaster-actor": "ada" };
-    const answer = await app.request(`/api/v1/datasets/${path}`, { method, headers, body: JSON.stringify(body) });
-    return { status: answer.status, body: (await answer.json()) as Record<string, never> };
-  };
+  const send = (method: string, path: string, body?: unknown) =>
+    callApp(app, method, `/datasets/${path}`, body, { "x-ringmaster-actor": "ada" });
   const contractOf = (minimum: number) => ({ rules: [{ rule: "rowCount", minimum }] });
 
   it("is set before the first push, and the same rules are the same revision", async () => {

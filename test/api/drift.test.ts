@@ -1,6 +1,6 @@
 import type { createApp } from "../../api/app";
 import { servedWindow } from "../../core/drift/served-log";
-import { startTestApp } from "../support/app";
+import { callApp, startTestApp } from "../support/app";
 import type { Embedded, TestPlatform } from "../support/embedded";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
@@ -18,14 +18,7 @@ describe("served rows through the API", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(method: string, path: string, body?: unknown) {
-    const response = await app.request(`/api/v1${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
   const now = Date.parse("2026-01-01T12:00:00.000Z");
   const rowsFrom = (first: number, count: number, daysAgo = 1) =>
     Array.from({ length: count }, (_row, i) => ({

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
 import { createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";
 
@@ -15,10 +16,9 @@ describe("the export of an experiment", () => {
   let app: ReturnType<typeof createApp>;
   const directory = mkdtempSync(join(tmpdir(), "export-"));
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const headers = { "content-type": "application/json" };
-    const response = await app.request(`/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
-    expect(response.status).toBeLessThan(300);
-    return (await response.json()) as T;
+    const answer = await callApp(app, method, path, body);
+    expect(answer.status).toBeLessThan(300);
+    return answer.body as T;
   };
   let experimentId: string;
   const runs: string[] = [];

@@ -3,7 +3,7 @@ import { productionUsesOf } from "../../api/lineage/of-view";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { registerView } from "../../core/feature-store/registry";
 import { viewDefinition } from "../../core/feature-store/shapes";
-import { startTestApp } from "../support/app";
+import { callApp, startTestApp } from "../support/app";
 import type { Embedded, TestPlatform } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
 import { createStoredView, fileOf, spendView } from "../support/stored-view";
@@ -18,14 +18,7 @@ describe("feature views through the API", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(method: string, path: string, body?: unknown) {
-    const response = await app.request(`/api/v1${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
   const register = (change: object, allowIncompatible = false) =>
     call("POST", "/feature-views", { definition: { ...spendView, ...change }, allowIncompatible });
 

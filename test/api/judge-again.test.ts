@@ -1,4 +1,5 @@
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 describe("a version that is judged by a request that comes twice", () => {
@@ -13,12 +14,8 @@ describe("a version that is judged by a request that comes twice", () => {
   afterAll(() => embedded.stop());
 
   async function call(path: string, body: object, key?: string) {
-    const response = await app.request(`/api/v1${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as { version: { approvals: unknown[]; gate?: { passed: boolean } } };
+    const answer = await callApp(app, "POST", path, body, key === undefined ? {} : { "idempotency-key": key });
+    return answer.body as { version: { approvals: unknown[]; gate?: { passed: boolean } } };
   }
   const judge = (version: number, key?: string) => call(`/models/toy/versions/${version}/judge`, {}, key);
 

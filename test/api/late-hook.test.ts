@@ -1,6 +1,7 @@
 import { createApp } from "../../api/app";
 import type { HookOutcome } from "../../core/registry/gates/external-check";
 import type { ModelVersion } from "../../core/registry/model";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, type TestPlatform as Platform, startEmbedded } from "../support/embedded";
 
 /** A gate's hook that answers after something else was decided. */
@@ -28,11 +29,8 @@ describe("a hook that is late", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(method: string, path: string, body?: object, by = "ada") {
-    const headers = { "content-type": "application/json", "x-ringmaster-actor": by };
-    const response = await app.request(`/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: object, by = "ada") =>
+    callApp(app, method, path, body, { "x-ringmaster-actor": by });
   const at = (rest: string) => `/models/${name}${rest}`;
   const check = (url = "https://hook.example/") => ({ name: "safety", kind: "http", url });
   const setPolicy = (rules: object) => call("PUT", at("/policy"), { rules: { noRegression: "waived", ...rules } });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { createEvaluatedRun, stepTimes } from "../support/evaluated-run";
 import { registerTestDataset, resultOf, runOf } from "../support/fixtures";
@@ -19,13 +20,9 @@ beforeAll(async () => {
 afterAll(() => embedded.stop());
 
 async function call(method: string, path: string, body?: unknown) {
-  const response = await app.request(`/api/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json", "x-ringmaster-actor": "ada" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  expect(response.status).toBeLessThan(300);
-  return JSON.parse(await response.text());
+  const answer = await callApp(app, method, path, body, { "x-ringmaster-actor": "ada" });
+  expect(answer.status).toBeLessThan(300);
+  return answer.body;
 }
 const log = async (run: object): Promise<string> =>
   (await call("POST", "/runs", { experiment: "shown", ...run })).run.runId;

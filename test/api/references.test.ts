@@ -1,4 +1,5 @@
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
 
@@ -83,11 +84,8 @@ describe("a request names only what the team has", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(team: string, method: string, path: string, body: object) {
-    const headers = { "content-type": "application/json", "x-ringmaster-team": team };
-    const response = await app.request(path, { method, headers, body: JSON.stringify(body) });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (team: string, method: string, path: string, body: object) =>
+    callApp(app, method, path, body, { "x-ringmaster-team": team });
   const nowhere: Ids = { run: "run-nowhere", loggedModel: `m-${"0".repeat(32)}`, dataset: "nowhere" };
   const long: Ids = { run: "r".repeat(3_000), loggedModel: "m".repeat(3_000), dataset: "d".repeat(400) };
 

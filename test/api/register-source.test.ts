@@ -1,4 +1,5 @@
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** One rule for both APIs: `models register` and MLflow's `model-versions/create`. */
@@ -26,11 +27,7 @@ describe("the source of a version that is registered", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(path: string, body: object) {
-    const headers = { "content-type": "application/json" };
-    const response = await app.request(path, { method: "POST", headers, body: JSON.stringify(body) });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (path: string, body: object) => callApp(app, "POST", path, body);
   /** `RUN`, `OTHER` and `LOGGED` stand for ids. */
   const filled = (text: string) => text.replace("RUN", run).replace("OTHER", other).replace("LOGGED", logged);
 

@@ -3,6 +3,7 @@ import { sha256 } from "../../core/digest";
 import { objectKeys } from "../../core/object-keys";
 import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import { type CheckpointManifest, checkpointFormat } from "../../core/training/checkpoint/manifest";
+import { callApp } from "../support/app";
 import {
   type Calls,
   createTestPlatform,
@@ -54,14 +55,8 @@ describe("restoring a checkpoint over the API", () => {
   });
   afterAll(() => embedded.stop());
 
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await app.request(`/api/v1${path}`, {
-      method,
-      headers: { "content-type": "application/json", ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    callApp(app, method, path, body, headers);
   const restore = (epoch: number | string, body?: unknown, key?: string) =>
     call(
       "POST",

@@ -1,4 +1,5 @@
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { jobInput, registerTestDataset, runOf } from "../support/fixtures";
 
@@ -13,14 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-async function call(method: string, path: string, body: unknown, process = 0) {
-  const response = await apps[process]!.request(`/api/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json", "x-ringmaster-actor": "ada" },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
+const call = (method: string, path: string, body: unknown, process = 0) =>
+  callApp(apps[process]!, method, path, body, { "x-ringmaster-actor": "ada" });
 const log = async (run: object, process = 0): Promise<string> =>
   (await call("POST", "/runs", { experiment: "searched", ...run }, process)).body.run.runId;
 async function search(

@@ -2,7 +2,7 @@ import type { Platform } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { assign } from "../../core/registry/serving/traffic";
 import { decideApproval, promote, recordGate, setStage } from "../../core/registry/transitions";
-import { startTestApp } from "../support/app";
+import { callApp, startTestApp } from "../support/app";
 import type { Embedded } from "../support/embedded";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
@@ -41,14 +41,8 @@ describe("canaries through the API", () => {
     await platform.registry.apply(name, [version], recordGate(version, verdict, by));
   }
 
-  async function call(method: string, path: string, body?: unknown) {
-    const response = await app.request(`/api/v1/models/${encodeURIComponent(name)}${path}`, {
-      method,
-      headers: { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown) =>
+    callApp(app, method, `/models/${encodeURIComponent(name)}${path}`, body);
 
   const traffic = (more: object = {}) => call("PUT", "/traffic", { canaries: [{ version: 4, weight: 0.5 }], ...more });
 

@@ -1,4 +1,5 @@
 import { createApp } from "../../api/app";
+import { callApp } from "../support/app";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { registerTestDataset, resultOf, runOf } from "../support/fixtures";
 
@@ -13,14 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-async function call(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const response = await app.request(`/api/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json", "x-ringmaster-actor": "ada", ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
+const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  callApp(app, method, path, body, { "x-ringmaster-actor": "ada", ...headers });
 const codeOf = async (method: string, path: string, body?: unknown) => {
   const answer = await call(method, path, body);
   return [answer.status, answer.body.error?.code];

@@ -1,6 +1,7 @@
 import { createApp } from "../../api/app";
 import { awaitApproval } from "../../core/registry/request-approval";
 import { decideApproval, promote, setStage } from "../../core/registry/transitions";
+import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
 import {
   type Calls,
@@ -50,14 +51,8 @@ describe("a canary under test", () => {
     await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
   }
 
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await app.request(path.startsWith("/api") ? path : `/api/v1/models/${name}${path}`, {
-      method,
-      headers: { "content-type": "application/json", ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    callApp(app, method, path.startsWith("/api/") ? path : `/models/${name}${path}`, body, headers);
   const traffic = (more: object = {}, weight = 0.5) =>
     call("PUT", "/traffic", { canaries: [{ version: 2, weight }], ...more });
   const approve = (actor = "ada") =>

@@ -12,3 +12,19 @@ export async function startTestApp(options: Parameters<typeof createApp>[1] = {}
   const { platform } = createTestPlatform(embedded);
   return { embedded, platform, app: createApp(platform, options) };
 }
+
+/** Sends a request with a JSON body to a path below `/api/v1`, or to a path of another API that starts with `/api/`. */
+export async function callApp(
+  app: Pick<ReturnType<typeof createApp>, "request">,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const response = await app.request(path.startsWith("/api/") ? path : `/api/v1${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
