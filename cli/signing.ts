@@ -1,11 +1,6 @@
+import type { Credentials } from "../adapters/signer";
 import type { OutgoingRequest } from "../client/transport";
 import { RingmasterError } from "../core/errors";
-
-export interface Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
 
 export interface SigningScope {
   readonly region: string;

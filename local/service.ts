@@ -27,7 +27,7 @@ export interface Service {
 
 /** The options of a service with a database. */
 export interface StoredServiceOptions {
-  /** The directory of the service's files. */
+  /** The directory of the service's files. It is created if it does not exist. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
   /** The directory of the store's seal. The default is the store's directory. */

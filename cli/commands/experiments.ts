@@ -5,6 +5,7 @@ import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import { contextOf } from "../context";
 import { collect } from "../option-values";
@@ -164,13 +165,7 @@ function showExperiment({ experimentId, name, lifecycle, tags, artifactLocation,
   process.stdout.write("\n");
 }
 
-interface Change {
-  readonly name?: string;
-  readonly tags?: Record<string, string | null>;
-  readonly lifecycle?: "active" | "deleted";
-}
-
-async function change(which: string, body: Change, done: string, command: Command): Promise<void> {
+async function change(which: string, body: ExperimentEdit, done: string, command: Command): Promise<void> {
   const { client, json } = contextOf(command);
   const { experimentId } = await findExperiment(client, which);
   const { experiment } = await client.call("changeExperiment", { params: { experimentId }, body });

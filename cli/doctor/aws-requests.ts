@@ -1,5 +1,6 @@
+import type { Credentials } from "../../adapters/signer";
 import { RingmasterError } from "../../core/errors";
-import { type Credentials, signRequest } from "../signing";
+import { signRequest } from "../signing";
 
 /** The place of AWS's endpoints, and the caller. */
 export interface AwsConnection {

@@ -111,7 +111,8 @@ function formatRule(type: ColumnSchema["type"], format: string): string | undefi
   return `must be left out: a ${type} column has no format, only a timestamp and a number`;
 }
 
-interface Finding {
+/** A problem of a value at a place of a document. */
+export interface Finding {
   readonly path: readonly (string | number)[];
   readonly value?: unknown;
   readonly rule: string;

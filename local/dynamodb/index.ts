@@ -1,18 +1,14 @@
-import { type Clock, systemClock } from "../clock";
-import type { Service } from "../service";
+import { systemClock } from "../clock";
+import type { Service, StoredServiceOptions } from "../service";
 import { serve } from "./http";
 import { openDynamoDb } from "./open";
 
-export interface DynamoDbOptions {
-  /** The directory of the tables. It is created if it does not exist. Only one process at a time can open it. */
-  readonly dataDirectory: string;
-  readonly clock?: Clock;
-  /** The directory of the store's seal. The default is the data directory. */
-  readonly seals?: string;
-}
-
-/** Creates the embedded DynamoDB. docs/adr/002-dynamodb.md lists what it supports. */
-export async function createDynamoDb({ dataDirectory, clock = systemClock, seals }: DynamoDbOptions): Promise<Service> {
+/** Creates the embedded DynamoDB. Only one process at a time can open its directory. docs/adr/002-dynamodb.md lists what it supports. */
+export async function createDynamoDb({
+  dataDirectory,
+  clock = systemClock,
+  seals,
+}: StoredServiceOptions): Promise<Service> {
   const { context, close } = await openDynamoDb(dataDirectory, clock, seals);
   const inFlight = new Set<Promise<void>>();
   return {

@@ -1,15 +1,10 @@
 import { withMlflowTag } from "../../../core/tracking/member-tags";
+import type { ParamConflict } from "../../../core/tracking/records/errors";
 import type { RunRecord } from "../../../core/tracking/shapes";
 
 export interface KeyValue {
   readonly key: string;
   readonly value: string;
-}
-
-export interface ParamConflict {
-  readonly key: string;
-  readonly known: string;
-  readonly given: string;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Platform } from "../../../adapters/platform";
 import { parseJson } from "../../../core/json-text";
 import { parentsIn, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
+import type { ParamConflict } from "../../../core/tracking/records/errors";
 import { checkReferences } from "../../../core/tracking/references";
 import { checkNotMeasured } from "../../../core/tracking/test-metrics";
 import { doesNotExist, invalidParameter } from "../errors";
@@ -8,7 +9,7 @@ import { double, integer, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { logModelMetrics } from "./model-metrics";
 import { changeActiveRun, requireActiveRun } from "./ports";
-import { type KeyValue, type ParamConflict, unlessSame, withParamsAndTags } from "./run-changes";
+import { type KeyValue, unlessSame, withParamsAndTags } from "./run-changes";
 import { runId } from "./runs";
 import { checkedParam, checkedTag, checkMetric } from "./validation";
 

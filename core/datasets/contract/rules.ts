@@ -4,6 +4,7 @@ import { ageMs } from "../../quantities";
 import { timeOf as parseTime } from "../../row-values";
 import type { Shape } from "../../shapes";
 import { parseYamlInput } from "../../yaml-input";
+import type { Finding } from "../schema";
 import { columnSchema, datasetName } from "../shapes";
 import { expressionProblem } from "./expression";
 
@@ -120,12 +121,6 @@ export function assertContractFits(contract: DataContract, what: string): void {
   if (bytes <= maxContractBytes) return;
   const rule = `must have at most ${maxContractBytes} bytes as JSON, not ${bytes}; shorten the lists of values`;
   throw new InvalidInputError(`${what} is too large`, [{ path: "rules", rule } satisfies Problem]);
-}
-
-interface Finding {
-  readonly path: readonly (string | number)[];
-  readonly value?: unknown;
-  readonly rule: string;
 }
 
 function* problemsIn(all: readonly DataContractRule[]): Generator<Finding> {

@@ -86,11 +86,17 @@ export class RunFieldFixedError extends RingmasterError {
   }
 }
 
+export interface ParamConflict {
+  readonly key: string;
+  readonly known: string;
+  readonly given: string;
+}
+
 /** Thrown when a param is written with another value. */
 export class ParamConflictError extends RingmasterError {
   constructor(
     runId: string,
-    readonly conflicts: readonly { readonly key: string; readonly known: string; readonly given: string }[],
+    readonly conflicts: readonly ParamConflict[],
   ) {
     const [{ key, known, given }] = conflicts as readonly [(typeof conflicts)[number]];
     const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : "";
