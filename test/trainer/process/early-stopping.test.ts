@@ -2,9 +2,9 @@ import type { TrainingTask } from "../../../core/runs/training-task";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
 import { trainerArguments } from "./build";
-import { startCloud, type TrainerCloud } from "./cloud";
-import { readResult, storeFeatures, storeTask } from "./task";
-import { TrainerProcess } from "./trainer-process";
+import type { TrainerCloud } from "./cloud";
+import { expectEnd, TrainerFleet } from "./fleet";
+import { readResult, storeTask } from "./task";
 
 const stepsPerEpoch = 31;
 const rate = { learningRate: 0.05, epochs: 12 };
@@ -12,45 +12,23 @@ const earlyStopping = { metric: "validation/loss", patience: 2, minDelta: 0 };
 
 /** Real trainer processes of a run that stops early. */
 describe("a run with early stopping", () => {
+  let fleet: TrainerFleet;
   let cloud: TrainerCloud;
-  const nodeArguments = trainerArguments();
-  const running = new Set<TrainerProcess>();
-
   beforeAll(async () => {
-    cloud = await startCloud();
-    await storeFeatures(cloud.store);
+    fleet = await TrainerFleet.start(trainerArguments());
+    cloud = fleet.cloud;
   });
-
-  afterAll(async () => {
-    for (const trainer of running) trainer.signal("SIGKILL");
-    await Promise.all([...running].map((trainer) => trainer.ended));
-    await cloud.close();
-  });
-
-  function start(runId: string, segment: number, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(nodeArguments, cloud, runId, index, attempt, segment);
-    running.add(trainer);
-    void trainer.ended.then(() => running.delete(trainer));
-    return trainer;
-  }
+  afterAll(() => fleet.stop());
 
   async function startSegment(runId: string, segment: number, task: Partial<TrainingTask> & { workers: number }) {
     await storeTask(cloud.store, runId, { earlyStopping, ...task }, rate, segment);
-    return Array.from({ length: task.workers }, (_, index) => start(runId, segment, index));
-  }
-
-  const trained = (runId: string, steps: number) =>
-    cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
-
-  async function expectEnd(...trainers: readonly TrainerProcess[]): Promise<void> {
-    const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
-    if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
+    return Array.from({ length: task.workers }, (_, index) => fleet.start(runId, segment, index));
   }
 
   /** Trains one epoch and stores its weights as a source. */
   async function storeSource(): Promise<string> {
     await storeTask(cloud.store, "run-source", { workers: 1, seed: 99 }, { learningRate: 0.0005, epochs: 1 });
-    await expectEnd(start("run-source", 0, 0));
+    await expectEnd(fleet.start("run-source", 0, 0));
     const { weights } = await readResult(cloud.store, "run-source");
     const { key = "", ...content } = weights;
     expect(await cloud.store.copyContent(content, key)).toBe(true);
@@ -82,14 +60,14 @@ describe("a run with early stopping", () => {
 
       // One worker is lost, then all; the run pauses right after its best epoch.
       const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
-      await trained(runId, parts ? 1 : stepsPerEpoch + 5);
+      await fleet.trained(runId, parts ? 1 : stepsPerEpoch + 5);
       first[1]!.signal("SIGKILL");
       await first[1]!.ended;
-      const again = start(runId, 0, 1, 2);
-      await trained(runId, bestEpoch * stepsPerEpoch + 5);
+      const again = fleet.start(runId, 0, 1, 2);
+      await fleet.trained(runId, bestEpoch * stepsPerEpoch + 5);
       for (const trainer of [first[0]!, again]) trainer.signal("SIGKILL");
       await Promise.all([first[0]!, again].map((trainer) => trainer.ended));
-      await expectEnd(...[0, 1].map((index) => start(runId, 0, index, 3)));
+      await expectEnd(...[0, 1].map((index) => fleet.start(runId, 0, index, 3)));
       expect(await findPause(cloud.store, runId, 0)).toMatchObject({ epoch: bestEpoch + 1 });
 
       await expectEnd(...(await startSegment(runId, 1, { ...task, workers: 3 })));
@@ -107,11 +85,11 @@ describe("a run with early stopping", () => {
   it("has the weights that a run of the best epoch's number of epochs has, at a constant rate", async () => {
     const changed = { ...rate, schedule: "constant" as const };
     await storeTask(cloud.store, "run-constant", { earlyStopping, workers: 1 }, changed);
-    await expectEnd(start("run-constant", 0, 0));
+    await expectEnd(fleet.start("run-constant", 0, 0));
     const stopped = await readResult(cloud.store, "run-constant");
     const { bestEpoch } = stopped.earlyStopping!;
     await storeTask(cloud.store, "run-short", { workers: 1 }, { ...changed, epochs: bestEpoch });
-    await expectEnd(start("run-short", 0, 0));
+    await expectEnd(fleet.start("run-short", 0, 0));
     const short = await readResult(cloud.store, "run-short");
     expect(stopped.weightsSha256).toBe(short.weightsSha256);
     expect(stopped.metrics).toEqual(short.metrics);

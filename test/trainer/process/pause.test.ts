@@ -2,48 +2,26 @@ import type { TrainingTask } from "../../../core/runs/training-task";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
 import { trainerArguments } from "./build";
-import { startCloud, type TrainerCloud } from "./cloud";
-import { readResult, storeFeatures, storeTask } from "./task";
-import { TrainerProcess } from "./trainer-process";
+import type { TrainerCloud } from "./cloud";
+import { expectEnd, TrainerFleet } from "./fleet";
+import { readResult, storeTask } from "./task";
 
 const stepsPerEpoch = 31;
 
 /** Real trainer processes that end a segment of a run at an epoch, and others that continue it. */
 describe("a run that pauses", () => {
+  let fleet: TrainerFleet;
   let cloud: TrainerCloud;
-  const nodeArguments = trainerArguments();
-  const running = new Set<TrainerProcess>();
-
   beforeAll(async () => {
-    cloud = await startCloud();
-    await storeFeatures(cloud.store);
+    fleet = await TrainerFleet.start(trainerArguments());
+    cloud = fleet.cloud;
   });
-
-  afterAll(async () => {
-    for (const trainer of running) trainer.signal("SIGKILL");
-    await Promise.all([...running].map((trainer) => trainer.ended));
-    await cloud.close();
-  });
-
-  function start(runId: string, segment: number, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(nodeArguments, cloud, runId, index, attempt, segment);
-    running.add(trainer);
-    void trainer.ended.then(() => running.delete(trainer));
-    return trainer;
-  }
+  afterAll(() => fleet.stop());
 
   /** Stores a segment's task and starts its workers. */
   async function startSegment(runId: string, segment: number, task: Partial<TrainingTask> & { workers: number }) {
     await storeTask(cloud.store, runId, task, { epochs: 5 }, segment);
-    return Array.from({ length: task.workers }, (_, index) => start(runId, segment, index));
-  }
-
-  const trained = (runId: string, steps: number) =>
-    cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
-
-  async function expectEnd(...trainers: readonly TrainerProcess[]): Promise<void> {
-    const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
-    if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
+    return Array.from({ length: task.workers }, (_, index) => fleet.start(runId, segment, index));
   }
 
   /** Every point that was received of the metrics that follow from the weights, each once, in order. */
@@ -68,25 +46,25 @@ describe("a run that pauses", () => {
       await expectEnd(...(await startSegment(alone, 0, { ...whole, workers: 1 })));
 
       const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: 2 });
-      await trained(runId, 45);
+      await fleet.trained(runId, 45);
       first[1]!.signal("SIGKILL");
       await first[1]!.ended;
-      await expectEnd(first[0]!, start(runId, 0, 1, 2));
+      await expectEnd(first[0]!, fleet.start(runId, 0, 1, 2));
       const pause = await findPause(cloud.store, runId, 0);
       expect(pause).toMatchObject({ epoch: 2, finishedSteps: 2 * stepsPerEpoch });
 
       // A worker of the ended segment that starts again changes nothing.
-      const late = start(runId, 0, 0, 3);
+      const late = fleet.start(runId, 0, 0, 3);
       await expectEnd(late);
       expect(late.said("training is paused already")).toHaveLength(1);
 
       const second = await startSegment(runId, 1, { ...task, workers: 3, pauseAt: 4 });
-      await trained(runId, 2 * stepsPerEpoch + 25);
+      await fleet.trained(runId, 2 * stepsPerEpoch + 25);
       for (const trainer of second) trainer.signal("SIGKILL");
       await Promise.all(second.map((trainer) => trainer.ended));
       for (const trainer of second)
         expect(trainer.said("ready")).toMatchObject([{ restoredStep: pause!.finishedSteps }]);
-      await expectEnd(...[0, 1, 2].map((index) => start(runId, 1, index, 2)));
+      await expectEnd(...[0, 1, 2].map((index) => fleet.start(runId, 1, index, 2)));
       expect(await findPause(cloud.store, runId, 1)).toMatchObject({ epoch: 4, finishedSteps: 4 * stepsPerEpoch });
 
       await expectEnd(...(await startSegment(runId, 2, { ...whole, workers: 1 })));
@@ -108,10 +86,10 @@ describe("a run that pauses", () => {
     ] as const) {
       let trainers = await startSegment(runId, 0, { workers: 2, pauseAt: 1 });
       for (let attempt = 2; attempt < 2 + kills; attempt += 1) {
-        await trained(runId, stepsPerEpoch);
+        await fleet.trained(runId, stepsPerEpoch);
         for (const trainer of trainers) trainer.signal("SIGKILL");
         await Promise.all(trainers.map((trainer) => trainer.ended));
-        trainers = [0, 1].map((index) => start(runId, 0, index, attempt));
+        trainers = [0, 1].map((index) => fleet.start(runId, 0, index, attempt));
       }
       await expectEnd(...trainers);
       const { pausedAt: _, runId: __, ...pause } = (await findPause(cloud.store, runId, 0))!;

@@ -8,9 +8,10 @@ import { decodeSafetensors } from "../../../core/safetensors";
 import { readCheckpoints } from "../../../core/training/checkpoint/manifest";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { buildTrainer } from "./build";
-import { startCloud, type TrainerCloud } from "./cloud";
-import { readResult, storeFeatures, storeTask } from "./task";
-import { TrainerProcess } from "./trainer-process";
+import type { TrainerCloud } from "./cloud";
+import { expectEnd, TrainerFleet } from "./fleet";
+import { readResult, storeTask } from "./task";
+import type { TrainerProcess } from "./trainer-process";
 
 const root = path.resolve(__dirname, "../../..");
 const totalSteps = 124;
@@ -18,34 +19,27 @@ const everyStep = Array.from({ length: totalSteps }, (_, i) => i + 1);
 
 /** Real trainer processes against the embedded cloud, from a bundle as in production. */
 describe("trainer processes", () => {
+  let fleet: TrainerFleet;
   let cloud: TrainerCloud;
   let folder: string;
   let nodeArguments: readonly string[];
   let reference: string;
-  const running = new Set<TrainerProcess>();
 
   beforeAll(async () => {
     ({ folder, nodeArguments } = buildTrainer());
-    cloud = await startCloud();
-    await storeFeatures(cloud.store);
+    fleet = await TrainerFleet.start(nodeArguments);
+    cloud = fleet.cloud;
     await storeTask(cloud.store, "run-alone");
     expect(await start("run-alone", 0).ended).toBe(0);
     reference = (await readResult(cloud.store, "run-alone")).weightsSha256;
   });
 
   afterAll(async () => {
-    for (const trainer of running) trainer.signal("SIGKILL");
-    await Promise.all([...running].map((trainer) => trainer.ended));
-    await cloud.close();
+    await fleet.stop();
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(runId: string, index: number, attempt = 1): TrainerProcess {
-    const trainer = new TrainerProcess(nodeArguments, cloud, runId, index, attempt);
-    running.add(trainer);
-    void trainer.ended.then(() => running.delete(trainer));
-    return trainer;
-  }
+  const start = (runId: string, index: number, attempt = 1) => fleet.start(runId, 0, index, attempt);
 
   /** Steps of a metric's points as they were received, each once. */
   const stepsOf = (runId: string, metric: string): readonly number[] => {
@@ -57,9 +51,6 @@ describe("trainer processes", () => {
   const startAll = (runId: string, workers: number, attempt = 1) =>
     Array.from({ length: workers }, (_, index) => start(runId, index, attempt));
 
-  const trained = (runId: string, steps: number) =>
-    cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
-
   /** Waits until a gang has stored that many checkpoints: uploads may be later than steps. */
   async function stored(trainers: readonly TrainerProcess[], checkpoints: number): Promise<void> {
     while (trainers.flatMap((trainer) => trainer.said("checkpoint written")).length < checkpoints)
@@ -67,8 +58,7 @@ describe("trainer processes", () => {
   }
 
   async function expectReference(runId: string, trainers: readonly TrainerProcess[]): Promise<void> {
-    const codes = await Promise.all(trainers.map((trainer) => trainer.ended));
-    if (codes.some((code) => code !== 0)) throw new Error(trainers.map((trainer) => trainer.transcript()).join("\n\n"));
+    await expectEnd(...trainers);
     expect((await readResult(cloud.store, runId)).weightsSha256).toBe(reference);
     await expectKept(runId, "run-alone");
   }
@@ -106,7 +96,7 @@ describe("trainer processes", () => {
   it("give the same weights when one of two is killed and comes back", async () => {
     await storeTask(cloud.store, "run-killed", { workers: 2 });
     const [leader, other] = startAll("run-killed", 2);
-    await trained("run-killed", 15);
+    await fleet.trained("run-killed", 15);
     leader!.signal("SIGKILL");
     expect(await leader!.ended).toBe("SIGKILL");
     await expectReference("run-killed", [other!, start("run-killed", 0, 2)]);
@@ -116,15 +106,13 @@ describe("trainer processes", () => {
   it("give the same weights as two processes of each of two containers, of which one is killed and starts again", async () => {
     await storeTask(cloud.store, "run-hosts", { workers: 4 });
     const two = { RINGMASTER_HOST_WORKERS: "2" };
-    const containers = [0, 1].map((index) => new TrainerProcess(nodeArguments, cloud, "run-hosts", index, 1, 0, two));
-    for (const container of containers) running.add(container);
-    await trained("run-hosts", 10);
+    const containers = [0, 1].map((index) => fleet.start("run-hosts", 0, index, 1, two));
+    await fleet.trained("run-hosts", 10);
     const all = await cloud.received(({ runId, progress }) => runId === "run-hosts" && progress?.worldSize === 4);
     const victim = all.progress!.workers.find(({ workerIndex }) => workerIndex === 3)!;
     expect(victim.memberId).toBe("job-run-hosts:1.1/1");
     process.kill(victim.pid, "SIGKILL");
     await expectReference("run-hosts", containers);
-    for (const container of containers) running.delete(container);
     expect(containers[1]!.transcript()).toMatch(/\[worker 3\] its process ended with code 137, and starts again/);
     expect((await readResult(cloud.store, "run-hosts")).generations).toBeGreaterThan(1);
   });
@@ -139,7 +127,7 @@ describe("trainer processes", () => {
       await storeTask(cloud.store, `${id}-3`, { model, workers: 3 }, hyperparameters);
       expect(await start(id, 0).ended).toBe(0);
       const [first, ...others] = startAll(`${id}-3`, 3);
-      await trained(`${id}-3`, 15);
+      await fleet.trained(`${id}-3`, 15);
       first!.signal("SIGKILL");
       await Promise.all(others.map((trainer) => trainer.ended));
       const [alone, three] = await Promise.all([id, `${id}-3`].map((each) => readResult(cloud.store, each)));
@@ -165,7 +153,7 @@ describe("trainer processes", () => {
       expect(await start(one, 0).ended).toBe(0);
       const expected = (await readResult(cloud.store, one)).weightsSha256;
       const [first, ...others] = startAll(three, 3);
-      await trained(three, 15);
+      await fleet.trained(three, 15);
       first!.signal("SIGKILL");
       const codes = await Promise.all(others.map((trainer) => trainer.ended));
       if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
@@ -193,7 +181,7 @@ describe("trainer processes", () => {
     const runId = `run-sharded-${victims.length}`;
     await storeTask(cloud.store, runId, { model, workers: 3, shardOptimizer: true }, { epochs: 3 });
     const trainers = startAll(runId, 3);
-    await trained(runId, 45);
+    await fleet.trained(runId, 45);
     await stored(trainers, 1);
     for (const victim of victims) trainers[victim]!.signal("SIGKILL");
     const others = trainers.filter((_, index) => !victims.includes(index));
@@ -210,7 +198,7 @@ describe("trainer processes", () => {
   it("go on from the last checkpoint when all are killed", async () => {
     await storeTask(cloud.store, "run-lost", { workers: 2 });
     const first = startAll("run-lost", 2);
-    await trained("run-lost", 70);
+    await fleet.trained("run-lost", 70);
     await stored(first, 3); // of steps 20, 31 and 40
     for (const trainer of first) trainer.signal("SIGKILL");
     await Promise.all(first.map((trainer) => trainer.ended));
@@ -222,7 +210,7 @@ describe("trainer processes", () => {
   it("checkpoint and leave on SIGTERM, exit 75, and go on exactly there", async () => {
     await storeTask(cloud.store, "run-spot");
     const first = start("run-spot", 0);
-    await trained("run-spot", 25);
+    await fleet.trained("run-spot", 25);
     first.signal("SIGTERM");
     expect(await first.ended).toBe(75);
     const left = first.lines.find(({ message }) => message.startsWith("left: the host is about to go away"))!;
@@ -234,7 +222,7 @@ describe("trainer processes", () => {
   it("outlast an outage of every service, with no metric lost", async () => {
     await storeTask(cloud.store, "run-outage", { workers: 2 });
     const trainers = startAll("run-outage", 2);
-    await trained("run-outage", 30);
+    await fleet.trained("run-outage", 30);
     const end = await cloud.outage();
     await new Promise((resolve) => setTimeout(resolve, 2_500)); // longer than the metrics' first retries
     await end();
@@ -334,7 +322,7 @@ describe("trainer processes", () => {
       if ((await alone.ended) !== 0) throw new Error(alone.transcript());
       expect(alone.said("computing gradients as one graph")).toHaveLength(1);
       const [first, ...others] = startAll(together, 3);
-      await trained(together, 15);
+      await fleet.trained(together, 15);
       first!.signal("SIGKILL");
       const codes = await Promise.all(others.map((trainer) => trainer.ended));
       if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
