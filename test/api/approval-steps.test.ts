@@ -1,5 +1,4 @@
 import { createApp } from "../../api/app";
-import { awaitApproval } from "../../core/registry/request-approval";
 import { recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
 import {
@@ -9,8 +8,7 @@ import {
   type TestPlatform as Platform,
   startEmbedded,
 } from "../support/embedded";
-import { runOf } from "../support/fixtures";
-import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";
+import { judgeNow, promoteJudged, verdictOn, versionOfRun, waitForApproval } from "../support/registry";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 
@@ -36,18 +34,9 @@ describe("what an approval leads to", () => {
     await platform.registry.register(platform.team, versionOfRun(name, `${name}-a`), by);
     await platform.registry.register(platform.team, versionOfRun(name, `${name}-b`), by);
     await judgeNow(platform.registry, name, 1);
-    await waitForApproval();
+    await waitForApproval(platform, `${name}-a`, name, 1);
   });
 
-  /** As the state machine's step does, of a run that is at that step. */
-  async function waitForApproval(): Promise<void> {
-    const runId = `${name}-a`;
-    await platform.runs.create(runOf(runId, { model: name }));
-    const { run } = (await platform.runs.findDetails(runId))!;
-    const steps = [{ step: "Register", output: { model: name, version: 1 } }];
-    const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
-    await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
-  }
   const closeRun = () => platform.runs.close(`${name}-a`, { status: "killed", at: by.at });
   const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
   const sentOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;

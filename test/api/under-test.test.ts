@@ -1,5 +1,4 @@
 import { createApp } from "../../api/app";
-import { awaitApproval } from "../../core/registry/request-approval";
 import { decideApproval, promote, setStage } from "../../core/registry/transitions";
 import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
@@ -10,8 +9,7 @@ import {
   type TestPlatform as Platform,
   startEmbedded,
 } from "../support/embedded";
-import { runOf } from "../support/fixtures";
-import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
+import { judgeNow, promoteJudged, versionOfRun, waitForApproval } from "../support/registry";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 const plan = { metric: "conversion", kind: "binary", effect: 0.2, minUnits: 20 };
@@ -37,19 +35,9 @@ describe("a canary under test", () => {
     await promoteJudged(registry, name, 1);
     await judgeNow(registry, name, 2);
     await registry.apply(name, [2], setStage(2, "canary", by));
-    await waitForApproval();
+    await waitForApproval(platform, `${name}-b`, name, 2);
     expect((await traffic({ test: plan })).status).toBe(200);
   });
-
-  /** As the state machine's step does, of a run that is at that step. */
-  async function waitForApproval(): Promise<void> {
-    const runId = `${name}-b`;
-    await platform.runs.create(runOf(runId, { model: name }));
-    const { run } = (await platform.runs.findDetails(runId))!;
-    const steps = [{ step: "Register", output: { model: name, version: 2 } }];
-    const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
-    await awaitApproval({ ...platform, runs } as never, runId, `token-${name}`);
-  }
 
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     callApp(app, method, path.startsWith("/api/") ? path : `/models/${name}${path}`, body, headers);

@@ -2,30 +2,29 @@ import type { GateVerdict } from "../../core/registry/gates/verdict";
 import type { NewVersion } from "../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../core/registry/model";
 import type { Registry } from "../../core/registry/registry";
+import { awaitApproval } from "../../core/registry/request-approval";
 import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
+import type { TestPlatform } from "./embedded";
+import { runOf } from "./fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 const actor = { by: "tester", at };
 
 /** A verdict about the champion and the policy of the model as it is. */
-export function verdictOn(
-  { production, policy }: Pick<Model, "production" | "policy">,
-  passed: boolean,
-  evidence = "accuracy is 0.9",
-): GateVerdict {
+export function verdictOn({ production, policy }: Pick<Model, "production" | "policy">, passed: boolean): GateVerdict {
   return {
     passed,
     at,
     champion: production,
     rulesRevision: policy?.rulesRevision,
-    checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.9, passed, evidence }],
+    checks: [{ gate: "threshold", metric: "accuracy", value: 0.9, limit: 0.9, passed, evidence: "accuracy is 0.9" }],
   };
 }
 
 /** Records a verdict about the present champion. */
-export async function judgeNow(registry: Registry, model: string, version: number, passed = true): Promise<void> {
+export async function judgeNow(registry: Registry, model: string, version: number): Promise<void> {
   const head = await registry.head(model);
-  await registry.apply(model, [version], recordGate(version, verdictOn(head, passed), actor));
+  await registry.apply(model, [version], recordGate(version, verdictOn(head, true), actor));
 }
 
 /** Promotes a version: judged against the present champion, approved, promoted. */
@@ -63,4 +62,18 @@ export function versionRow(model: string, version: number, more: Partial<ModelVe
     updatedAt: at,
     ...more,
   };
+}
+
+/** Makes a version wait with its run, as the state machine's step does of a run that is at that step. Its token is `token-MODEL`. */
+export async function waitForApproval(
+  platform: TestPlatform,
+  runId: string,
+  model: string,
+  version: number,
+): Promise<void> {
+  await platform.runs.create(runOf(runId, { model }));
+  const { run } = (await platform.runs.findDetails(runId))!;
+  const steps = [{ step: "Register", output: { model, version } }];
+  const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
+  await awaitApproval({ ...platform, runs } as never, runId, `token-${model}`);
 }

@@ -1,14 +1,12 @@
 /** Graphs and programs of built-in models against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
-import { buildModel } from "../../../trainer-container/engine/build-model";
+import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
+import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
-import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
 import { cnn, mlp, randomBatch } from "./contract";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
+import { bits, expectTapes, gradientOf, modelsWithTape } from "./with-tape";
 
 const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place
 
@@ -31,16 +29,6 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
   ["cnn, regression", { ...cnn, task: "regression", outputs: 2 }],
 ];
 
-function gradientOf(model: TrainableModel, batch: Batch) {
-  const into = allocateSum(model.parameterCount);
-  const result = model.gradients(batch, "k", into);
-  const gradient = into.slice();
-  releaseSum(into);
-  return { result, gradient };
-}
-
-const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
-
 if (findBinding("cpu")) {
   describeSharedWeights(() => createEngine({ preferred: "native", threads: 1 }));
   describeSparseGradients(
@@ -49,23 +37,10 @@ if (findBinding("cpu")) {
   );
 
   describe("native graphs of built-in models", () => {
-    let engine: Engine;
-    const created: TrainableModel[] = [];
-    const create = async (definition: ModelDefinition, seed = 3) => {
-      const model = await engine.createModel(definition, seed);
-      const layers = new LayersTrainable(buildModel(definition, seed), definition);
-      created.push(model, layers);
-      return { model, layers };
-    };
-    beforeAll(async () => {
-      engine = await createEngine({ preferred: "native", threads: 1 });
-    });
-    afterEach(() => {
-      for (const model of created.splice(0)) model.dispose();
-    });
+    const { engine, create } = modelsWithTape(() => createEngine({ preferred: "native", threads: 1 }));
 
     it("are named in the numerics record", () => {
-      expect(engine.numerics().switches).toMatchObject({ graph: "7", sharing: "on", operations: "own" });
+      expect(engine().numerics().switches).toMatchObject({ graph: "7", sharing: "on", operations: "own" });
     });
 
     it.each(definitions)("have the tape's gradient: %s", async (_, definition) => {
@@ -73,12 +48,7 @@ if (findBinding("cpu")) {
       const weights = new Float32Array(5);
       weights.set([1, 0.5, 0, 2, 1]);
       for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
-        const [ours, theirs] = [gradientOf(model, batch), gradientOf(layers, batch)];
-        expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
-        expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
-        const scale = Math.max(...theirs.gradient.map(Math.abs));
-        const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
-        expect(worst / scale).toBeLessThan(2e-5);
+        expectTapes(gradientOf(model, batch), gradientOf(layers, batch));
       }
     });
 
@@ -137,7 +107,7 @@ if (findBinding("cpu")) {
       const binding = loadBinding(findBinding("cpu")!);
       const batch = randomBatch(cnn, 4);
       const before = binding.getNumOfTensors();
-      const model = await engine.createModel(cnn, 1);
+      const model = await engine().createModel(cnn, 1);
       const [leaf, weights] = [allocateSum(model.parameterCount), new Float32Array(model.parameterCount)];
       const step = () => {
         model.gradients(batch, "k", leaf);

@@ -1,10 +1,9 @@
 /** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
 import type { MlpDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
-import { buildModel } from "../../../trainer-container/engine/build-model";
-import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
-import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import { allocateSum } from "../../../trainer-container/collective/sum-memory";
+import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+import { bits, expectTapes, gradientOf, modelsWithTape } from "./with-tape";
 
 const wide: MlpDefinition = {
   type: "mlp",
@@ -54,32 +53,9 @@ function batches(
   return { sparse, dense: { inputs, labels, rows } };
 }
 
-function gradientOf(model: TrainableModel, batch: Batch) {
-  const into = allocateSum(model.parameterCount).fill(5);
-  const result = model.gradients(batch, "k", into);
-  const gradient = into.slice();
-  releaseSum(into);
-  return { result, gradient };
-}
-
-const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
-
 export function describeSparseGradients(start: () => Promise<Engine>, more: typeof definitions = []): void {
   describe("gradients from sparse rows", () => {
-    let engine: Engine;
-    const created: TrainableModel[] = [];
-    const create = async (definition: MlpDefinition) => {
-      const model = await engine.createModel(definition, 3);
-      const layers = new LayersTrainable(buildModel(definition, 3), definition);
-      created.push(model, layers);
-      return { model, layers };
-    };
-    beforeAll(async () => {
-      engine = await start();
-    });
-    afterEach(() => {
-      for (const model of created.splice(0)) model.dispose();
-    });
+    const { create } = modelsWithTape(start);
 
     it.each([...definitions, ...more])("are the tape's: %s", async (_, definition) => {
       const { model, layers } = await create(definition);
@@ -87,13 +63,7 @@ export function describeSparseGradients(start: () => Promise<Engine>, more: type
       const weights = Float32Array.of(1, 0.5, 0, 2, 1, 1, 1);
       for (const given of [{}, { weights }]) {
         const { sparse, dense } = batches(definition, 7);
-        const ours = gradientOf(model, { ...sparse, ...given });
-        const theirs = gradientOf(layers, { ...dense, ...given });
-        expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
-        expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
-        const scale = Math.max(...theirs.gradient.map(Math.abs));
-        const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
-        expect(worst / scale).toBeLessThan(2e-5);
+        expectTapes(gradientOf(model, { ...sparse, ...given }), gradientOf(layers, { ...dense, ...given }));
       }
     });
 

@@ -1,16 +1,16 @@
 /** Programs on the WebAssembly heap against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
-import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
+import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
-import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Batch, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
+import { bits, expectTapes, modelsWithTape } from "./with-tape";
 
 const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
 
@@ -33,8 +33,6 @@ function gradientOf(model: TrainableModel, batch: Batch) {
   return { result: model.gradients(batch, "k", gradient), gradient };
 }
 
-const bits = (values: Float32Array): string => Buffer.from(values.buffer).toString("hex");
-
 /** Bytes of TensorFlow.js's memory and of the memory of leaves and programs. */
 function memoryBytes(): readonly [number, number] {
   const { wasm } = tf.backend() as BackendWasm;
@@ -48,20 +46,7 @@ describeSharedWeights(() => createEngine({ preferred: "wasm", threads: 1 }));
 describeSparseGradients(() => createEngine({ preferred: "wasm", threads: 1 }));
 
 describe("WebAssembly programs", () => {
-  let engine: Engine;
-  const created: TrainableModel[] = [];
-  const create = async (definition: ModelDefinition, seed = 3) => {
-    const model = await engine.createModel(definition, seed);
-    const layers = new LayersTrainable(buildModel(definition, seed), definition);
-    created.push(model, layers);
-    return { model, layers };
-  };
-  beforeAll(async () => {
-    engine = await createEngine({ preferred: "wasm", threads: 1 });
-  });
-  afterEach(() => {
-    for (const model of created.splice(0)) model.dispose();
-  });
+  const { engine, create } = modelsWithTape(() => createEngine({ preferred: "wasm", threads: 1 }));
 
   it("compute rectified and linear built-in models without dropout, filters in fours", async () => {
     expect((await create(images)).model).toBeInstanceOf(ProgramTrainable);
@@ -78,12 +63,7 @@ describe("WebAssembly programs", () => {
     const { model, layers } = await create(definition);
     const weights = Float32Array.of(1, 0.5, 0, 2, 1);
     for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
-      const [ours, theirs] = [gradientOf(model, batch), gradientOf(layers, batch)];
-      expect(ours.result.loss).toBeCloseTo(theirs.result.loss, 4);
-      expect({ ...ours.result, loss: 0 }).toEqual({ ...theirs.result, loss: 0 });
-      const scale = Math.max(...theirs.gradient.map(Math.abs));
-      const worst = Math.max(...ours.gradient.map((value, i) => Math.abs(value - theirs.gradient[i]!)));
-      expect(worst / scale).toBeLessThan(2e-5);
+      expectTapes(gradientOf(model, batch), gradientOf(layers, batch));
     }
   });
 
@@ -147,7 +127,7 @@ describe("WebAssembly programs", () => {
 
   it("hold the same memory after many steps, models and sizes", async () => {
     const run = async () => {
-      const model = await engine.createModel(images, 3);
+      const model = await engine().createModel(images, 3);
       const gradient = new Float32Array(model.parameterCount);
       for (let step = 0; step < 200; step++) {
         model.gradients(randomBatch(images, 1 + (step % 9)), "k", gradient);

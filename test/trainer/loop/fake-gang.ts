@@ -69,6 +69,23 @@ export class FakeGang {
     this.sealWhenComplete();
   }
 
+  /**
+   * Plans losses at steps, of at most all members but one.
+   *
+   * @param losses step, victim, and the number of survivors that have that step's sum already
+   * @returns the members that will be lost
+   */
+  plan(ids: readonly string[], losses: readonly (readonly [number, number, number])[]): ReadonlySet<string> {
+    const doomed = new Set<string>();
+    for (const [step, victim, luckyCount] of losses) {
+      const kill = ids[victim % ids.length]!;
+      if (this.faults.has(step) || doomed.size === ids.length - 1 || doomed.has(kill)) continue;
+      doomed.add(kill);
+      this.faults.set(step, { kill, delivered: ids.filter((id) => id !== kill).slice(0, luckyCount) });
+    }
+    return doomed;
+  }
+
   member(id: string): Gang {
     return {
       memberId: id,

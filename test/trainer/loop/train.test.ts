@@ -69,13 +69,7 @@ describe("train", () => {
         async (world, losses) => {
           const ids = names.slice(0, world);
           const gang = new FakeGang(6, ids);
-          const doomed = new Set<string>();
-          for (const [step, victim, luckyCount] of losses) {
-            const kill = ids[victim % world]!;
-            if (gang.faults.has(step) || doomed.size === world - 1 || doomed.has(kill)) continue;
-            doomed.add(kill);
-            gang.faults.set(step, { kill, delivered: ids.filter((id) => id !== kill).slice(0, luckyCount) });
-          }
+          const doomed = gang.plan(ids, losses);
           const survivors = ids.filter((id) => !doomed.has(id));
           const workers = Object.fromEntries(ids.map((id) => [id, createWorker(gang.member(id))]));
           await trainTogether(gang, workers, survivors);
