@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ClassicLevel } from "classic-level";
@@ -7,6 +5,7 @@ import { createDynamoDb } from "../../local/dynamodb";
 import { createS3 } from "../../local/s3";
 import type { Service } from "../../local/service";
 import { createStepFunctions } from "../../local/states";
+import { startServer } from "../../test/support/web-server";
 import { runChild, say } from "../support/child";
 
 /** Serves DynamoDB, S3 and Step Functions over a directory, each on its own port, until its input ends. */
@@ -29,11 +28,8 @@ runChild(async () => {
   }
 });
 
-function serve(service: Service): Promise<number> {
-  const server = createServer((request, response) => void service.handle(request, response));
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-  });
+async function serve(service: Service): Promise<number> {
+  return (await startServer((request, response) => void service.handle(request, response))).port;
 }
 
 /** Turns syncing off to show its cost. The services have no such option. */

@@ -1,6 +1,4 @@
 import fs from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import {
   CompleteMultipartUploadCommand,
@@ -29,6 +27,7 @@ import { readObject } from "../../local/s3/operations/read";
 import { Store } from "../../local/s3/store";
 import { Uploads } from "../../local/s3/uploads";
 import { WrittenIndex } from "../../local/s3/written-index";
+import { startServer } from "../../test/support/web-server";
 import { Observation, type Subject } from "./subject";
 
 const Bucket = "data";
@@ -64,9 +63,8 @@ function keyOfFile(file: string): readonly string[] {
 
 async function build(directory: string, round: 1 | 2): Promise<void> {
   const service = await createS3({ dataDirectory: directory, events, contentDigest: contentDigestOf });
-  const server = http.createServer((request, response) => void service.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await startServer((request, response) => void service.handle(request, response));
+  const { endpoint } = server;
   const credentials = { accessKeyId: "a", secretAccessKey: "b" };
   const client = new S3Client({ endpoint, region: "us-east-1", credentials });
   const put = (Key: string, Body: string) =>
@@ -106,8 +104,7 @@ async function build(directory: string, round: 1 | 2): Promise<void> {
     );
   }
   client.destroy();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
   await service.close();
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createS3 } from "../../local/s3";
+import { startServer } from "../../test/support/web-server";
 import { contentOf } from "./content";
 
 /*
@@ -39,7 +38,7 @@ function etagOf(writer: number, step: number): string {
 /** @param acknowledge is called with `<writer>-<step>` before the answer of a step is sent */
 export async function openObjects(data: string, seals: string, acknowledge: (step: string) => void = () => undefined) {
   const service = await createS3({ dataDirectory: join(data, "s3"), seals, events: { put: () => undefined } });
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     const step = request.headers["x-step"];
     const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => typeof response;
     response.writeHead = (status: number, ...more: unknown[]) => {
@@ -48,8 +47,7 @@ export async function openObjects(data: string, seals: string, acknowledge: (ste
     };
     void service.handle(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${bucket}`;
+  const origin = `${server.endpoint}/${bucket}`;
 
   async function send(method: string, target: string, body?: string, headers: Readonly<Record<string, string>> = {}) {
     const signed = { authorization: "AWS4-HMAC-SHA256 unverified", ...headers };
@@ -149,8 +147,7 @@ export async function openObjects(data: string, seals: string, acknowledge: (ste
       return found;
     },
     async close(): Promise<void> {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
       await service.close();
     },
   };

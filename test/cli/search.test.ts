@@ -1,35 +1,32 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { compareRuns } from "../../api/compare/compare";
 import { toJson } from "../../core/json-text";
 import { comparedRuns, requestOf } from "../api/compare/compared";
 import { runOf } from "../core/tracking/search/runs";
+import { startServer, type WebServer } from "../support/web-server";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 
 /** A stand-in for the API: records requests and returns the given responses. */
 const requested: { readonly path: string; readonly body: unknown }[] = [];
 let answer: unknown;
-let server: Server;
+let server: WebServer;
 let directory: string;
 beforeAll(async () => {
   directory = mkdtempSync(path.join(tmpdir(), "ringmaster-cli-"));
-  server = createServer(async (request, response) => {
+  server = await startServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
     requested.push({ path: request.url ?? "", body: JSON.parse(text) });
     response.setHeader("content-type", "application/json");
     response.end(toJson(answer));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
 });
-afterAll(() => {
-  server.close();
+afterAll(async () => {
+  await server.close();
   rmSync(directory, { recursive: true, force: true });
 });
 beforeEach(() => {
@@ -39,9 +36,8 @@ beforeEach(() => {
 function run(
   ...args: readonly string[]
 ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return new Promise((resolve) => {
-    execFile(process.execPath, [cli, "--api", api, "runs", ...args], (error, out, err) =>
+    execFile(process.execPath, [cli, "--api", server.endpoint, "runs", ...args], (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
   });

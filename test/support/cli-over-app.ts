@@ -1,11 +1,9 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import * as path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { createApp } from "../../api/app";
+import { startServer } from "./web-server";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 
@@ -17,7 +15,7 @@ export interface CliResult {
 
 /** Serves an API app on the loopback interface, and runs the command line as users do against it. */
 export async function cliOverApp(app: ReturnType<typeof createApp>) {
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const headers = Object.entries(request.headers).flatMap(([name, value]) =>
@@ -29,16 +27,14 @@ export async function cliOverApp(app: ReturnType<typeof createApp>) {
     if (!answer.body) return void response.end();
     // A body that fails breaks the connection off.
     await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => undefined);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   return {
     run: (...args: readonly string[]): Promise<CliResult> =>
       new Promise((resolve) => {
-        execFile(process.execPath, [cli, "--api", api, ...args], (error, out, err) =>
+        execFile(process.execPath, [cli, "--api", server.endpoint, ...args], (error, out, err) =>
           resolve({ code: error ? Number(error.code) : 0, out, err }),
         );
       }),
-    stop: () => new Promise((closed) => server.close(closed)),
+    stop: () => server.close(),
   };
 }

@@ -1,5 +1,3 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
   BatchGetCommand,
@@ -15,6 +13,7 @@ import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { contentType, Signer } from "../../../adapters/signer";
+import { startServer, type WebServer } from "../../support/web-server";
 
 /** A request that the test server received. */
 interface Received {
@@ -27,7 +26,7 @@ const key = { pk: "a", sk: "b" };
 const options = { region: "eu-north-1", credentials: { accessKeyId: "AK", secretAccessKey: "secret" }, maxAttempts: 2 };
 
 describe("the lean client", () => {
-  let server: Server;
+  let server: WebServer;
   let received: Received[];
   let answers: { status: number; body: object }[];
   let documents: DynamoDBDocumentClient;
@@ -36,7 +35,7 @@ describe("the lean client", () => {
   beforeEach(async () => {
     received = [];
     answers = [];
-    server = createServer(async (request, response) => {
+    server = await startServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       received.push({
@@ -48,8 +47,7 @@ describe("the lean client", () => {
       response.writeHead(status, { "content-type": contentType });
       response.end(JSON.stringify(body));
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", () => listening()));
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { endpoint } = server;
     documents = createDocumentClient(new DynamoDBClient({ ...options, endpoint }));
     stock = DynamoDBDocumentClient.from(new DynamoDBClient({ ...options, endpoint }), {
       marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
@@ -63,8 +61,7 @@ describe("the lean client", () => {
   afterEach(async () => {
     documents.destroy();
     stock.destroy();
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
+    await server.close();
   });
 
   const item = {

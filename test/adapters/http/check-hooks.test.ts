@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { publicTargets } from "../../../platform/config";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const request: HookRequest = {
   type: "ringmaster.check",
@@ -24,13 +24,13 @@ interface Received {
 }
 
 describe("a check's hook", () => {
-  let server: Server;
+  let server: WebServer;
   let port: number;
   const received: Received[] = [];
   let answer: (response: ServerResponse, times: number) => void = () => undefined;
 
   beforeAll(async () => {
-    server = createServer((incoming, response) => {
+    server = await startServer((incoming, response) => {
       let body = "";
       incoming.on("data", (chunk) => {
         body += chunk;
@@ -40,13 +40,9 @@ describe("a check's hook", () => {
         answer(response, received.length);
       });
     });
-    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    port = (server.address() as AddressInfo).port;
+    port = server.port;
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  afterAll(() => server.close());
   beforeEach(() => {
     received.length = 0;
   });

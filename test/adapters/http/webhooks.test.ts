@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createWebhooks } from "../../../adapters/http/webhooks";
 import type { Message } from "../../../core/notifications/shapes";
 import { keyText } from "../../../core/signing-key";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const key = Buffer.from("0123456789abcdef0123456789abcdef");
 const message: Message = { id: "run-ended-run-1", type: "run.failed", body: '{"type":"run.failed","é":1}' };
@@ -18,10 +18,10 @@ describe("a webhook", () => {
   const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
   const pauses: number[] = [];
   let statuses: number[] = [];
-  let server: Server;
+  let server: WebServer;
   let url: string;
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
@@ -29,13 +29,9 @@ describe("a webhook", () => {
         response.writeHead(statuses.shift() ?? 204, { location: "http://169.254.169.254/" }).end();
       });
     });
-    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    url = `${server.endpoint}/hook`;
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
+  afterAll(() => server.close());
   beforeEach(() => {
     received.length = 0;
     pauses.length = 0;

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import * as fs from "node:fs";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import * as os from "node:os";
 import * as path from "node:path";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { withQueryRows } from "../../../cli/datasets/query";
+import { startServer } from "../../support/web-server";
 
 interface Fake {
   /** States of the query, one for each look at it. */
@@ -46,7 +45,7 @@ async function withFake<T>(
       objects.set(`${target}${name}`, fs.readFileSync(file));
     }
   };
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const body = await bodyOf(request);
     const url = new URL(request.url ?? "/", "http://fake");
     const operation = String(request.headers["x-amz-target"] ?? "").split(".")[1];
@@ -89,11 +88,9 @@ async function withFake<T>(
     const bytes = objects.get(decodeURIComponent(url.pathname.slice("/bucket/".length)));
     if (!bytes) return void response.writeHead(404).end();
     response.writeHead(200, { etag: '"one"', "content-length": bytes.length }).end(bytes);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const before = Object.fromEntries(settings.map((name) => [name, process.env[name]]));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  for (const [index, value] of [endpoint, "eu-central-1", "key", "secret"].entries())
+  for (const [index, value] of [server.endpoint, "eu-central-1", "key", "secret"].entries())
     process.env[settings[index]!] = value;
   try {
     return await work({ started, objects });
@@ -102,8 +99,7 @@ async function withFake<T>(
       if (before[name] === undefined) delete process.env[name];
       else process.env[name] = before[name];
     }
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   }
 }
 

@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import * as fs from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import * as path from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { pushTarget } from "../../../cli/datasets/push";
@@ -10,17 +8,16 @@ import { listS3Files } from "../../../cli/datasets/s3-source";
 import { InvalidInputError } from "../../../core/errors";
 import { localConfig } from "../../../local/settings";
 import { startEmbedded } from "../../support/embedded";
+import { startServer } from "../../support/web-server";
 
 const content = Buffer.alloc(3_000_000, "1,2\n");
 
 async function serving<T>(listener: RequestListener, work: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = await startServer(listener);
   try {
-    return await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return await work(server.endpoint);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   }
 }
 

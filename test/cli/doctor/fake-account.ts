@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { jobQueueNames } from "../../../platform/trainer-job";
+import { startServer } from "../../support/web-server";
 
 /** An account's answers to the reading calls, in AWS's wire formats. A test changes single ones to plant a defect. */
 export interface FakeAccount {
@@ -73,7 +72,7 @@ interface Answer {
 /** Serves an account on the loopback interface. The answer follows the state of `account` at each request. */
 export async function serveAccount(account: FakeAccount) {
   const calls: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString("utf8");
@@ -88,12 +87,11 @@ export async function serveAccount(account: FakeAccount) {
       : { status: 403, json: { __type: "MissingAuthenticationToken" } };
     response.writeHead(status, { "content-type": json ? "application/json" : "text/xml" });
     response.end(json ? JSON.stringify(json) : xml);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.endpoint,
     calls,
-    stop: () => new Promise((closed) => server.close(closed)),
+    stop: () => server.close(),
   };
 }
 

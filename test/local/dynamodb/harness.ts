@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,6 +11,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
+import { startServer } from "../../support/web-server";
 
 /** A running DynamoDB: the embedded one, or one to compare with. */
 export interface Subject {
@@ -38,14 +37,13 @@ export function temporaryDirectory(): string {
 /** Serves the embedded DynamoDB with a bare HTTP server, over a directory that outlives it. */
 export async function serveEmbedded(dataDirectory: string, clock?: Clock, seals?: string): Promise<Subject> {
   const service = await createDynamoDb({ dataDirectory, ...(clock && { clock }), ...(seals && { seals }) });
-  const server = createServer((request, response) => void service.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const server = await startServer((request, response) => void service.handle(request, response));
+  const client = connect(server.endpoint);
   return {
     client,
     async stop() {
       client.destroy();
-      await closeServer(server);
+      await server.close();
       await service.close();
     },
   };
@@ -62,11 +60,6 @@ export async function startEmbedded(clock?: Clock): Promise<Subject> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
 }
 
 export type TableShape = Omit<CreateTableCommandInput, "TableName">;

@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
-import { createServer, request as httpRequest, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as httpRequest } from "node:http";
 import { crc32 } from "node:zlib";
 import {
   CreateTableCommand,
@@ -19,6 +18,7 @@ import { ClassicLevel } from "classic-level";
 import { createDynamoDb } from "../../../local/dynamodb";
 import type { Service } from "../../../local/service";
 import { ManualClock } from "../../support/manual-clock";
+import { startServer, type WebServer } from "../../support/web-server";
 import {
   createTable,
   hashTable,
@@ -225,21 +225,20 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
 describe("the wire", () => {
   let directory: string;
   let service: Service;
-  let server: Server;
+  let server: WebServer;
   beforeAll(async () => {
     directory = temporaryDirectory();
     service = await createDynamoDb({ dataDirectory: directory });
-    server = createServer((request, response) => void service.handle(request, response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    server = await startServer((request, response) => void service.handle(request, response));
   });
   afterAll(async () => {
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await server.close();
     await service.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
   function send(target: string, body: string | Buffer) {
-    const { port } = server.address() as AddressInfo;
+    const { port } = server;
     return new Promise<{ status: number | undefined; headers: Record<string, unknown>; body: Buffer }>(
       (resolve, reject) => {
         const request = httpRequest(

@@ -1,11 +1,10 @@
 import fs from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { createLogs } from "../../../local/logs";
 import type { LogAppender } from "../../../local/service";
+import { startServer } from "../../support/web-server";
 
 export interface RunningLogs {
   readonly client: CloudWatchLogsClient;
@@ -19,10 +18,9 @@ export async function startLogs(
 ): Promise<RunningLogs> {
   const directory = options.directory ?? temporaryDirectory();
   const logs = await createLogs({ dataDirectory: directory, clock: { now: options.now ?? Date.now } });
-  const server = http.createServer((request, response) => void logs.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = await startServer((request, response) => void logs.handle(request, response));
   const client = new CloudWatchLogsClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.endpoint,
     region: "us-east-1",
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
     maxAttempts: 1,
@@ -33,8 +31,7 @@ export async function startLogs(
     directory,
     close: async () => {
       client.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
       await logs.close();
       if (!options.directory) fs.rmSync(directory, { recursive: true, force: true });
     },

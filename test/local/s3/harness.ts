@@ -1,6 +1,4 @@
 import fs from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -8,6 +6,7 @@ import type { Clock } from "../../../core/ports";
 import { createS3 } from "../../../local/s3";
 import type { ContentRule } from "../../../local/s3/call";
 import type { EmittedEvent } from "../../../local/service";
+import { startServer } from "../../support/web-server";
 import type { Target } from "./contract/target";
 
 export interface RunningS3 extends Target {
@@ -28,9 +27,8 @@ export async function startS3(
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.contentDigest ? { contentDigest: options.contentDigest } : {}),
   });
-  const server = http.createServer((request, response) => void service.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await startServer((request, response) => void service.handle(request, response));
+  const { endpoint } = server;
   const credentials = { accessKeyId: "anyone", secretAccessKey: "anything" };
   const client = new S3Client({ endpoint, region: "us-east-1", credentials });
   return {
@@ -41,8 +39,7 @@ export async function startS3(
     events,
     close: async () => {
       client.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
       await service.close();
       if (!options.directory) fs.rmSync(directory, { recursive: true, force: true });
     },

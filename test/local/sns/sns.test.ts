@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -15,6 +14,7 @@ import {
 } from "@aws-sdk/client-sns";
 import { createSns } from "../../../local/sns";
 import { ManualClock } from "../../support/manual-clock";
+import { startServer, type WebServer } from "../../support/web-server";
 import { serve } from "../support/served";
 
 const provided = "arn:aws:sns:us-east-1:000000000000:ringmaster-team-vision";
@@ -26,7 +26,7 @@ describe("the embedded SNS", () => {
   const received: { readonly headers: IncomingHttpHeaders; readonly body: Record<string, unknown> }[] = [];
   let status = 200;
   let heard: () => void = () => undefined;
-  let subscriber: Server;
+  let subscriber: WebServer;
   let endpoint: string;
   let served: Awaited<ReturnType<typeof serve>>;
   let client: SNSClient;
@@ -44,7 +44,7 @@ describe("the embedded SNS", () => {
   const delivery = () => new Promise<void>((done) => (heard = done));
 
   beforeAll(async () => {
-    subscriber = createServer((request, response) => {
+    subscriber = await startServer((request, response) => {
       let text = "";
       request.on("data", (chunk) => {
         text += chunk;
@@ -55,8 +55,7 @@ describe("the embedded SNS", () => {
         heard();
       });
     });
-    await new Promise<void>((ready) => subscriber.listen(0, "127.0.0.1", ready));
-    endpoint = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/in`;
+    endpoint = `${subscriber.endpoint}/in`;
     await start();
   });
   beforeEach(() => {
@@ -65,8 +64,7 @@ describe("the embedded SNS", () => {
   });
   afterAll(async () => {
     await stop();
-    subscriber.closeAllConnections();
-    await new Promise((closed) => subscriber.close(closed));
+    await subscriber.close();
     rmSync(directory, { recursive: true });
   });
 

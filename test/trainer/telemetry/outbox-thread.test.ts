@@ -1,10 +1,9 @@
 import fs from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { buildSync } from "esbuild";
 import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { createOutboxThread } from "../../../trainer-container/telemetry/outbox-thread";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const batch = (step: number): MetricBatch => ({
   runId: "run-1",
@@ -16,7 +15,7 @@ describe("the thread that sends metrics", () => {
   const environment = { ...process.env };
   let folder: string;
   let script: string;
-  let server: Server;
+  let server: WebServer;
   let received: number[];
   let troubles: string[];
   /** Statuses of the next answers. All later answers succeed. */
@@ -36,7 +35,7 @@ describe("the thread that sends metrics", () => {
       format: "cjs",
       logLevel: "error",
     });
-    server = createServer((request, response) => {
+    server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
@@ -47,9 +46,8 @@ describe("the thread that sends metrics", () => {
         response.writeHead(status, headers).end(body);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     Object.assign(process.env, {
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL: server.endpoint,
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "test",
       AWS_SECRET_ACCESS_KEY: "test",
@@ -57,8 +55,7 @@ describe("the thread that sends metrics", () => {
   });
   afterAll(async () => {
     process.env = environment;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server.close();
     fs.rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(() => {

@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -14,6 +12,7 @@ import {
 } from "@aws-sdk/client-sfn";
 import type { EmittedEvent, FunctionInvoker, FunctionResult } from "../../../../local/service";
 import { createStepFunctions, type StepFunctions } from "../../../../local/states";
+import { startServer } from "../../../support/web-server";
 import { FakeClock } from "./clock";
 
 export type Handler = (payload: never, signal?: AbortSignal) => unknown;
@@ -82,9 +81,8 @@ export async function open(
     events: { put: (event) => events.push(event) },
     clock,
   });
-  const server = createServer((request, response) => void service.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await startServer((request, response) => void service.handle(request, response));
+  const { endpoint } = server;
   const client = new SFNClient({
     endpoint,
     region: "us-east-1",
@@ -95,8 +93,7 @@ export async function open(
   async function shut(): Promise<void> {
     client.destroy();
     await service.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server.close();
   }
 
   const harness: Harness = {

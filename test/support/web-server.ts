@@ -1,0 +1,25 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface WebServer {
+  readonly port: number;
+  /** `http://127.0.0.1:PORT` */
+  readonly endpoint: string;
+  /** Stops, and ends the connections that are open. */
+  close(): Promise<void>;
+}
+
+/** Starts a server on a free port of the loopback interface. */
+export async function startServer(given: Server | RequestListener): Promise<WebServer> {
+  const server = typeof given === "function" ? createServer(given) : given;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    endpoint: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
