@@ -1,8 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, readFileSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { buildSync } from "esbuild";
@@ -10,12 +9,13 @@ import { examples } from "../api/examples";
 import type { OpenApiDocument } from "../api/openapi/model";
 import { external, root } from "../scripts/build.js";
 import { breakingChanges, parse, surfaceOf } from "./api/compatibility";
+import { temporaryFolder } from "./support/temporary-folder";
 
 const guide = readFileSync(path.join(root, "CONTRIBUTING.md"), "utf8");
 const [, diff = ""] = /```diff\n([\s\S]*?)```/.exec(guide) ?? [];
 
 describe("the worked example of CONTRIBUTING.md", () => {
-  const copy = mkdtempSync(path.join(tmpdir(), "ringmaster-contributing-"));
+  const copy = temporaryFolder("ringmaster-contributing");
   beforeAll(() => {
     for (const name of ["adapters", "api", "cli", "client", "core", "local", "platform", "docs", "package.json"]) {
       cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
@@ -31,7 +31,6 @@ describe("the worked example of CONTRIBUTING.md", () => {
       external: [...external],
     });
   });
-  afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   it("edits three places", () => {
     expect(diff.match(/^\+(?!\+\+)/gm)).toHaveLength(3);

@@ -1,15 +1,14 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { openServedFile } from "../../adapters/duckdb/served-file";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { versionOf } from "../core/drift/columns-source";
 import { memoryRows } from "../core/features/memory-rows";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "cli-drift-"));
-afterAll(() => fs.rmSync(directory, { recursive: true }));
+const directory = temporaryFolder("cli-drift");
 
 /** No stack runs over this data: the command line refuses the options itself. */
 it.each([

@@ -1,11 +1,10 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { readLines } from "../../cli/json-lines";
 import { loggedRow } from "../../core/drift/served-batch";
+import { temporaryFolder } from "../support/temporary-folder";
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "json-lines-"));
-afterAll(() => fs.rmSync(directory, { recursive: true }));
+const directory = temporaryFolder("json-lines");
 
 const row = { unit: "a", at: "2026-01-01T00:00:00Z", row: {}, prediction: null };
 

@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const root = path.resolve(__dirname, "..", "..");
 const cli = path.join(root, "bin", "ringmaster.js");
 
 describe("verbs of models", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "cli-models-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("cli-models");
   /** No stack runs over this data: what is refused before a call is refused by the command line itself. */
   const run = (...args: string[]) => {
     const { status, stdout } = spawnSync(

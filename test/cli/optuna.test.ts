@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "node-sqlite3-wasm";
 import { readOptunaStudy } from "../../cli/optuna";
 import { createOptunaDatabase, rates } from "../support/optuna";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const front = `
   INSERT INTO studies VALUES (2, 'front');
@@ -14,8 +14,7 @@ const front = `
 `;
 
 describe("an Optuna database", () => {
-  const directory = mkdtempSync(join(tmpdir(), "optuna-"));
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("optuna");
   let files = 0;
   const file = (sql: string, version = 12): string => {
     files += 1;

@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const root = path.resolve(__dirname, "..", "..");
 const cli = path.join(root, "bin", "ringmaster.js");
 
 describe("what a program that calls the command line can rely on", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "cli-contract-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("cli-contract");
   /** No stack runs over this data, and the environment points to one that does not answer. */
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [cli, "--data", path.join(directory, "none"), ...args, "--json"], {

@@ -1,12 +1,11 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { sealDocument } from "../../adapters/files/sealed-document";
 import { isAlive, readStackFile } from "../../cli/stack-file";
+import { temporaryFolder } from "../support/temporary-folder";
 
 describe("stack.json", () => {
-  const data = fs.mkdtempSync(path.join(os.tmpdir(), "stack-file-"));
-  afterAll(() => fs.rmSync(data, { recursive: true }));
+  const data = temporaryFolder("stack-file");
   const written = (text: string) => {
     fs.writeFileSync(path.join(data, "stack.json"), text);
     return readStackFile(data);

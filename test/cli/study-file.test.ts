@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { prepareStudy } from "../../cli/study-file";
 import { InvalidInputError } from "../../core/errors";
+import { temporaryFolder } from "../support/temporary-folder";
 import { toyJob } from "../support/toy";
 
-const folder = mkdtempSync(join(tmpdir(), "study-file-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("study-file");
 
 const study = (trials: number): string => `name: toy
 job: job.yaml

@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { joinViews } from "../../cli/features/join";
 import { assertKeepsInputs } from "../../cli/write-file";
 import type { ApiClient } from "../../client/api-client";
+import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a file that a command reads", () => {
-  const directory = mkdtempSync(join(tmpdir(), "write-file-"));
+  const directory = temporaryFolder("write-file");
   const [rows, link] = [join(directory, "rows.csv"), join(directory, "link.csv")];
   writeFileSync(rows, "x\n1\n");
   symlinkSync(rows, link);
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   it.each([
     [rows, rows],

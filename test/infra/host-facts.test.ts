@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hostFactsCommands, hostFactsScript } from "../../infra/constructs/host-facts";
 import { readMachine, type SpotNotice, watchSpot } from "../../trainer-container/host/host-files";
 import { MetadataService } from "../support/metadata-service";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const machine = { "instance-id": "i-0abc", "instance-type": "c6i.large", "placement/availability-zone": "eu-west-1b" };
 const noticeAt = (time: string) => ({
@@ -12,8 +12,7 @@ const noticeAt = (time: string) => ({
   "spot/instance-action": JSON.stringify({ action: "terminate", time }),
 });
 
-const folder = mkdtempSync(join(tmpdir(), "host-facts-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("host-facts");
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((tick) => setTimeout(tick, 5));

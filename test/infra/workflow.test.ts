@@ -1,5 +1,4 @@
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { Match } from "aws-cdk-lib/assertions";
 import { WorkflowStack } from "../../infra/stacks/workflow-stack";
@@ -7,15 +6,15 @@ import { functions } from "../../platform/functions";
 import { functionPermissionsFile } from "../../platform/permissions";
 import { rules } from "../../platform/rules";
 import { permissionsFile } from "../support/permissions";
+import { temporaryFolder } from "../support/temporary-folder";
 import { repository, resources, synthesizeStack } from "./synthesized";
 
 /** A directory for empty bundles. The layers have no packages, because these tests do not need them. */
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "workflow-"));
+const directory = temporaryFolder("workflow");
 fs.mkdirSync(path.join(directory, "lambdas"));
 for (const { name } of functions) fs.writeFileSync(path.join(directory, "lambdas", `${name}.js`), `// ${name}`);
 fs.cpSync(path.join(repository, "state-machines"), path.join(directory, "state-machines"), { recursive: true });
 fs.copyFileSync(permissionsFile, path.join(directory, functionPermissionsFile));
-afterAll(() => fs.rmSync(directory, { recursive: true }));
 
 const workflowOf = (accountConcurrency: number) =>
   synthesizeStack({ functions: { accountConcurrency }, retention: { logDays: 30 } }, (app, config) => {

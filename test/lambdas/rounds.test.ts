@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { openDuckDb } from "../../adapters/duckdb/session";
 import { createSnapshot } from "../../adapters/duckdb/snapshot";
@@ -22,6 +21,7 @@ import { RoundPending, type RoundTask, TaskDone } from "../../core/runs/rounds";
 import { prepareFeatures } from "../../lambdas/prepare-features/prepare";
 import { validateDataset } from "../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../support/temporary-folder";
 
 /* Steps in rounds, on versions of a few small shards: the merged result is that of the whole version. */
 
@@ -48,8 +48,7 @@ const lines = Array.from({ length: count }, (_, i) =>
   ].join(","),
 );
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "rounds-"));
-afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryFolder("rounds");
 
 let objects: MemoryObjectStore;
 async function push(rows: readonly string[], split = ""): Promise<DatasetManifest> {

@@ -1,25 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { directoryProblem } from "../../adapters/files/directory-problem";
 import { closeToOthers } from "../../local/modes";
 import { RotatingLog } from "../../local/rotating-log";
+import { temporaryFolder } from "../support/temporary-folder";
 import { bundle } from "./lambda/bundle";
 
-const directory = mkdtempSync(join(tmpdir(), "files-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryFolder("files");
 
 describe("a rotating log", () => {
   const limits = { maxBytes: 1_000, keep: 3 };

@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
-import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { createSnapshot } from "../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDatasetSchema } from "../../core/datasets/schema";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
 const probe = spawnSync(python, ["-c", "import pyarrow; print(pyarrow.__version__)"], { encoding: "utf8" });
@@ -37,14 +36,13 @@ columns:
 `);
 
 (probe.status === 0 ? describe : describe.skip)(title, () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "arrow-"));
+  const folder = temporaryFolder("arrow");
   beforeAll(() => {
     const { status, stderr } = spawnSync(python, [path.join(__dirname, "arrow-files.py"), folder], {
       encoding: "utf8",
     });
     expect([status, stderr]).toEqual([0, ""]);
   });
-  afterAll(() => fs.rmSync(folder, { recursive: true }));
 
   const digestOf = (name: string): Promise<string> =>
     withDuckDb(async (session) => {

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
@@ -9,6 +8,7 @@ import { definePlatform } from "../../infra/platform";
 import { functions } from "../../platform/functions";
 import { ensureBuild } from "../../scripts/build.js";
 import { repository } from "../infra/synthesized";
+import { temporaryFolder } from "../support/temporary-folder";
 
 /** AWS's limit of a function's code with its layers. */
 const unpackedLimit = 250 * 2 ** 20;
@@ -44,7 +44,7 @@ process.exit();
 `;
 
 describe("a function's handler, with its asset and its layers alone", () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "handlers-"));
+  const directory = temporaryFolder("handlers");
   let resources: Readonly<Record<string, Resource>>;
   let layers: Readonly<Record<string, Resource>>;
   beforeAll(() => {
@@ -60,7 +60,6 @@ describe("a function's handler, with its asset and its layers alone", () => {
     resources = template.findResources("AWS::Lambda::Function") as unknown as typeof resources;
     layers = template.findResources("AWS::Lambda::LayerVersion") as unknown as typeof layers;
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   /** Returns the folder of a function's or a layer's asset. Its name in the bucket begins with its digest. */
   const assetOf = ({ Properties }: Resource): string => {

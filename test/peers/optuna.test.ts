@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { readOptunaStudy } from "../../cli/optuna";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
 const probe = spawnSync(python, ["-c", "import optuna; print(optuna.__version__)"], { encoding: "utf8" });
@@ -20,8 +19,7 @@ interface Reference {
 }
 
 (probe.status === 0 ? describe : describe.skip)(`Studies of ${title}`, () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "optuna-peer-"));
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("optuna-peer");
 
   it("are read with the values that Optuna itself reads", async () => {
     const file = path.join(directory, "optuna.db");

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { contracts } from "../../api/contracts";
 import { apiStack } from "../infra/api-stack";
 import { configurations } from "../infra/configurations";
 import { resources } from "../infra/synthesized";
+import { temporaryFolder } from "../support/temporary-folder";
 
 /** A folder with the archives of `io.swagger.parser.v3:swagger-parser` and its dependencies. */
 const archives = process.env["RINGMASTER_PEERS_SWAGGER_PARSER"] ?? "";
@@ -20,8 +20,7 @@ const title = found
   ? "swagger-parser"
   : "swagger-parser (skipped: RINGMASTER_PEERS_SWAGGER_PARSER names no folder with its archives)";
 (found ? describe : describe.skip)(title, () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "swagger-parser-"));
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("swagger-parser");
 
   it.each(Object.keys(configurations))("reads the gateway's document without a message: %s", (name) => {
     const { stack, template } = apiStack(configurations[name] ?? {});

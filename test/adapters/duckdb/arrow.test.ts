@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { inflateSync } from "node:zlib";
 import {
@@ -23,9 +22,9 @@ import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { InvalidInputError, RingmasterError } from "../../../core/errors";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "arrow-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("arrow");
 
 /**
  * Written by PyArrow 26: `write_feather` with LZ4 in two batches of x = i % 4, colour = red or green, y = i % 2, for i below

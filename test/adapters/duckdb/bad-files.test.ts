@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip, gzipSync } from "node:zlib";
@@ -9,9 +8,9 @@ import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { RingmasterError } from "../../../core/errors";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "bad-files-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("bad-files");
 
 type Content = string | Buffer | ((session: DuckDbSession, file: string) => Promise<void>);
 const lines = (count: number, line: (i: number) => string): string =>

@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { checkContract } from "../../../adapters/duckdb/contract/check";
 import { withGuardedDuckDb } from "../../../adapters/duckdb/contract/guarded-session";
@@ -10,8 +9,9 @@ import { parseDataContract } from "../../../core/datasets/contract/rules";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 import { sha256 } from "../../../core/digest";
 import { draftOf } from "../../core/datasets/drafts";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "contract-"));
+const directory = temporaryFolder("contract");
 const contents = new Map<string, Uint8Array>();
 const objects = { getContent: async (digest: string) => contents.get(digest)! };
 const column = (name: string, type: ColumnSchema["type"]): ColumnSchema => ({ name, type, role: "feature" });
@@ -62,7 +62,6 @@ beforeAll(async () => {
     "SELECT CAST(i AS DOUBLE) AS price FROM range(1000, 1050) r(i)",
   );
 });
-afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 function check(rules: readonly string[], others: OtherVersions = new Map()): Promise<ContractReport> {
   const contract = parseDataContract(`rules:\n${rules.map((rule) => `  - ${rule}\n`).join("")}`);

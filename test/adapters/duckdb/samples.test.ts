@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { encode as encodeJpeg } from "jpeg-js";
 import { PNG } from "pngjs";
@@ -11,9 +10,9 @@ import { readColumns } from "../../../adapters/duckdb/row-reader";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "samples-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("samples");
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(folder, name);

@@ -1,13 +1,12 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import type { DataFiles } from "../../../adapters/duckdb/source";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "several-files-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("several-files");
 const schema = parseDatasetSchema("columns: [{name: a, type: int}, {name: y, type: int, role: label}]");
 const line = (i: number): string => `${i},${i % 2}\n`;
 const rows = (from: number, to: number): string => Array.from({ length: to - from }, (_, i) => line(from + i)).join("");

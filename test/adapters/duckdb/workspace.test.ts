@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { DiskFullError, isDiskFull } from "../../../adapters/duckdb/errors";
 import { makeTemporaryFolder, removeAbandonedFolders } from "../../../adapters/duckdb/temporary-folder";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { processStart } from "../../../adapters/files/process-start";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 describe("withDuckDb", () => {
   it("removes its directory in every case", async () => {
@@ -45,8 +45,7 @@ describe("withDuckDb", () => {
 });
 
 describe("a temporary folder", () => {
-  const parent = fs.mkdtempSync(path.join(os.tmpdir(), "workspace-"));
-  afterAll(() => fs.rmSync(parent, { recursive: true, force: true }));
+  const parent = temporaryFolder("workspace");
 
   /** Creates the folder, with a file in it, that another owner would have. */
   function folderOf(pid: number, start: string, host?: string): string {

@@ -1,9 +1,9 @@
 import * as fs from "node:fs";
 import type { IncomingMessage } from "node:http";
-import * as os from "node:os";
 import * as path from "node:path";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { withQueryRows } from "../../../cli/datasets/query";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { startServer } from "../../support/web-server";
 
 interface Fake {
@@ -18,8 +18,7 @@ interface Fake {
 }
 
 const settings = ["AWS_ENDPOINT_URL", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "athena-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("athena");
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

@@ -1,14 +1,13 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { pushData } from "../../../cli/datasets/push-data";
 import type { ApiClient } from "../../../client/api-client";
 import { schemaHashOf } from "../../../core/datasets/identity";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 describe("pushData", () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "push-data-"));
-  afterAll(() => fs.rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("push-data");
 
   const label: ColumnSchema = { name: "y", type: "bool", role: "label" };
   const version = (number: number, first: string) => {

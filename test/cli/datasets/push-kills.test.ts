@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { pushDataset } from "../../../cli/datasets/push";
 import { registerDataset } from "../../../core/datasets/register";
@@ -9,9 +8,9 @@ import type { ObjectStore, UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
 import { drawer, dyingPorts } from "../../support/kills";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "push-kills-"));
-afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryFolder("push-kills");
 const file = path.join(directory, "a.csv");
 const schemaFile = path.join(directory, "a.schema.yaml");
 fs.writeFileSync(file, `x,y\n${Array.from({ length: 60 }, (_, i) => `${i / 4},${i % 2}\n`).join("")}`);

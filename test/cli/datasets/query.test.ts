@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { Database } from "node-sqlite3-wasm";
@@ -9,9 +8,9 @@ import { nameOfDatabase } from "../../../cli/datasets/database-query";
 import { type QueryOrigin, queryTarget, withQueryRows } from "../../../cli/datasets/query";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { RingmasterError } from "../../../core/errors";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "query-"));
-afterAll(() => fs.rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("query");
 const at = (name: string): string => path.join(folder, name);
 
 const schema = parseDatasetSchema(`

@@ -1,14 +1,13 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { pushTarget } from "../../../cli/datasets/push";
 import { provideSchemaFile } from "../../../cli/datasets/schema-file";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 describe("provideSchemaFile", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "schema-file-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("schema-file");
   const file = path.join(directory, "sales.csv");
   const schemaFile = path.join(directory, "sales.schema.yaml");
   const target = pushTarget([file]);
@@ -34,8 +33,7 @@ describe("provideSchemaFile", () => {
 });
 
 describe("a schema file for another version", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "schema-file-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("schema-file");
   const part = { sha256: "0".repeat(64), rows: 1, bytes: 4 };
   const earlier = {
     name: "sales",

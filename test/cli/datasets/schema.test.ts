@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
@@ -8,12 +7,12 @@ import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { inferSchemaOf } from "../../../cli/datasets/schema-file";
 import { schemaText } from "../../../cli/datasets/schema-text";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const cli = path.resolve(__dirname, "../../../bin/ringmaster.js");
 
 describe("ringmaster datasets schema", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "schema-test-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("schema-test");
   const write = (name: string, content: string): string => {
     fs.writeFileSync(path.join(directory, name), content);
     return path.join(directory, name);

@@ -1,11 +1,10 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
 import { RepeatedRows } from "../../../adapters/duckdb/repeated-rows";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { mulberry32 } from "../../../core/datasets/split";
 import { judge } from "../../../core/datasets/validation";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { draftOf } from "./drafts";
 
 const schema: readonly ColumnSchema[] = [
@@ -116,8 +115,7 @@ describe("judge", () => {
 });
 
 describe("RepeatedRows", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "repeated-rows-"));
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("repeated-rows");
 
   it("counts rows that repeat an earlier one, and test rows that training saw", () => {
     // Rows a a b, then c a d in the test split: a is there three times, and one of its rows is tested.

@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { pushDataset } from "../../../cli/datasets/push";
 import type { DatasetManifest, SplitName } from "../../../core/datasets/shapes";
@@ -12,6 +11,7 @@ import { jobSchema } from "../../../core/runs/job";
 import { compilePlan, createRowFunction } from "../../../core/views/compile";
 import { prepareFeatures } from "../../../lambdas/prepare-features/prepare";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const schema = `
 columns:
@@ -40,7 +40,7 @@ const rows: readonly RawRow[] = Array.from({ length: 300 }, (_, i) => ({
   sold: i % 4 === 0,
 }));
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "prepare-"));
+const directory = temporaryFolder("prepare");
 let objects: MemoryObjectStore;
 let manifest: DatasetManifest;
 beforeAll(async () => {
@@ -60,7 +60,6 @@ beforeAll(async () => {
   });
   manifest = { ...draft, version: 1, createdAt: "2026-01-01T00:00:00.000Z" };
 });
-afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 const job = { features: { standardize: true }, evaluation: { slices: [] as string[] } };
 async function prepare(shardBytes?: number) {

@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { openDuckDb } from "../../../adapters/duckdb/session";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
@@ -16,6 +15,7 @@ import { encodeSplitIndex } from "../../../core/datasets/split-index";
 import { objectKeys } from "../../../core/object-keys";
 import { validateDataset } from "../../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const schema = parseDatasetSchema(`
 columns:
@@ -36,7 +36,7 @@ const rows = Array.from({ length: 40 }, (_, i) =>
   ].join(","),
 );
 
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "validate-"));
+const directory = temporaryFolder("validate");
 let objects: MemoryObjectStore;
 let manifest: DatasetManifest;
 async function push(lines: readonly string[]): Promise<void> {
@@ -54,7 +54,6 @@ async function push(lines: readonly string[]): Promise<void> {
   }
 }
 beforeEach(() => push(rows));
-afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 describe("validateDataset", () => {
   it("profiles every column", async () => {

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { JobBook } from "../../../local/batch/job-book";
 import { Store } from "../../../local/batch/store";
 import type { Job, JobKind } from "../../../local/batch/types";
 import { ManualClock } from "../../support/manual-clock";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const job = (jobId: string, kind: JobKind, more: Partial<Job> = {}): Job => ({
   jobId,
@@ -25,7 +24,7 @@ const job = (jobId: string, kind: JobKind, more: Partial<Job> = {}): Job => ({
 });
 
 describe("the job book", () => {
-  const directory = mkdtempSync(join(tmpdir(), "job-book-"));
+  const directory = temporaryFolder("job-book");
   const clock = new ManualClock(0);
   let store: Store;
   let book: JobBook;
@@ -43,7 +42,6 @@ describe("the job book", () => {
 
   beforeEach(open);
   afterEach(() => store.close());
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   it("keeps an array in memory until all of its children have ended, and describes it the same afterwards", async () => {
     const jobs = [

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   CreateArchiveCommand,
@@ -24,6 +23,7 @@ import { createEvents, type EventsService } from "../../../local/events";
 import { examineJournal, Journal } from "../../../local/storage/journal";
 import { ServiceError } from "../../../local/wire";
 import { ManualClock } from "../../support/manual-clock";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { serve } from "../support/served";
 import { RecordingTargets } from "../support/targets";
 
@@ -31,7 +31,7 @@ const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:sink";
 const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
 
 describe("events", () => {
-  const directory = mkdtempSync(join(tmpdir(), "events-"));
+  const directory = temporaryFolder("events");
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
   const targets = new RecordingTargets();
   let events: EventsService;
@@ -62,7 +62,6 @@ describe("events", () => {
     for (const { Name } of Rules!) await drop(Name!);
     await stop();
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   const rule = async (name: string, what: Partial<PutRuleCommandInput>, ...targets: readonly Target[]) => {
     await client.send(new PutRuleCommand({ Name: name, ...what }));

@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerKeys, stackSecret } from "../../../adapters/files/owner-keys";
 import { KeyMaker } from "../../../local/iam/keys";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { bundle } from "../lambda/bundle";
 
-const directory = mkdtempSync(join(tmpdir(), "secret-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryFolder("secret");
 
 it("is created once and readable by its owner alone; one that a kill cut short is created again", () => {
   const data = join(directory, "data");

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { seededRandom } from "../../../bench/elastic/random";
 import { losePower, unavailable } from "../../../bench/power-loss/rounds";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const root = resolve(__dirname, "../../..");
 const reason = unavailable();
 if (reason !== undefined) process.stdout.write(`The simulated power loss is skipped: ${reason}.\n`);
 
 (reason === undefined ? describe : describe.skip)("a power loss", () => {
-  const directory = mkdtempSync(join(tmpdir(), "ringmaster-power-"));
+  const directory = temporaryFolder("ringmaster-power");
   const workload = join(directory, "workload.js");
   const options = {
     ...{ rounds: 10, writes: 40, workload, source: join(root, "bench/power-loss/sync-trace.c") },
@@ -26,7 +25,6 @@ if (reason !== undefined) process.stdout.write(`The simulated power loss is skip
       logLevel: "error",
     });
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   it("loses no acknowledged write, and leaves stores that open", async () => {
     const { acknowledged, lost, refused } = await losePower(options);

@@ -1,13 +1,12 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DamagedStoreError } from "../../../local/storage/damage";
 import { Database } from "../../../local/storage/database";
 import { inspectDatabase } from "../../../local/storage/leveldb/inspect";
 import { examine, type StoreLocation } from "../../../local/storage/seal";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-const root = mkdtempSync(join(tmpdir(), "ringmaster-storage-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder("ringmaster-storage");
 
 /** Creates a database with tables on disk, a log, deletions and replaced values. */
 async function smallDatabase(directory: string): Promise<ReadonlyMap<string, string>> {

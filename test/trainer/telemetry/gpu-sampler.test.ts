@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type GpuReading, GpuSampler } from "../../../trainer-container/telemetry/gpu-sampler";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 describe("the sampler of a GPU", () => {
-  const directory = mkdtempSync(path.join(tmpdir(), "gpu-sampler-"));
+  const directory = temporaryFolder("gpu-sampler");
   const { PATH } = process.env;
   let sampler: GpuSampler | undefined;
 
@@ -20,7 +20,6 @@ describe("the sampler of a GPU", () => {
     process.env["PATH"] = PATH;
     rmSync(path.join(directory, "nvidia-smi"), { force: true });
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   /** Returns the first reading of a command that prints the text. */
   async function readingOf(text: string): Promise<GpuReading | undefined> {
