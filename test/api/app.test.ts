@@ -1,7 +1,7 @@
 import { createApp } from "../../api/app";
 import { recordGate } from "../../core/registry/transitions";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { startTestApp } from "../support/app";
+import type { Calls, Embedded, TestPlatform as Platform } from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
 describe("the API", () => {
@@ -10,9 +10,7 @@ describe("the API", () => {
   let calls: Calls;
   let app: ReturnType<typeof createApp>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform, calls } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, calls, app } = await startTestApp());
     await registerTestDataset(platform);
   });
   afterAll(() => embedded.stop());

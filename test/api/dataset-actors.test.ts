@@ -1,17 +1,15 @@
-import { createApp } from "../../api/app";
+import type { createApp } from "../../api/app";
 import { draftOf } from "../core/datasets/drafts";
+import { startTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import type { Embedded, TestPlatform as Platform } from "../support/embedded";
 
 describe("who registered and deprecated a dataset version", () => {
   let embedded: Embedded;
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform, { checkResponses: true });
+    ({ embedded, platform, app } = await startTestApp({ checkResponses: true }));
   });
   afterAll(() => embedded.stop());
 

@@ -1,5 +1,6 @@
-import { createApp } from "../../api/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import type { createApp } from "../../api/app";
+import { startTestApp } from "../support/app";
+import type { Embedded } from "../support/embedded";
 import { createEvaluatedRun } from "../support/evaluated-run";
 
 type Call = readonly [method: string, path: string, body?: object];
@@ -128,9 +129,9 @@ describe("the same change by each API", () => {
   let app: ReturnType<typeof createApp>;
   let world: World;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    const { platform } = createTestPlatform(embedded);
-    app = createApp(platform);
+    const started = await startTestApp();
+    ({ embedded, app } = started);
+    const { platform } = started;
     world = await furnish();
     await createEvaluatedRun(platform, "run-trained", { classes: ["a", "b"], labels: [0, 1], outputs: [0.1, 0.9] });
   });

@@ -1,9 +1,9 @@
-import { createApp } from "../../api/app";
+import type { createApp } from "../../api/app";
 import { eventStream } from "../../api/http/event-stream";
 import { createLogger } from "../../core/logging";
 import type { FollowEvent } from "../../core/tracking/follow";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { startTestApp } from "../support/app";
+import type { Embedded, TestPlatform as Platform } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 
 interface Event {
@@ -30,9 +30,7 @@ describe("a run's metrics as events", () => {
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     await platform.runs.create(runOf("run-e"));
     await platform.metrics.append("run-e", [{ metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] }]);
     await platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });

@@ -1,6 +1,6 @@
-import { createApp } from "../../api/app";
-import type { TestPlatform as Platform } from "../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import type { createApp } from "../../api/app";
+import { startTestApp } from "../support/app";
+import type { Embedded, TestPlatform as Platform } from "../support/embedded";
 
 /** Bodies that no client sends by chance: each is kept whole or refused, and none is a failure of ours. */
 describe("hostile bodies", () => {
@@ -9,9 +9,7 @@ describe("hostile bodies", () => {
   let app: ReturnType<typeof createApp>;
   let runId: string;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     const { run } = (await mlflow("runs/create", { experiment_id: "0" })).body as { run: { info: { run_id: string } } };
     runId = run.info.run_id;
     await mlflow("registered-models/create", { name: "m" });

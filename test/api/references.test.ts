@@ -1,6 +1,6 @@
-import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import type { createApp } from "../../api/app";
+import { callApp, startTestApp } from "../support/app";
+import type { Embedded } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
 
 /** Records of team red, by the kind of id. */
@@ -71,9 +71,9 @@ describe("a request names only what the team has", () => {
   let app: ReturnType<typeof createApp>;
   const ids: Record<string, Ids> = {};
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    const { platform } = createTestPlatform(embedded);
-    app = createApp(platform, { checkResponses: true });
+    const started = await startTestApp({ checkResponses: true });
+    ({ embedded, app } = started);
+    const { platform } = started;
     for (const team of ["red", "blue"]) {
       const { name: dataset } = await registerTestDataset(platform.forTeam(team), `${team}-data`);
       const { run } = (await call(team, "POST", "/api/v1/runs", {})).body;

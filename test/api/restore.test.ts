@@ -1,16 +1,10 @@
-import { createApp } from "../../api/app";
+import type { createApp } from "../../api/app";
 import { sha256 } from "../../core/digest";
 import { objectKeys } from "../../core/object-keys";
 import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import { type CheckpointManifest, checkpointFormat } from "../../core/training/checkpoint/manifest";
-import { callApp } from "../support/app";
-import {
-  type Calls,
-  createTestPlatform,
-  type Embedded,
-  type TestPlatform as Platform,
-  startEmbedded,
-} from "../support/embedded";
+import { callApp, startTestApp } from "../support/app";
+import type { Calls, Embedded, TestPlatform as Platform } from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
 const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: number): CheckpointManifest => ({
@@ -42,9 +36,7 @@ describe("restoring a checkpoint over the API", () => {
       JSON.stringify(manifest),
     );
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform, calls } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, calls, app } = await startTestApp());
     await registerTestDataset(platform);
     source = (await call("POST", "/training-runs", { job: jobInput({ dataset: "digits@latest" }) })).body.run;
     for (const tensor of ["weights", "slots"]) await platform.objects.putContent(tensor);

@@ -1,14 +1,8 @@
-import { createApp } from "../../api/app";
+import type { createApp } from "../../api/app";
 import { decideApproval, promote, setStage } from "../../core/registry/transitions";
-import { callApp } from "../support/app";
+import { callApp, startTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import {
-  type Calls,
-  createTestPlatform,
-  type Embedded,
-  type TestPlatform as Platform,
-  startEmbedded,
-} from "../support/embedded";
+import type { Calls, Embedded, TestPlatform as Platform } from "../support/embedded";
 import { judgeNow, promoteJudged, versionOfRun, waitForApproval } from "../support/registry";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
@@ -23,9 +17,7 @@ describe("a canary under test", () => {
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform, calls } = createTestPlatform(embedded));
-    app = createApp(platform, { checkResponses: true });
+    ({ embedded, platform, calls, app } = await startTestApp({ checkResponses: true }));
   });
   afterAll(() => embedded.stop());
   beforeEach(async () => {

@@ -1,14 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { objectKeys } from "../../../core/object-keys";
 import { localConfig } from "../../../local/settings";
+import { startTestApp } from "../../support/app";
 import { flipBit, objectFiles } from "../../support/damage";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
 
 const root = "/api/2.0/mlflow-artifacts";
 const mebibyte = 1024 * 1024;
@@ -23,9 +22,7 @@ describe("files over MLflow's protocol", () => {
   let transfers: Hono<ApiEnvironment>;
   let run: string;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     transfers = createTransferApp(platform);
     const made = await post("/api/2.0/mlflow/runs/create", { experiment_id: "0" });
     run = ((await made.json()) as { run: { info: { run_id: string } } }).run.info.run_id;

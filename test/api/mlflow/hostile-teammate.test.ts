@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { createApp } from "../../../api/app";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import type { createApp } from "../../../api/app";
+import { startTestApp } from "../../support/app";
+import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
 import { createEvaluatedRun } from "../../support/evaluated-run";
 
 type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>>; readonly text: string };
@@ -22,9 +22,7 @@ describe("a hostile teammate over MLflow's protocol", () => {
   let served: unknown;
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     experiment = await made("experiments/create", { name: "theirs" }, "experiment_id");
     const { body } = await boss("POST", "/api/2.0/mlflow/runs/create", { experiment_id: experiment });
     run = (body as unknown as { run: { info: { run_id: string } } }).run.info.run_id;

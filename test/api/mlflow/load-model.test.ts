@@ -3,18 +3,13 @@ import type { Hono } from "hono";
 import { parse } from "yaml";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { artifactFormat } from "../../../adapters/tfjs/artifact";
-import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
 import { encodeSafetensors } from "../../../core/safetensors";
-import {
-  createTestPlatform,
-  type Embedded,
-  type TestPlatform as Platform,
-  startEmbedded,
-} from "../../support/embedded";
+import { startTestApp } from "../../support/app";
+import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 
 interface Listed {
@@ -30,9 +25,7 @@ describe("a trained version that MLflow's client loads", () => {
   let app: Hono<ApiEnvironment>;
   let transfers: Hono<ApiEnvironment>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     transfers = createTransferApp(platform);
     const features = await fitted([...columns, labels.classification], mixedRows);
     const { runId, artifactKey, weightsSha256 } = await registered(platform.objects, columns, features, {

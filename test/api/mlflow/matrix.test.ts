@@ -1,11 +1,11 @@
 import type { Hono } from "hono";
-import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { Shape } from "../../../api/mlflow/fields";
 import type { MlflowOperation } from "../../../api/mlflow/operation";
 import { mlflowOperations } from "../../../api/mlflow/operations";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { startTestApp } from "../../support/app";
+import type { Embedded } from "../../support/embedded";
 import { allRows } from "../../support/rows";
 
 /** The ids and names of one team's records; or names of the same shape that nothing has. */
@@ -82,9 +82,9 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
   let before: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    const { platform } = createTestPlatform(embedded);
-    app = createApp(platform);
+    const started = await startTestApp();
+    ({ embedded, app } = started);
+    const { platform } = started;
     transfers = createTransferApp(platform);
     theirs = await furnish();
     nothing = {

@@ -1,10 +1,9 @@
 import type { Hono } from "hono";
-import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ArtifactOwner } from "../../../core/tracking/artifacts";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { startTestApp } from "../../support/app";
+import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
 import { createEvaluatedRun } from "../../support/evaluated-run";
 
 const tree = "/api/2.0/mlflow-artifacts";
@@ -29,9 +28,7 @@ describe("protected files", () => {
   const target = (name: string): Target => targets.get(name)!;
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
-    ({ platform } = createTestPlatform(embedded));
-    app = createApp(platform);
+    ({ embedded, platform, app } = await startTestApp());
     transfers = createTransferApp(platform);
     await createEvaluatedRun(platform, "run-trained", { classes: ["a", "b"], labels: [0, 1], outputs: [0.1, 0.9] });
     const trained = { owner: { kind: "run", runId: "run-trained" }, folder: "1/run-trained/artifacts" } as const;

@@ -1,8 +1,9 @@
 import fc from "fast-check";
-import { createApp } from "../../../../api/app";
+import type { createApp } from "../../../../api/app";
 import { createTransferApp } from "../../../../api/mlflow/artifacts/transfer-app";
 import { mlflowOperations } from "../../../../api/mlflow/operations";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { startTestApp } from "../../../support/app";
+import type { Embedded } from "../../../support/embedded";
 import { Knowledge } from "../../fuzz/knowledge";
 import { Tally } from "../../fuzz/tally";
 import { judge } from "./answers";
@@ -44,9 +45,9 @@ const knowledge = new Knowledge([], 1);
 const tally = new Tally(mlflowOperations.map(nameOf));
 
 beforeAll(async () => {
-  embedded = await startEmbedded();
-  const { platform } = createTestPlatform(embedded);
-  app = createApp(platform);
+  const started = await startTestApp();
+  ({ embedded, app } = started);
+  const { platform } = started;
   transfers = createTransferApp(platform);
 });
 afterAll(() => embedded.stop());
