@@ -3,6 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+import { modelsOf } from "./models-of";
 
 export const mlp: MlpDefinition = {
   type: "mlp",
@@ -69,8 +70,7 @@ export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3, 
 /** @param leakSteps of the test that memory stays bounded. */
 export function describeEngineContract(name: string, start: () => Promise<Engine>, leakSteps = 10_000): void {
   describe(`engine contract: ${name}`, () => {
-    let engine: Engine;
-    const created: TrainableModel[] = [];
+    const { engine, create } = modelsOf(start);
 
     it.each([
       ["mlp", { ...mlp, activation: "relu" }],
@@ -91,19 +91,6 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       expect(reported.reduce((total, { values }) => total + values.length, 0)).toBeLessThanOrEqual(
         model.trainableCount,
       );
-    });
-
-    const create = async (definition: ModelDefinition, seed = 1): Promise<TrainableModel> => {
-      const model = await engine.createModel(definition, seed);
-      created.push(model);
-      return model;
-    };
-
-    beforeAll(async () => {
-      engine = await start();
-    });
-    afterEach(() => {
-      for (const model of created.splice(0)) model.dispose();
     });
 
     it("lays all weights out one after the other, in order, by stable names", async () => {
@@ -344,7 +331,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
 
     it("frees everything on dispose", async () => {
       const before = tf.memory().numTensors;
-      (await engine.createModel(cnn, 3)).dispose();
+      (await engine().createModel(cnn, 3)).dispose();
       expect(tf.memory().numTensors).toBe(before);
     });
 
@@ -366,8 +353,8 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
     });
 
     it("records its numerics", () => {
-      const numerics = engine.numerics();
-      expect(numerics.backend).toBe(engine.backend);
+      const numerics = engine().numerics();
+      expect(numerics.backend).toBe(engine().backend);
       expect(numerics.libraries["tfjs-core"]).toMatch(/^4\./);
       expect(numerics.threads.intraOp).toBeGreaterThan(0);
       expect(numerics).toMatchObject({ node: process.version, platform: process.platform, arch: process.arch });

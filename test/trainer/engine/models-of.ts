@@ -1,4 +1,3 @@
-/** Models of an engine with the same models on the layers' tape. */
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
@@ -10,23 +9,36 @@ interface Gradient {
   readonly gradient: Float32Array;
 }
 
-/** Starts an engine before the tests of a `describe`, and disposes the models of each test after it. */
-export function modelsWithTape(start: () => Promise<Engine>) {
+/** Starts an engine before the tests of a `describe`, and disposes after each test what was `created` in it. */
+export function modelsOf(start: () => Promise<Engine>, usualSeed = 1) {
   let engine: Engine;
-  const created: TrainableModel[] = [];
+  const created: { dispose(): unknown }[] = [];
   beforeAll(async () => {
     engine = await start();
   });
   afterEach(() => {
-    for (const model of created.splice(0)) model.dispose();
+    for (const each of created.splice(0)) each.dispose();
   });
   return {
     engine: () => engine,
-    async create(definition: ModelDefinition, seed = 3) {
+    created,
+    async create(definition: ModelDefinition, seed = usualSeed): Promise<TrainableModel> {
       const model = await engine.createModel(definition, seed);
+      created.push(model);
+      return model;
+    },
+  };
+}
+
+/** Makes each model also on the layers' tape. */
+export function modelsWithTape(start: () => Promise<Engine>) {
+  const models = modelsOf(start);
+  return {
+    engine: models.engine,
+    async create(definition: ModelDefinition, seed = 3) {
       const layers = new LayersTrainable(buildModel(definition, seed), definition);
-      created.push(model, layers);
-      return { model, layers };
+      models.created.push(layers);
+      return { model: await models.create(definition, seed), layers };
     },
   };
 }

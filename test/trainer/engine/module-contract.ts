@@ -1,11 +1,12 @@
 /** The tests of users' modules that every backend must pass. */
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
-import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
+import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
-import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, mlp, randomBatch } from "./contract";
+import { modelsOf } from "./models-of";
 
 type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters">> & {
   readonly loss?: LossFunction;
@@ -32,19 +33,7 @@ const stack =
 
 export function describeModuleContract(name: string, start: () => Promise<Engine>): void {
   describe(`engine contract for modules: ${name}`, () => {
-    let engine: Engine;
-    const created: TrainableModel[] = [];
-    const create = async (definition: ModelDefinition, seed = 1): Promise<TrainableModel> => {
-      const model = await engine.createModel(definition, seed);
-      created.push(model);
-      return model;
-    };
-    beforeAll(async () => {
-      engine = await start();
-    });
-    afterEach(() => {
-      for (const model of created.splice(0)) model.dispose();
-    });
+    const { engine, created, create } = modelsOf(start);
 
     it("trains what the module builds from its context", async () => {
       let seen: ModelContext | undefined;
@@ -482,7 +471,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ],
     ])("refuses a module whose model %s", async (_, factory, message) => {
       const before = tf.memory().numTensors;
-      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(message);
+      await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(message);
       expect(tf.memory().numTensors).toBe(before);
     });
 
@@ -503,7 +492,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         builtIn.reshape({ targetShape: [3, 2], batchInputShape: [4, 6] }),
         builtIn.simpleRNN({ units: 3, stateful: true }),
       ]);
-      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
+      await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
     });
 
     it("refuses constraints of weights, also inside nested models", async () => {
@@ -512,7 +501,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ]);
       const nested = (context: ModelContext): LayersModel => context.tf.sequential({ layers: [constrained(context)] });
       for (const factory of [constrained, nested]) {
-        const created = engine.createModel(moduleOf(factory), 1);
+        const created = engine().createModel(moduleOf(factory), 1);
         await expect(created).rejects.toThrow(/kernel' has a constraint.*do not apply constraints/);
       }
     });
@@ -532,7 +521,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         builtIn.dense({ units: outputs, inputShape: [6] }),
         new Doubling({}),
       ]);
-      await expect(engine.createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
+      await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
     });
 
     it.each<[string, LossFunction]>([
@@ -586,7 +575,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
 
     it("reports a model that depends on a changing state, and none that draws", async () => {
       const onChangingModel = jest.fn();
-      const { createModel } = await createEngine({ preferred: engine.backend, threads: 1, onChangingModel });
+      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onChangingModel });
       let calls = 0;
       const counting: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.min(1, ++calls / 40));
       const drawing: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.random());

@@ -4,9 +4,9 @@ import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
 import { cnn, mlp, randomBatch } from "./contract";
+import { bits, expectTapes, gradientOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
-import { bits, expectTapes, gradientOf, modelsWithTape } from "./with-tape";
 
 const wide: MlpDefinition = { ...mlp, inputShape: [96], hidden: [64, 80] }; // kernels large enough to be copied in place
 

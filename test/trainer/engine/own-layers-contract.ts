@@ -4,8 +4,9 @@ import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../../adapters/tfjs/layers/register";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
-import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, randomBatch } from "./contract";
+import { modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 type Own = TensorFlow["layers"];
@@ -103,19 +104,7 @@ const valuesOf = (layer: Layer, x: tf.Tensor): readonly number[] =>
 
 export function describeOwnLayers(name: string, start: () => Promise<Engine>): void {
   describe(`the platform's own layers: ${name}`, () => {
-    let engine: Engine;
-    const created: { dispose(): unknown }[] = [];
-    beforeAll(async () => {
-      engine = await start();
-    });
-    afterEach(() => {
-      for (const each of created.splice(0)) each.dispose();
-    });
-    const create = async (definition: ModuleDefinition): Promise<TrainableModel> => {
-      const model = await engine.createModel(definition, 3);
-      created.push(model);
-      return model;
-    };
+    const { engine, create, created } = modelsOf(start, 3);
 
     it.each(ownModules)("have the gradient of the loss: %s", async (_, definition) => {
       expect(gradientError(await create(definition), ownBatch(definition))).toBeLessThan(3e-3);
@@ -247,7 +236,7 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       ["a column below 0", (own) => own.selectFeatures({ columns: [-1] }), /columns is \[-1\]/],
     ])("are refused with %s", async (_, layer, message) => {
       const before = tf.memory().numTensors;
-      const failed = engine.createModel(
+      const failed = engine().createModel(
         sequences((own) => [layer(own)]),
         1,
       );
@@ -261,7 +250,7 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       ["positionalEmbedding", (own) => own.positionalEmbedding()],
     ])("%s refuses rows that are no sequence", async (_, layer) => {
       const definition = sequences((own) => [own.flatten(), layer(own), own.reshape({ targetShape: [5, 6] })]);
-      await expect(engine.createModel(definition, 1)).rejects.toThrow(/shape \[30\], but must be \[time, features\]/);
+      await expect(engine().createModel(definition, 1)).rejects.toThrow(/shape \[30\], but must be \[time, features\]/);
     });
   });
 }

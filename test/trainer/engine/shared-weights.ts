@@ -3,6 +3,7 @@ import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { randomBatch } from "./contract";
+import { modelsOf } from "./models-of";
 
 /** The second layer begins on a cache line, the third does not. */
 const definition: MlpDefinition = {
@@ -17,13 +18,8 @@ const definition: MlpDefinition = {
 export function describeSharedWeights(start: () => Promise<Engine>): void {
   describe("shared weights", () => {
     const batch = randomBatch(definition, 7);
-    let engine: Engine;
-    const created: TrainableModel[] = [];
-    const create = async () => {
-      const model = await engine.createModel(definition, 3);
-      created.push(model);
-      return model;
-    };
+    const models = modelsOf(start, 3);
+    const create = () => models.create(definition);
     const gradientOf = (model: TrainableModel): string => {
       const into = new Float32Array(model.parameterCount);
       model.gradients(batch, "k", into);
@@ -31,13 +27,6 @@ export function describeSharedWeights(start: () => Promise<Engine>): void {
     };
     const valuesOf = (model: TrainableModel, salt: number) =>
       Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i + salt) / 3);
-
-    beforeAll(async () => {
-      engine = await start();
-    });
-    afterEach(() => {
-      for (const model of created.splice(0)) model.dispose();
-    });
 
     it.each([
       ["memory of sums", (length: number) => allocateSum(length)],

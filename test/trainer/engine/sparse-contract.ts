@@ -3,7 +3,7 @@ import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
-import { bits, expectTapes, gradientOf, modelsWithTape } from "./with-tape";
+import { bits, expectTapes, gradientOf, modelsWithTape } from "./models-of";
 
 const wide: MlpDefinition = {
   type: "mlp",

@@ -8,9 +8,9 @@ import type { Batch, TrainableModel } from "../../../trainer-container/engine/en
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
+import { bits, expectTapes, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
-import { bits, expectTapes, modelsWithTape } from "./with-tape";
 
 const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
 
