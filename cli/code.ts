@@ -5,6 +5,7 @@ import { sha256 } from "../core/digest";
 import type { UploadPort } from "../core/ports";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { describeChanges, type Git } from "./code-changes";
+import { uploadBytes } from "./uploads";
 
 /** Lockfiles of package managers, of which one is next to the code. */
 const lockfiles = [
@@ -38,7 +39,9 @@ export async function describeCode(directory: string, uploads: (() => UploadPort
     ...(branch === undefined ? {} : { branch }),
     commit,
     dirty,
-    ...(diff === undefined || uploads === undefined ? {} : { diffSha256: await upload(uploads(), diff) }),
+    ...(diff === undefined || uploads === undefined
+      ? {}
+      : { diffSha256: (await uploadBytes(uploads(), Buffer.from(diff, "latin1"))).sha256 }),
   };
 }
 
@@ -73,14 +76,6 @@ function gitIn(directory: string, encoding: "utf8" | "latin1" = "utf8"): Git {
     });
     return result.status === 0 ? result.stdout.replace(/\n$/, "") : undefined;
   };
-}
-
-async function upload(uploads: UploadPort, text: string): Promise<string> {
-  const bytes = Buffer.from(text, "latin1");
-  const reference = { sha256: sha256(bytes), bytes: bytes.length };
-  const missing = await uploads.missing([reference]);
-  if (missing.length > 0) await uploads.put(reference, { bytes });
-  return reference.sha256;
 }
 
 function read(path: string): Buffer | undefined {

@@ -1,8 +1,10 @@
-import { openAsBlob } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, openAsBlob } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../client/api-client";
 import type { Answer } from "../client/operations";
 import { createPause } from "../core/backoff";
+import { sha256 } from "../core/digest";
 import { RingmasterError } from "../core/errors";
 import type { UploadPort } from "../core/ports";
 
@@ -36,6 +38,24 @@ export function createUploads(client: ApiClient): UploadPort {
       }
     },
   };
+}
+
+/** Sends content unless it exists. Returns its reference. */
+export async function uploadBytes(uploads: UploadPort, bytes: Uint8Array) {
+  const reference = { sha256: sha256(bytes), bytes: bytes.length };
+  if ((await uploads.missing([reference])).length > 0) await uploads.put(reference, { bytes });
+  return reference;
+}
+
+/** Returns a file's reference. */
+export async function referenceOf(file: string) {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { sha256: hash.digest("hex"), bytes };
 }
 
 async function send(target: UploadTarget, body: Blob): Promise<Error | undefined> {

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
 import type { UploadPort } from "../core/ports";
+import { uploadBytes } from "./uploads";
 
 /** The file that modules import as `ringmaster`: next to the bundles, or in the sources. */
 const definition = [
@@ -68,9 +68,5 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
       cause,
     );
   });
-  const bytes = bundle.outputFiles[0]!.contents;
-  const reference = { sha256: sha256(bytes), bytes: bytes.length };
-  const missing = await uploads.missing([reference]);
-  if (missing.length > 0) await uploads.put(reference, { bytes });
-  return reference.sha256;
+  return (await uploadBytes(uploads, bundle.outputFiles[0]!.contents)).sha256;
 }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { createReadStream, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Command } from "commander";
@@ -9,7 +8,7 @@ import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
 import { printJson, printTable } from "../output";
-import { createUploads } from "../uploads";
+import { createUploads, referenceOf } from "../uploads";
 
 /** Maximum number of files in a request, as in the API. */
 const filesPerCall = 100;
@@ -63,7 +62,7 @@ export function addArtifactCommands(runs: Command): void {
       const put = [];
       for (let from = 0; from < files.length; from += filesPerCall) {
         const contents = await Promise.all(
-          files.slice(from, from + filesPerCall).map(async (one) => ({ ...one, ...(await digestOf(one.file)) })),
+          files.slice(from, from + filesPerCall).map(async (one) => ({ ...one, ...(await referenceOf(one.file)) })),
         );
         const missing = new Set(await uploads.missing(contents));
         for (const { sha256, bytes, file: source } of contents) {
@@ -94,14 +93,4 @@ async function filesOf(
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((entry) => filesOf(join(file, entry.name), artifactPath(`${path}/${entry.name}`)));
   return (await Promise.all(below)).flat();
-}
-
-async function digestOf(file: string): Promise<{ readonly sha256: string; readonly bytes: number }> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    bytes += chunk.length;
-  }
-  return { sha256: hash.digest("hex"), bytes };
 }

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import type { Command } from "commander";
 import type { LineageGraph } from "../../api/lineage/shapes";
 import { InvalidInputError } from "../../core/errors";
@@ -7,6 +5,7 @@ import { contextOf } from "../context";
 import { drawLineage } from "../lineage-tree";
 import { modelVersionOf, parseReference } from "../model-reference";
 import { printJson } from "../output";
+import { referenceOf } from "../uploads";
 
 export function addLineageCommand(program: Command): void {
   const lineage = program.command("lineage").description("trace lineage between raw files, datasets, runs and models");
@@ -53,12 +52,10 @@ function show(graph: LineageGraph, json: boolean): void {
 }
 
 async function digestOf(file: string): Promise<string> {
-  const hash = createHash("sha256");
   try {
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+    return (await referenceOf(file)).sha256;
   } catch (cause) {
     const rule = "must be a readable file or a SHA-256";
     throw new InvalidInputError("the lineage cannot be shown", [{ path: "file", value: file, rule }], cause);
   }
-  return hash.digest("hex");
 }

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { sha256 } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";
 import type { Parameter } from "../../core/tuning/space";
 import type { ImportedTrials } from "../../core/tuning/warm-start";
@@ -7,7 +6,7 @@ import { contextOf } from "../context";
 import { collect } from "../option-values";
 import { type OptunaStudy, readOptunaStudy } from "../optuna";
 import { printJson } from "../output";
-import { createUploads } from "../uploads";
+import { createUploads, uploadBytes } from "../uploads";
 
 interface Options {
   readonly study?: string;
@@ -25,9 +24,7 @@ export function addStudyImportCommand(study: Command): void {
       const { client, json } = contextOf(command);
       const found = renamed(await readOptunaStudy(file, options.study), options.map);
       const bytes = new TextEncoder().encode(JSON.stringify(found.trials));
-      const reference = { sha256: sha256(bytes), bytes: bytes.length };
-      const uploads = createUploads(client);
-      if ((await uploads.missing([reference])).length > 0) await uploads.put(reference, { bytes });
+      const reference = await uploadBytes(createUploads(client), bytes);
       const { trials, parameters, leftOut } = found;
       if (json) printJson({ study: trials.study, trials: trials.trials.length, leftOut, parameters, ...reference });
       else process.stdout.write(linesOf(found, reference.sha256));
