@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { startsPerContainer } from "../../platform/members";
 import { visibleDevices } from "../engine/gpu";
 import { type Interruption, pause } from "./interruption";
+import { exitCodeOf } from "./process-per-training";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -73,7 +73,7 @@ function runProcess(options: HostWorkersOptions, worker: number, start: number):
   forward(child.stdout, firstIndex + worker, write);
   forward(child.stderr, firstIndex + worker, write);
   const remove = interruption.onceRaised(() => child.kill("SIGTERM"));
-  return endOf(child, interruption).finally(remove);
+  return exitCodeOf(child, "close", interruption).finally(remove);
 }
 
 /** Forwards a worker's output by lines. The trainer's own lines have their worker; the others get it as a prefix. */
@@ -81,15 +81,4 @@ function forward(stream: Readable, index: number, write: (line: string) => void)
   createInterface({ input: stream }).on("line", (line) =>
     write(line.startsWith("{") && line.includes(`"workerIndex":${index}`) ? line : `[worker ${index}] ${line}`),
   );
-}
-
-function endOf(child: ChildProcess, interruption: Interruption): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code, signal) => {
-      if (code !== null) resolve(code);
-      else if (interruption.raised) resolve(trainerExitCodes.retry);
-      else resolve(128 + constants.signals[signal as NodeJS.Signals]);
-    });
-  });
 }

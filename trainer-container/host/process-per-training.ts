@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import type { Interruption } from "./interruption";
@@ -9,8 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Trains a run in a process of its own, with this process's program and output: the state of a user's module must not
  * reach the next run of the job. The process ends with this one, because it is in the same container.
  *
- * @returns its exit code. For a process that a signal has ended: 128 and the signal's number; after an interruption the
- * code by which Batch starts the job again.
+ * @returns its exit code, as `exitCodeOf` gives it
  */
 export function trainInProcess(
   environment: Environment,
@@ -22,12 +21,22 @@ export function trainInProcess(
     stdio: ["ignore", "inherit", "inherit"],
   });
   const remove = interruption.onceRaised(() => child.kill("SIGTERM"));
-  return new Promise<number>((resolve, reject) => {
+  return exitCodeOf(child, "exit", interruption).finally(remove);
+}
+
+/**
+ * Resolves with a process's exit code. For a process that a signal has ended: 128 and the signal's number; after an
+ * interruption the code by which Batch starts the job again.
+ *
+ * @param event `close` waits for the output, too
+ */
+export function exitCodeOf(child: ChildProcess, event: "exit" | "close", interruption: Interruption): Promise<number> {
+  return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, signal) => {
+    child.once(event, (code: number | null, signal: NodeJS.Signals | null) => {
       if (code !== null) resolve(code);
       else if (interruption.raised) resolve(trainerExitCodes.retry);
       else resolve(128 + constants.signals[signal as NodeJS.Signals]);
     });
-  }).finally(remove);
+  });
 }
