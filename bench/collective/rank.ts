@@ -2,32 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
-import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
-import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { runChild, say } from "../support/child";
+import { openMesh } from "../support/mesh";
 import type { Measured, RankAddress, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
   readonly members: readonly RankAddress[];
-}
-
-function connect(listener: Listener, { rank, members }: Start): Promise<Mesh> {
-  return Mesh.open({
-    gangId: "bench",
-    generation: 1,
-    token: "bench",
-    rank,
-    microshards: members.length,
-    members: members.map((member) => ({ host: "127.0.0.1", ...member })),
-    listener,
-    heartbeat: new ThreadHeartbeat(),
-    timing: defaultCollectiveTiming,
-    now: () => performance.now(),
-  });
 }
 
 async function measure(collective: Collective, task: Task): Promise<Measured> {
@@ -67,7 +50,8 @@ async function main(): Promise<void> {
     if (collective) {
       say(await measure(collective, JSON.parse(line) as Task));
     } else {
-      collective = new Collective(await connect(listener, JSON.parse(line) as Start));
+      const { rank, members } = JSON.parse(line) as Start;
+      collective = new Collective(await openMesh(listener, rank, members));
       say({ ready: true });
     }
   }

@@ -1,31 +1,14 @@
 /** One rank: computes a backward pass of a given length, and sums its leaf with the others, overlapped or afterwards. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
-import { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
-import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { runChild, say } from "../support/child";
+import { openMesh } from "../support/mesh";
 import type { Measured, Start, Task } from "./protocol";
 
 /** Number of parts in which gradients become final, like the layers of a model. */
 const layers = 16;
-
-function connect(listener: Listener, { rank, ports }: Start): Promise<Mesh> {
-  return Mesh.open({
-    gangId: "bench",
-    generation: 1,
-    token: "bench",
-    rank,
-    microshards: ports.length,
-    members: ports.map((port) => ({ host: "127.0.0.1", port })),
-    listener,
-    heartbeat: new ThreadHeartbeat(),
-    timing: defaultCollectiveTiming,
-    now: () => performance.now(),
-  });
-}
 
 /** Blocks the thread like a backward pass. */
 function backward(
@@ -78,7 +61,9 @@ async function main(): Promise<void> {
     if (collective) {
       say(await measure(collective, JSON.parse(line) as Task));
     } else {
-      collective = new Collective(await connect(listener, JSON.parse(line) as Start));
+      const { rank, ports } = JSON.parse(line) as Start;
+      const members = ports.map((port) => ({ port }));
+      collective = new Collective(await openMesh(listener, rank, members));
       say({ ready: true });
     }
   }

@@ -2,13 +2,12 @@
 import { createInterface } from "node:readline";
 import type { NarrowFormat } from "../../core/training/narrow-format";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
-import { Mesh } from "../../trainer-container/collective/mesh";
+import type { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
-import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createGradientWire } from "../../trainer-container/loop/gradient-wire";
 import { runChild, say } from "../support/child";
+import { openMesh } from "../support/mesh";
 import { ArrivalOrder, leavesOf } from "./arrival-order";
 import { type Contender, contenders } from "./contenders";
 import { leafCount } from "./digits";
@@ -112,18 +111,8 @@ async function main(): Promise<void> {
       continue;
     }
     const { rank, ports } = JSON.parse(line) as Start;
-    const mesh = await Mesh.open({
-      gangId: "bench",
-      generation: 1,
-      token: "bench",
-      rank,
-      microshards: leafCount,
-      members: ports.map((port) => ({ host: "127.0.0.1", port })),
-      listener,
-      heartbeat: new ThreadHeartbeat(),
-      timing: defaultCollectiveTiming,
-      now: () => performance.now(),
-    });
+    const members = ports.map((port) => ({ port }));
+    const mesh = await openMesh(listener, rank, members, { microshards: leafCount });
     running = { mesh, collective: new Collective(mesh, chunkElements) };
     say({ ready: true });
   }

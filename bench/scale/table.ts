@@ -1,3 +1,4 @@
+import { sizeText } from "../collective/table";
 import type { FormationLine } from "./formation";
 import type { GoodputLine } from "./goodput";
 import type { SumLine } from "./sums";
@@ -67,11 +68,6 @@ export function goodputTable(lines: readonly GoodputLine[]): string {
       `${(goodput * 100).toFixed(2)} %`,
     ]),
   );
-}
-
-function sizeText(bytes: number): string {
-  if (bytes >= 100_000_000) return `${bytes / 1_000_000} MB`;
-  return bytes >= 2 ** 20 ? `${bytes / 2 ** 20} MiB` : `${bytes / 1024} KiB`;
 }
 
 function timeText(ms: number): string {

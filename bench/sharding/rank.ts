@@ -1,8 +1,7 @@
 /** One rank: the trainer's collective and optimizer with prepared gradients. Only steps are timed, not the refilling of leaves. */
 import { createInterface } from "node:readline";
-import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
-import { Mesh } from "../../trainer-container/collective/mesh";
+import type { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
@@ -15,6 +14,7 @@ import { ShardedReplica } from "../../trainer-container/loop/sharded-replica";
 import { shardedStep } from "../../trainer-container/loop/sharded-step";
 import { synchronizeShards } from "../../trainer-container/loop/sharded-synchronize";
 import { runChild, say } from "../support/child";
+import { openMesh } from "../support/mesh";
 import { benchPlan } from "../support/training-plan";
 import type { Measured, Setup, Start, Task } from "./protocol";
 
@@ -136,17 +136,10 @@ async function main(): Promise<void> {
     }
     const { rank, ports } = JSON.parse(line) as Start;
     const head = headOf(ports);
-    const mesh = await Mesh.open({
-      gangId: "bench",
-      generation: 1,
+    const mesh = await openMesh(listener, rank, head.members, {
       token: head.token,
-      rank,
       microshards: setup.microshards,
-      members: head.members,
-      listener,
-      heartbeat: new ThreadHeartbeat(),
       timing: { ...defaultCollectiveTiming, connectMs: 60_000, silenceMs: 60_000 },
-      now: () => performance.now(),
     });
     stepper = await createStepper(setup, mesh, head);
     say({});

@@ -1,17 +1,16 @@
 /** One of our workers, wired like the trainer: engine, leaves, collective, optimizer. Only the data are prepared in memory. */
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
-import { ThreadHeartbeat } from "../../trainer-container/collective/heartbeat";
 import { Listener } from "../../trainer-container/collective/listener";
-import { Mesh } from "../../trainer-container/collective/mesh";
+import type { Mesh } from "../../trainer-container/collective/mesh";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
-import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
 import { runChild, say } from "../support/child";
+import { openMesh } from "../support/mesh";
 import { benchPlan } from "../support/training-plan";
 import { memoryFeed } from "./memory-feed";
 import { batchesInMemory } from "./models";
@@ -91,18 +90,8 @@ async function main(): Promise<void> {
       continue;
     }
     const { rank, ports } = JSON.parse(line) as Start;
-    const mesh = await Mesh.open({
-      gangId: "bench",
-      generation: 1,
-      token: "bench",
-      rank,
-      microshards: setup.microshards,
-      members: ports.map((port) => ({ host: "127.0.0.1", port })),
-      listener,
-      heartbeat: new ThreadHeartbeat(),
-      timing: defaultCollectiveTiming,
-      now: () => performance.now(),
-    });
+    const members = ports.map((port) => ({ port }));
+    const mesh = await openMesh(listener, rank, members, { microshards: setup.microshards });
     trainer = await createTrainer(setup, mesh);
     say({ parameters: trainer.parameters } satisfies Ready);
   }
