@@ -481,7 +481,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         builtIn.activation({ activation: "sigmoid" }),
       ]);
       const binary = moduleOf(factory, { outputs: 1, task: "binary" });
-      await expect(engine.createModel(binary, 1)).rejects.toThrow(
+      await expect(engine().createModel(binary, 1)).rejects.toThrow(
         /ends in sigmoid; return logits.*the loss applies it/,
       );
       await create(moduleOf(factory, { outputs: 1, task: "regression" }));
