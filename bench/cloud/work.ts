@@ -66,12 +66,13 @@ export async function prepare([dynamoDbPort, s3Port, statesPort]: readonly numbe
   await putObject("small", small);
   await putObject("large", large);
   const definition = {
+    QueryLanguage: "JSONata",
     StartAt: "Ask",
     States: {
       Ask: {
         Type: "Task",
         Resource: "arn:aws:states:::lambda:invoke",
-        Parameters: { FunctionName: "echo", "Payload.$": "$" },
+        Arguments: { FunctionName: "echo", Payload: "{% $states.input %}" },
         Next: "End",
       },
       End: { Type: "Succeed" },

@@ -55,6 +55,3 @@ export class StateError extends Error {
     this.name = "StateError";
   }
 }
-
-/** The error of a JSONPath state that cannot be retried: a bad path or type. `States.ALL` does not match it. */
-export const runtimeError = "States.Runtime";

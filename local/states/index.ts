@@ -30,7 +30,7 @@ export interface StepFunctions extends Service {
 }
 
 /**
- * Creates the embedded AWS Step Functions: standard workflows in JSONata and JSONPath with the service's own protocol.
+ * Creates the embedded AWS Step Functions: standard workflows in JSONata with the service's own protocol.
  * Acknowledged data survive `kill -9`, and running executions resume at the next start
  * (docs/adr/004-step-functions.md).
  */

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "./json";
 
-export type QueryLanguage = "JSONata" | "JSONPath";
+/** The default of AWS, JSONPath, is not implemented. */
+export type QueryLanguage = "JSONata";
 export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";
 
 /** States and the first of them: a state machine, a branch of a Parallel, or a Map's processor. */
@@ -32,26 +33,17 @@ export interface Catcher {
   readonly Next: string;
   readonly Assign?: JsonObject;
   readonly Output?: Json;
-  readonly ResultPath?: string | null;
 }
 
-/**
- * A rule of a Choice state. In JSONata it has a `Condition`. In JSONPath it has a comparison, or rules joined by And,
- * Or and Not.
- */
+/** A rule of a Choice state. */
 export interface ChoiceRule {
   readonly Next?: string;
   readonly Assign?: JsonObject;
   readonly Output?: Json;
   readonly Condition?: string | boolean;
-  readonly Variable?: string;
-  readonly And?: readonly ChoiceRule[];
-  readonly Or?: readonly ChoiceRule[];
-  readonly Not?: ChoiceRule;
-  readonly [operator: string]: unknown;
 }
 
-/** A state of any type. Validation has checked that the fields fit its type and query language. */
+/** A state of any type. Validation has checked that the fields fit its type. */
 export interface State {
   readonly Type: StateType;
   readonly QueryLanguage?: QueryLanguage;
@@ -61,27 +53,11 @@ export interface State {
   readonly Retry?: readonly Retrier[];
   readonly Catch?: readonly Catcher[];
   readonly Assign?: JsonObject;
-  /** The fields of JSONata. */
   readonly Arguments?: Json;
   readonly Output?: Json;
   readonly Items?: Json;
   readonly ItemSelector?: Json;
-  /** The fields of JSONPath. */
-  readonly InputPath?: string | null;
-  readonly OutputPath?: string | null;
-  readonly ResultPath?: string | null;
-  readonly Parameters?: Json;
-  readonly ResultSelector?: Json;
-  readonly ItemsPath?: string;
-  readonly SecondsPath?: string;
-  readonly TimestampPath?: string;
-  readonly TimeoutSecondsPath?: string;
-  readonly HeartbeatSecondsPath?: string;
-  readonly MaxConcurrencyPath?: string;
-  readonly ErrorPath?: string;
-  readonly CausePath?: string;
   /** The fields of single types. */
-  readonly Result?: Json;
   readonly Resource?: string;
   readonly TimeoutSeconds?: number | string;
   readonly HeartbeatSeconds?: number | string;
@@ -91,7 +67,6 @@ export interface State {
   readonly Default?: string;
   readonly Branches?: readonly Container[];
   readonly ItemProcessor?: Container;
-  readonly Iterator?: Container;
   readonly MaxConcurrency?: number | string;
   /** The name of the child executions of a distributed Map. */
   readonly Label?: string;

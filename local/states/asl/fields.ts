@@ -1,30 +1,10 @@
-import type { QueryLanguage, StateType } from "../types";
+import type { StateType } from "../types";
 
-/** The fields that a state may have, by type and query language (https://states-language.net/spec.html). */
+/** The fields that a state may have, by type, in JSONata (https://states-language.net/spec.html). */
 const common = ["Type", "Comment", "QueryLanguage"];
 const transition = ["Next", "End"];
 const recovery = ["Retry", "Catch"];
-const paths = ["InputPath", "OutputPath"];
-const result = ["ResultPath", "ResultSelector", "Parameters"];
-
-const jsonPath: Readonly<Record<StateType, readonly string[]>> = {
-  Pass: [...transition, ...paths, "ResultPath", "Parameters", "Result", "Assign"],
-  Task: [
-    ...[...transition, ...recovery, ...paths, ...result, "Assign", "Resource"],
-    ...["TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath"],
-  ],
-  Choice: [...paths, "Choices", "Default", "Assign"],
-  Wait: [...transition, ...paths, "Seconds", "SecondsPath", "Timestamp", "TimestampPath", "Assign"],
-  Succeed: paths,
-  Fail: ["Error", "Cause", "ErrorPath", "CausePath"],
-  Parallel: [...transition, ...recovery, ...paths, ...result, "Assign", "Branches"],
-  Map: [
-    ...[...transition, ...recovery, ...paths, ...result, "Assign", "ItemProcessor", "Iterator"],
-    ...["ItemsPath", "ItemSelector", "MaxConcurrency", "MaxConcurrencyPath", "Label"],
-  ],
-};
-
-const jsonata: Readonly<Record<StateType, readonly string[]>> = {
+const fields: Readonly<Record<StateType, readonly string[]>> = {
   Pass: [...transition, "Output", "Assign"],
   Task: [...transition, ...recovery, "Resource", "Arguments", "Output", "Assign", "TimeoutSeconds", "HeartbeatSeconds"],
   Choice: ["Choices", "Default", "Output", "Assign"],
@@ -39,11 +19,10 @@ const jsonata: Readonly<Record<StateType, readonly string[]>> = {
 };
 
 export const isStateType = (type: unknown): type is StateType =>
-  typeof type === "string" && Object.hasOwn(jsonata, type);
-export const stateTypes = Object.keys(jsonata);
+  typeof type === "string" && Object.hasOwn(fields, type);
+export const stateTypes = Object.keys(fields);
 
-export const allowedFields = (type: StateType, language: QueryLanguage): ReadonlySet<string> =>
-  new Set([...common, ...(language === "JSONata" ? jsonata : jsonPath)[type]]);
+export const allowedFields = (type: StateType): ReadonlySet<string> => new Set([...common, ...fields[type]]);
 
 /** The AWS fields that this service does not implement. They are refused, not ignored. */
 export const unimplementedFields: ReadonlySet<string> = new Set([
@@ -52,9 +31,7 @@ export const unimplementedFields: ReadonlySet<string> = new Set([
   "ItemBatcher",
   "ResultWriter",
   "ToleratedFailureCount",
-  "ToleratedFailureCountPath",
   "ToleratedFailurePercentage",
-  "ToleratedFailurePercentagePath",
 ]);
 
 /** The required fields. Exactly one of each group must exist. */
@@ -64,13 +41,10 @@ export const required: Readonly<Record<StateType, readonly (readonly string[])[]
   Choice: [["Choices"]],
   Wait: [
     ["Next", "End"],
-    ["Seconds", "SecondsPath", "Timestamp", "TimestampPath"],
+    ["Seconds", "Timestamp"],
   ],
   Succeed: [],
   Fail: [],
   Parallel: [["Next", "End"], ["Branches"]],
-  Map: [
-    ["Next", "End"],
-    ["ItemProcessor", "Iterator"],
-  ],
+  Map: [["Next", "End"], ["ItemProcessor"]],
 };

@@ -20,9 +20,7 @@ function assignments(states: JsonObject, at: string): readonly Assignment[] {
 }
 
 const variables = (assign: Json | undefined, at: string): readonly Assignment[] =>
-  isObject(assign)
-    ? Object.keys(assign).map((key) => ({ variable: key.replace(/\.\$$/, ""), at: `${at}/${key}` }))
-    : [];
+  isObject(assign) ? Object.keys(assign).map((key) => ({ variable: key, at: `${at}/${key}` })) : [];
 
 /**
  * Checks a scope against the enclosing scopes. It may read their variables but not assign them.

@@ -1,6 +1,5 @@
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
-import type { QueryLanguage } from "../types";
-import { checkAssign, checkPath, checkTemplate } from "./expressions";
+import { checkAssign, checkTemplate } from "./expressions";
 import type { Report } from "./report";
 
 type Range = (value: Json) => boolean;
@@ -55,17 +54,16 @@ export function checkRetry(list: Json, report: Report, at: string): void {
   });
 }
 
-export function checkCatch(list: Json, language: QueryLanguage, report: Report, at: string): void {
-  const own = language === "JSONata" ? "Output" : "ResultPath";
-  const allowed = new Set(["ErrorEquals", "Next", "Comment", "Assign", own]);
+const catcherFields: ReadonlySet<string> = new Set(["ErrorEquals", "Next", "Comment", "Assign", "Output"]);
+
+export function checkCatch(list: Json, report: Report, at: string): void {
   eachHandler(list, report, at, (catcher, here) => {
     for (const field of Object.keys(catcher)) {
-      if (!allowed.has(field)) report.add(`${here}/${field}`, `Field '${field}' is not supported`);
+      if (!catcherFields.has(field)) report.add(`${here}/${field}`, `Field '${field}' is not supported`);
     }
-    const { Next: next, Assign: assign, Output: output, ResultPath: path } = catcher;
+    const { Next: next, Assign: assign, Output: output } = catcher;
     if (next === undefined) report.add(here, "These fields are required: [Next]");
-    checkAssign(assign, language, `${here}/Assign`, report);
-    if (output !== undefined && own === "Output") checkTemplate(output, language, `${here}/Output`, report);
-    if (path !== undefined && own === "ResultPath") checkPath(path, `${here}/ResultPath`, report, { reference: true });
+    checkAssign(assign, `${here}/Assign`, report);
+    if (output !== undefined) checkTemplate(output, `${here}/Output`, report);
   });
 }

@@ -1,8 +1,8 @@
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
 import { expressionIn } from "../query/template";
 import { implementedResources, parseResource } from "../resource";
-import type { QueryLanguage, StateType } from "../types";
-import { checkAssign, checkPath, checkTemplate } from "./expressions";
+import type { StateType } from "../types";
+import { checkAssign, checkTemplate } from "./expressions";
 import { allowedFields, isStateType, required, stateTypes, unimplementedFields } from "./fields";
 import type { Report } from "./report";
 import { checkScope } from "./scopes";
@@ -19,33 +19,18 @@ export function checkState(name: string, state: JsonObject, around: Surroundings
     );
     return;
   }
-  const language = languageOf(state, around, at);
-  checkFields(state, type, language, report, at);
-  checkValues(state, language, report, at);
+  checkFields(state, type, report, at);
+  checkValues(state, report, at);
   if (type === "Task") checkResource(state["Resource"], report, at);
-  if (type === "Choice") checkChoices(state["Choices"], language, report, `${at}/Choices`);
+  if (type === "Choice") checkChoices(state["Choices"], report, `${at}/Choices`);
   if (state["Retry"] !== undefined) checkRetry(state["Retry"], report, `${at}/Retry`);
-  if (state["Catch"] !== undefined) checkCatch(state["Catch"], language, report, `${at}/Catch`);
-  const inner = { ...around, language: around.language };
-  if (type === "Parallel") checkBranches(state["Branches"], inner, `${at}/Branches`);
-  if (type === "Map") checkProcessor(state, inner, at);
+  if (state["Catch"] !== undefined) checkCatch(state["Catch"], report, `${at}/Catch`);
+  if (type === "Parallel") checkBranches(state["Branches"], around, `${at}/Branches`);
+  if (type === "Map") checkProcessor(state, around, at);
 }
 
-function languageOf(state: JsonObject, { language, whole, report }: Surroundings, at: string): QueryLanguage {
-  const { QueryLanguage: own } = state;
-  if (own === undefined) return language;
-  if (own !== "JSONata" && own !== "JSONPath") {
-    report.add(`${at}/QueryLanguage`, "Value must be one of: [JSONPath, JSONata]");
-    return language;
-  }
-  if (own === "JSONPath" && whole === "JSONata") {
-    report.add(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
-  }
-  return own;
-}
-
-function checkFields(state: JsonObject, type: StateType, language: QueryLanguage, report: Report, at: string): void {
-  const allowed = allowedFields(type, language);
+function checkFields(state: JsonObject, type: StateType, report: Report, at: string): void {
+  const allowed = allowedFields(type);
   for (const field of Object.keys(state)) {
     if (allowed.has(field)) continue;
     const why = unimplementedFields.has(field)
@@ -54,17 +39,17 @@ function checkFields(state: JsonObject, type: StateType, language: QueryLanguage
     report.add(`${at}/${field}`, why);
   }
   for (const group of required[type]) {
-    const usable = group.filter((field) => allowed.has(field));
-    const present = usable.filter((field) => state[field] !== undefined);
-    if (present.length === 0) report.add(at, `These fields are required: [${usable.join(" or ")}]`);
+    const present = group.filter((field) => state[field] !== undefined);
+    if (present.length === 0) report.add(at, `These fields are required: [${group.join(" or ")}]`);
     if (present.length > 1) report.add(at, `Only one of these fields is allowed: [${present.join(", ")}]`);
+  }
+  if (state["QueryLanguage"] !== undefined && state["QueryLanguage"] !== "JSONata") {
+    report.add(`${at}/QueryLanguage`, "The embedded Step Functions implement JSONata only");
   }
   if (state["End"] !== undefined && state["End"] !== true) report.add(`${at}/End`, "Value must be true");
 }
 
-const templates = ["Arguments", "Output", "Items", "ItemSelector", "Parameters", "ResultSelector"];
-const plainPaths = ["InputPath", "OutputPath", "ItemsPath", "SecondsPath", "TimestampPath", "TimeoutSecondsPath"];
-const morePaths = ["HeartbeatSecondsPath", "MaxConcurrencyPath"];
+const templates = ["Arguments", "Output", "Items", "ItemSelector"];
 const counts: Readonly<Record<string, number>> = {
   Seconds: 0,
   TimeoutSeconds: 1,
@@ -73,28 +58,26 @@ const counts: Readonly<Record<string, number>> = {
 };
 const texts = ["Timestamp", "Error", "Cause"];
 
-function checkValues(state: JsonObject, language: QueryLanguage, report: Report, at: string): void {
+function checkValues(state: JsonObject, report: Report, at: string): void {
   const present = (fields: readonly string[]) =>
     fields.flatMap((field) => (state[field] === undefined ? [] : [[field, state[field]] as const]));
-  for (const [field, value] of present(templates)) checkTemplate(value, language, `${at}/${field}`, report);
-  for (const [field, value] of present([...plainPaths, ...morePaths])) checkPath(value, `${at}/${field}`, report);
-  for (const [field, value] of present(["ResultPath"])) checkPath(value, `${at}/${field}`, report, { reference: true });
+  for (const [field, value] of present(templates)) checkTemplate(value, `${at}/${field}`, report);
   for (const [field, value] of present(Object.keys(counts))) {
-    checkCount(value, counts[field] ?? 0, language, `${at}/${field}`, report);
+    checkCount(value, counts[field] ?? 0, `${at}/${field}`, report);
   }
   for (const [field, value] of present(texts)) {
     if (typeof value !== "string") report.add(`${at}/${field}`, "Expected value of type String");
-    else checkTemplate(value, language, `${at}/${field}`, report);
+    else checkTemplate(value, `${at}/${field}`, report);
   }
-  checkAssign(state["Assign"], language, `${at}/Assign`, report);
+  checkAssign(state["Assign"], `${at}/Assign`, report);
   const { TimeoutSeconds: timeout, HeartbeatSeconds: heartbeat } = state;
   if (isInteger(timeout) && isInteger(heartbeat) && heartbeat >= timeout) {
     report.add(`${at}/HeartbeatSeconds`, "HeartbeatSeconds must be smaller than TimeoutSeconds");
   }
 }
 
-function checkCount(value: Json, least: number, language: QueryLanguage, at: string, report: Report): void {
-  if (language === "JSONata" && expressionIn(value) !== undefined) checkTemplate(value, language, at, report);
+function checkCount(value: Json, least: number, at: string, report: Report): void {
+  if (expressionIn(value) !== undefined) checkTemplate(value, at, report);
   else if (!isInteger(value) || value < least || value > 99_999_999) {
     report.add(at, `Expected value of type Integer between ${least} and 99999999`);
   }
@@ -121,17 +104,13 @@ function checkBranches(branches: Json | undefined, around: Surroundings, at: str
 }
 
 function checkProcessor(state: JsonObject, around: Surroundings, at: string): void {
-  const field = state["ItemProcessor"] === undefined ? "Iterator" : "ItemProcessor";
-  const processor = state[field];
+  const processor = state["ItemProcessor"];
   if (!isObject(processor)) return;
-  const distributed = checkProcessorConfig(
-    processor["ProcessorConfig"],
-    around.report,
-    `${at}/${field}/ProcessorConfig`,
-  );
+  const here = `${at}/ItemProcessor`;
+  const distributed = checkProcessorConfig(processor["ProcessorConfig"], around.report, `${here}/ProcessorConfig`);
   if (state["Label"] !== undefined) checkLabel(state["Label"], distributed, around.report, `${at}/Label`);
   // A child execution sees no variable of its parent, and may use the same names.
-  checkContainer(processor, distributed ? { ...around, assigned: new Set() } : around, `${at}/${field}`);
+  checkContainer(processor, distributed ? { ...around, assigned: new Set() } : around, here);
 }
 
 /** Returns whether the Map is distributed. */
@@ -164,10 +143,6 @@ function checkLabel(label: Json, distributed: boolean, report: Report, at: strin
 
 /** The surroundings of a checked state. */
 export interface Surroundings {
-  /** The language of the enclosing container. A state may override it. */
-  readonly language: QueryLanguage;
-  /** The language of the whole state machine. */
-  readonly whole: QueryLanguage;
   /** The names of all states so far, which are unique in the whole machine. */
   readonly names: Set<string>;
   /** The variables that the enclosing scopes assign. An inner scope may read but not assign them. */

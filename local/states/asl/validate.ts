@@ -1,7 +1,6 @@
 import { parseJson } from "../../../core/json-text";
 import { portLimits } from "../../wire";
 import { isObject, type Json, type JsonObject } from "../json";
-import type { QueryLanguage } from "../types";
 import { type Diagnostic, Report } from "./report";
 import { checkContainer } from "./validate-state";
 
@@ -42,17 +41,13 @@ function checkMachine(definition: JsonObject, report: Report): void {
   for (const key of Object.keys(definition)) {
     if (!machineFields.has(key)) report.add(`/${key}`, `Field '${key}' is not supported`);
   }
-  if (language !== "JSONata" && language !== "JSONPath") {
-    report.add("/QueryLanguage", "Value must be one of: [JSONPath, JSONata]");
+  if (language !== "JSONata") {
+    report.add("/QueryLanguage", `The embedded Step Functions implement JSONata only, not ${JSON.stringify(language)}`);
+    return;
   }
   if (timeout !== undefined && !(Number.isInteger(timeout) && Number(timeout) > 0 && Number(timeout) <= 99_999_999)) {
     report.add("/TimeoutSeconds", "Expected value of type Integer between 1 and 99999999");
   }
   if (version !== undefined && version !== "1.0") report.add("/Version", "Version must be '1.0'");
-  const names = new Set<string>();
-  checkContainer(
-    definition,
-    { language: language as QueryLanguage, whole: language as QueryLanguage, names, assigned: new Set(), report },
-    "",
-  );
+  checkContainer(definition, { names: new Set(), assigned: new Set(), report }, "");
 }

@@ -2,7 +2,7 @@ import { executionArn, stateMachineArn } from "../arns";
 import type { JsonObject } from "../json";
 import type { Scope } from "../query/scope";
 import type { ExecutionSummary } from "../store/records";
-import { type ExecutionState, stateOf, type Thread, variablesOf } from "./thread";
+import { type ExecutionState, type Thread, variablesOf } from "./thread";
 
 /** The view of a running execution for the rules of its states. */
 export interface View {
@@ -50,7 +50,6 @@ export function contextOf({ summary, state }: View, thread: Thread, token?: stri
 }
 
 export const scopeOf = (view: View, thread: Thread, token?: string): Scope => ({
-  language: stateOf(thread).QueryLanguage ?? view.state.machine.QueryLanguage ?? "JSONPath",
   input: thread.input,
   context: contextOf(view, thread, token),
   variables: variablesOf(view.state, thread),

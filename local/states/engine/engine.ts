@@ -117,7 +117,7 @@ export class Engine {
 
   private runMap({ summary, state }: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome> {
     const { machine } = state;
-    const definition = childDefinition(machine.States, run.state, machine.QueryLanguage ?? "JSONPath");
+    const definition = childDefinition(machine.States, run.state);
     const { roleArn, machineUpdatedAt, revisionId } = summary;
     const parent = { machine: summary.machine, name: summary.name };
     const inherited = { roleArn, machineUpdatedAt, ...(revisionId !== undefined && { revisionId }), parent };

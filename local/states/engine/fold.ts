@@ -90,8 +90,7 @@ function startIteration(
   record: LogRecord & { readonly type: "MapIterationStarted" },
 ): void {
   const { phase } = thread;
-  const { ItemProcessor, Iterator: legacy } = stateOf(thread);
-  const container = ItemProcessor ?? legacy;
+  const { ItemProcessor: container } = stateOf(thread);
   if (phase.kind !== "join" || !container) return;
   const id = `${thread.id}/${record.seq}.${record.index}`;
   const item = phase.items?.[record.index] ?? null;

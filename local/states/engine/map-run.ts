@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { childMachine } from "../arns";
 import { byteLength, type Json, maxPayloadBytes } from "../json";
 import type { ExecutionSummary } from "../store/records";
-import type { Container, QueryLanguage, State } from "../types";
+import type { Container, State } from "../types";
 import type { Outcome } from "./tasks/invoke";
 
 /** The resource of the task that a distributed Map is in the log. */
@@ -106,18 +106,18 @@ function childName(path: string): string {
 }
 
 /** Returns the definition of a distributed Map's children. */
-export function childDefinition(states: Container["States"], state: string, language: QueryLanguage): string {
+export function childDefinition(states: Container["States"], state: string): string {
   const found = findState(states, state);
   if (!found?.ItemProcessor) throw new Error(`no Map '${state}' in the definition: the validation let it pass`);
   const { StartAt, States } = found.ItemProcessor;
-  return JSON.stringify({ QueryLanguage: language, StartAt, States });
+  return JSON.stringify({ QueryLanguage: "JSONata", StartAt, States });
 }
 
 /** Names of states are unique in the whole machine. */
 function findState(states: Container["States"], name: string): State | undefined {
   if (Object.hasOwn(states, name)) return states[name];
-  for (const { ItemProcessor, Iterator: legacy, Branches = [] } of Object.values(states)) {
-    for (const container of [ItemProcessor, legacy, ...Branches]) {
+  for (const { ItemProcessor, Branches = [] } of Object.values(states)) {
+    for (const container of [ItemProcessor, ...Branches]) {
       const found = container && findState(container.States, name);
       if (found) return found;
     }

@@ -1,16 +1,17 @@
-import { runtimeError } from "../errors";
 import type { Failure } from "../store/log-record";
 import type { Catcher, Retrier, State } from "../types";
 
 /** The error name that `States.TaskFailed` does not include. */
 const timeout = "States.Timeout";
+/** The error name that `States.ALL` does not include. */
+const runtime = "States.Runtime";
 
 /** Returns whether an `ErrorEquals` list includes the failure (https://states-language.net/spec.html#errors). */
 export function matches(names: readonly string[], failure: Failure): boolean {
   const { error, heartbeat } = failure;
   return names.some((name) => {
     if (name === error) return true;
-    if (error === runtimeError) return false;
+    if (error === runtime) return false;
     if (name === "States.ALL") return true;
     if (name === "States.HeartbeatTimeout") return heartbeat === true;
     return name === "States.TaskFailed" && error !== timeout;

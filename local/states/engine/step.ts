@@ -7,14 +7,14 @@ import { type Draft, draft, exitDraft, failureDraft, failureOf } from "./draft";
 import { decideRetry, findCatcher } from "./retry";
 import { choose } from "./states/choice";
 import { proceedMap, proceedParallel, startMap, startParallel } from "./states/join";
-import { failState, pass, succeed, wait } from "./states/simple";
+import { failState, pass, wait } from "./states/simple";
 import { schedule } from "./states/task";
 import { rootThread, stateOf, type TaskPhase, type Thread } from "./thread";
 import { abandon } from "./unwind";
 
 const work = {
   Pass: pass,
-  Succeed: succeed,
+  Succeed: pass,
   Fail: failState,
   Choice: choose,
   Wait: wait,
@@ -53,7 +53,7 @@ async function proceed(view: View, thread: Thread): Promise<readonly Draft[]> {
     case "ended":
       return ended(view, thread, phase.output);
     case "waiting":
-      return view.now() < phase.until ? [] : succeed(view, thread);
+      return view.now() < phase.until ? [] : pass(view, thread);
     case "backoff":
       return view.now() < phase.until ? [] : work[state.Type](view, thread);
     case "task":

@@ -1,12 +1,10 @@
 import type { Json, JsonObject } from "../json";
-import type { QueryLanguage } from "../types";
 
 /** The values that an expression in a state may use. */
 export interface Scope {
-  readonly language: QueryLanguage;
   /** The state's input when the state was entered. */
   readonly input: Json;
-  /** The context object: `$states.context`, or `$$` in JSONPath. */
+  /** The context object: `$states.context`. */
   readonly context: JsonObject;
   /** The visible variables. Inner scopes hide outer ones. */
   readonly variables: JsonObject;

@@ -50,10 +50,8 @@ export async function fillTemplate(template: Json, field: string, scope: Scope):
 }
 
 /** Creates the error for a field whose expression returned the wrong kind of value. */
-export function unexpectedType(language: Scope["language"], field: string, expected: string, value: Json): StateError {
+export function unexpectedType(field: string, expected: string, value: Json): StateError {
   const was = value === null ? "null" : isArray(value) ? "array" : typeof value;
   const what = `The field '${field}' has an unexpected type. Expected '${expected}', but was '${was}' for value: ${JSON.stringify(value)}`;
-  return language === "JSONata"
-    ? new StateError(queryEvaluationError, what, { location: field })
-    : new StateError("States.Runtime", what);
+  return new StateError(queryEvaluationError, what, { location: field });
 }

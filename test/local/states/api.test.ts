@@ -126,7 +126,7 @@ describe("state machines", () => {
     const validate = (definition: string) =>
       states.client.send(new ValidateStateMachineDefinitionCommand({ definition }));
     expect(await validate(JSON.stringify(waits))).toMatchObject({ result: "OK", diagnostics: [] });
-    expect(await validate("{}")).toMatchObject({
+    expect(await validate('{"QueryLanguage":"JSONata"}')).toMatchObject({
       result: "FAIL",
       diagnostics: [
         { code: "SCHEMA_VALIDATION_FAILED", location: "/", message: "These fields are required: [States, StartAt]" },

@@ -5,7 +5,6 @@ import { expressionIn, fillTemplate } from "../../../local/states/query/template
 import { type Harness, jsonata, lambda, open, output } from "./support/harness";
 
 const scope: Scope = {
-  language: "JSONata",
   input: { n: 5, list: [{ o: 1 }, { o: 2 }], text: "a-b" },
   context: { Execution: { Name: "e" } },
   variables: { v: { deep: [1, 2] }, zero: 0 },
@@ -136,6 +135,18 @@ describe("in a flow", () => {
     const P = { Type: "Parallel", Branches: [branch(1), branch(2)], Next: "E" };
     const E = { Type: "Pass", Output: { sums: "{% $states.input %}", leaked: "{% $exists($own) %}" }, End: true };
     expect(await run(jsonata({ A, P, E }))).toEqual({ sums: [101, 102], leaked: false });
+  });
+
+  it("shows a task of a function's ARN as a Lambda function's in the history", async () => {
+    const Resource = "arn:aws:lambda:us-east-1:000000000000:function:echo";
+    const A = { Type: "Task", Resource, Arguments: { a: 1 }, TimeoutSeconds: 5, End: true };
+    const events = await states.history((await states.run(jsonata({ A }))).executionArn as string);
+    expect(events.map(({ type }) => type)).toEqual([
+      ...["ExecutionStarted", "TaskStateEntered", "LambdaFunctionScheduled", "LambdaFunctionStarted"],
+      ...["LambdaFunctionSucceeded", "TaskStateExited", "ExecutionSucceeded"],
+    ]);
+    const scheduled = { input: '{"a":1}', timeoutInSeconds: 5 };
+    expect(events[2]?.lambdaFunctionScheduledEventDetails).toMatchObject(scheduled);
   });
 
   it("gives a task its Arguments and sees its result in Output and Assign", async () => {

@@ -1,14 +1,5 @@
 import { SendTaskHeartbeatCommand, SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
-import {
-  FunctionFailure,
-  type Harness,
-  jsonata,
-  jsonPath,
-  lambda,
-  open,
-  output,
-  waitForToken,
-} from "./support/harness";
+import { FunctionFailure, type Harness, jsonata, lambda, open, output, waitForToken } from "./support/harness";
 
 let states: Harness;
 let calls: unknown[] = [];
@@ -146,7 +137,7 @@ describe("after a restart", () => {
   });
 
   it("the same start is still the same execution", async () => {
-    const definition = jsonPath({ W: { Type: "Wait", Seconds: 60, End: true } });
+    const definition = jsonata({ W: { Type: "Wait", Seconds: 60, End: true } });
     const arn = await states.start(definition, { a: 1 }, "e");
     states = await states.restart();
     const { startDate, stateMachineArn } = await states.describe(arn);
@@ -186,10 +177,10 @@ it("the context object gives JSONPath its token", async () => {
   const A = {
     Type: "Task",
     Resource: "arn:aws:states:::lambda:invoke.waitForTaskToken",
-    Parameters: { FunctionName: "ask", Payload: { "token.$": "$$.Task.Token" } },
+    Arguments: { FunctionName: "ask", Payload: { token: "{% $states.context.Task.Token %}" } },
     End: true,
   };
-  const arn = await states.start(jsonPath({ A }));
+  const arn = await states.start(jsonata({ A }));
   await states.settle();
   await states.client.send(new SendTaskSuccessCommand({ taskToken: tokens[0], output: '"yes"' }));
   await states.settle();

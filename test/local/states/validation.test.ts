@@ -12,20 +12,24 @@ const jsonata = (S: object, more: object = {}, others: object = {}) => ({
   States: { S, ...others },
   ...more,
 });
-const jsonPath = (S: object, others: object = {}) => ({ StartAt: "S", States: { S, ...others } });
 const inner = (name: string, more: object = {}) => ({ StartAt: name, States: { [name]: { ...pass, ...more } } });
 const findings = (definition: unknown) =>
   validateDefinition(JSON.stringify(definition)).map(({ location, message }) => `${location}: ${message}`);
 
 describe("a definition is refused for", () => {
   it.each<[string, unknown, string]>([
-    ["no states", { StartAt: "S" }, "/: These fields are required: [States]"],
-    ["a start that is not there", { StartAt: "X", States: { S: pass } }, "/StartAt: Missing 'StartAt' target: X"],
+    ["no states", { QueryLanguage: "JSONata", StartAt: "S" }, "/: These fields are required: [States]"],
+    ["a start that is not there", jsonata(pass, { StartAt: "X" }), "/StartAt: Missing 'StartAt' target: X"],
     ["an unknown field of the machine", jsonata(pass, { Timeout: 1 }), "/Timeout: Field 'Timeout' is not supported"],
     [
-      "a query language",
+      "an unknown query language",
       jsonata(pass, { QueryLanguage: "jq" }),
-      "/QueryLanguage: Value must be one of: [JSONPath, JSONata]",
+      '/QueryLanguage: The embedded Step Functions implement JSONata only, not "jq"',
+    ],
+    [
+      "the default query language",
+      { StartAt: "S", States: { S: pass } },
+      '/QueryLanguage: The embedded Step Functions implement JSONata only, not "JSONPath"',
     ],
     [
       "a machine's timeout",
@@ -52,14 +56,9 @@ describe("a definition is refused for", () => {
       "/States/S/ResultPath: Field 'ResultPath' is not supported",
     ],
     [
-      "JSONata's fields in JSONPath",
-      jsonPath({ ...pass, Output: 1 }),
-      "/States/S/Output: Field 'Output' is not supported",
-    ],
-    [
-      "going back to JSONPath",
+      "a state in another language",
       jsonata({ ...pass, QueryLanguage: "JSONPath" }),
-      "/States/S: 'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine",
+      "/States/S/QueryLanguage: The embedded Step Functions implement JSONata only",
     ],
     [
       "an expression that does not parse",
@@ -90,26 +89,6 @@ describe("a definition is refused for", () => {
       "an impossible variable's name",
       jsonata({ ...pass, Assign: { "a-b": 1 } }),
       "/States/S/Assign/a-b: Invalid variable name 'a-b'",
-    ],
-    [
-      "a path that does not parse",
-      jsonPath({ ...pass, InputPath: "a.b" }),
-      "/States/S/InputPath: Value is not a valid JSONPath: Invalid path 'a.b': unexpected 'a.b' at position 0",
-    ],
-    [
-      "a ResultPath that is no reference",
-      jsonPath({ ...pass, ResultPath: "$.a[*]" }),
-      "/States/S/ResultPath: Value is not a Reference Path: $.a[*]",
-    ],
-    [
-      "a template's path that is no text",
-      jsonPath({ ...pass, Parameters: { "a.$": 1 } }),
-      "/States/S/Parameters/a.$: The value of a field whose name ends in '.$' must be a JSONPath or an intrinsic function",
-    ],
-    [
-      "an unknown intrinsic",
-      jsonPath({ ...pass, Parameters: { "a.$": "States.No()" } }),
-      "/States/S/Parameters/a.$: The value for the field 'a.$' must be a valid JSONPath or a valid intrinsic function call: Invalid intrinsic function 'States.No()': no States.No",
     ],
     [
       "a resource that is not implemented",
@@ -155,11 +134,6 @@ describe("a definition is refused for", () => {
       "a rule that leads nowhere",
       jsonata({ Type: "Choice", Choices: [{ Condition: true, Next: "X" }] }),
       "/States/S/Choices[0]/Next: Missing 'Next' target: X",
-    ],
-    [
-      "a rule with two operators",
-      jsonPath({ Type: "Choice", Choices: [{ Variable: "$.a", IsNull: true, IsString: true, Next: "S" }] }),
-      "/States/S/Choices[0]: A rule needs exactly one comparison operator, or one of And, Or, Not",
     ],
     [
       "a Default that is not there",
@@ -305,11 +279,10 @@ describe("a definition is accepted", () => {
     ],
     [
       "a bare function",
-      jsonPath({
+      jsonata({
         Type: "Task",
         Resource: "arn:aws:lambda:us-east-1:000000000000:function:f:live",
-        Parameters: { "a.$": "$.b" },
-        ResultPath: null,
+        Arguments: { a: "{% $states.input.b %}" },
         End: true,
       }),
     ],
@@ -322,22 +295,6 @@ describe("a definition is accepted", () => {
         ItemProcessor: { ...inner("A"), ProcessorConfig: { Mode: "INLINE" } },
         End: true,
       }),
-    ],
-    [
-      "a Choice in JSONPath",
-      jsonPath(
-        {
-          Type: "Choice",
-          Choices: [
-            {
-              And: [{ Variable: "$.a", IsPresent: true }, { Not: { Variable: "$.a", NumericLessThanPath: "$.b" } }],
-              Next: "T",
-            },
-          ],
-          Default: "T",
-        },
-        { T: { Type: "Succeed" } },
-      ),
     ],
     ["a Fail", jsonata({ Type: "Fail", Error: "{% 'E' %}", Cause: "because" })],
   ])("%s, as another validator has it too", (_title, definition) => {

@@ -1,37 +1,26 @@
 import { StateError } from "../../errors";
 import type { Json } from "../../json";
-import { ruleHolds } from "../../query/comparison";
 import { exitWithInput } from "../../query/dataflow";
-import { resolve } from "../../query/path";
 import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
-import type { ChoiceRule, State } from "../../types";
+import type { ChoiceRule } from "../../types";
 import { scopeOf, type View } from "../context";
 import { type Draft, exitDraft } from "../draft";
 import { stateOf, type Thread } from "../thread";
 
-async function holds(rule: ChoiceRule, index: number, scope: Scope, subject: Json): Promise<boolean> {
-  if (scope.language === "JSONPath") return ruleHolds(rule, scope, subject);
+async function holds(rule: ChoiceRule, index: number, scope: Scope): Promise<boolean> {
   const field = `Choices[${index}]/Condition`;
   const value = await fillTemplate(rule.Condition as Json, field, scope);
   if (typeof value === "boolean") return value;
-  throw unexpectedType(scope.language, field, "boolean", value);
-}
-
-/** Returns the value of `$` in the rules of a JSONPath Choice: the input after InputPath. */
-function subjectOf(state: State, scope: Scope): Json {
-  const { InputPath: path } = state;
-  if (path === undefined || scope.language === "JSONata") return scope.input;
-  return path === null ? {} : resolve(path, "InputPath", scope);
+  throw unexpectedType(field, "boolean", value);
 }
 
 /** Takes the first rule that holds. Its Output and Assign replace the state's. */
 export async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
   const scope = scopeOf(view, thread);
-  const subject = subjectOf(state, scope);
   for (const [index, rule] of (state.Choices ?? []).entries()) {
-    if (!(await holds(rule, index, scope, subject))) continue;
+    if (!(await holds(rule, index, scope))) continue;
     const { Assign: assign, Output: output } = rule;
     const own = { ...state, Assign: assign, ...(output !== undefined && { Output: output }) };
     return exitDraft(thread, await exitWithInput(own, scope), rule.Next);

@@ -1,8 +1,5 @@
-import { runtimeError, StateError } from "../../errors";
 import { isArray, isInteger, isObject, type Json } from "../../json";
-import { argumentsOf, mapInput } from "../../query/dataflow";
-import { fillPayload } from "../../query/intrinsic-parse";
-import { resolve } from "../../query/path";
+import { argumentsOf } from "../../query/dataflow";
 import type { Scope } from "../../query/scope";
 import { fillTemplate, unexpectedType } from "../../query/template";
 import { scopeOf, type View } from "../context";
@@ -18,25 +15,17 @@ export async function startParallel(view: View, thread: Thread): Promise<readonl
 }
 
 async function itemsOf(thread: Thread, scope: Scope): Promise<readonly Json[]> {
-  const { Items, ItemsPath = "$" } = stateOf(thread);
-  if (scope.language === "JSONPath") {
-    const items = resolve(ItemsPath, "ItemsPath", scope, mapInput(stateOf(thread), scope));
-    if (isArray(items)) return items;
-    throw new StateError(runtimeError, `Reference path "${ItemsPath}" must point to array.`);
-  }
+  const { Items } = stateOf(thread);
   const items = Items === undefined ? scope.input : await fillTemplate(Items, "Items", scope);
   if (isArray(items)) return items;
   if (isObject(items)) return Object.entries(items).map(([Key, Value]) => ({ Key, Value }));
-  throw unexpectedType(scope.language, "Items", "array", items);
+  throw unexpectedType("Items", "array", items);
 }
 
 async function concurrencyOf(thread: Thread, scope: Scope): Promise<number> {
-  const { MaxConcurrency = 0, MaxConcurrencyPath: path } = stateOf(thread);
-  const value = path
-    ? resolve(path, "MaxConcurrencyPath", scope)
-    : await fillTemplate(MaxConcurrency, "MaxConcurrency", scope);
-  if (!isInteger(value) || value < 0)
-    throw unexpectedType(scope.language, "MaxConcurrency", "a non-negative integer", value);
+  const { MaxConcurrency = 0 } = stateOf(thread);
+  const value = await fillTemplate(MaxConcurrency, "MaxConcurrency", scope);
+  if (!isInteger(value) || value < 0) throw unexpectedType("MaxConcurrency", "a non-negative integer", value);
   const most = maxConcurrency[modeOf(thread)];
   return value === 0 ? most : Math.min(value, most);
 }
@@ -70,16 +59,13 @@ async function startMapRun(
   ];
 }
 
-/** Returns the input of an iteration: the item, or the result of ItemSelector (formerly Parameters). */
+/** Returns the input of an iteration: the item, or the result of ItemSelector. */
 async function itemInput(view: View, thread: Thread, item: Json, index: number): Promise<Json> {
-  const { ItemSelector, Parameters } = stateOf(thread);
-  const template = ItemSelector ?? Parameters;
+  const { ItemSelector: template } = stateOf(thread);
   if (template === undefined) return item;
   const outer = scopeOf(view, thread);
   const scope = { ...outer, context: { ...outer.context, Map: { Item: { Index: index, Value: item } } } };
-  return scope.language === "JSONata"
-    ? fillTemplate(template, "ItemSelector", scope)
-    : fillPayload(template, "ItemSelector", scope, mapInput(stateOf(thread), scope));
+  return fillTemplate(template, "ItemSelector", scope);
 }
 
 /** Decides the next step of a waiting Map: it starts an iteration if it may, or ends if all iterations have ended. */

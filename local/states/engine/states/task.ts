@@ -11,7 +11,7 @@ const waitsForToken = (resource: string): boolean => resource.endsWith(".waitFor
 /** Evaluates the task's parameters and schedules it. The invocation begins after this is on disk. */
 export async function schedule(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
-  const { Resource: resource = "", TimeoutSeconds, TimeoutSecondsPath, HeartbeatSeconds, HeartbeatSecondsPath } = state;
+  const { Resource: resource = "", TimeoutSeconds, HeartbeatSeconds } = state;
   const token = waitsForToken(resource) ? view.token(thread) : undefined;
   const scope = scopeOf(view, thread, token);
   const parameters = await argumentsOf(state, scope);
@@ -21,8 +21,8 @@ export async function schedule(view: View, thread: Thread): Promise<readonly Dra
       `The state/task '${thread.state}' has arguments with a size exceeding the maximum number of bytes service limit.`,
     );
   }
-  const timeoutSeconds = await seconds(scope, "TimeoutSeconds", TimeoutSeconds, TimeoutSecondsPath, 1);
-  const heartbeatSeconds = await seconds(scope, "HeartbeatSeconds", HeartbeatSeconds, HeartbeatSecondsPath, 1);
+  const timeoutSeconds = await seconds(scope, "TimeoutSeconds", TimeoutSeconds, 1);
+  const heartbeatSeconds = await seconds(scope, "HeartbeatSeconds", HeartbeatSeconds, 1);
   const task = {
     resource,
     parameters,

@@ -156,12 +156,6 @@ export const jsonata = (states: object, more: object = {}): object => ({
   ...more,
 });
 
-export const jsonPath = (states: object, more: object = {}): object => ({
-  StartAt: Object.keys(states)[0],
-  States: states,
-  ...more,
-});
-
 /** Returns a Task state that invokes `name`. */
 export const lambda = (name: string, more: object = {}): object => ({
   Type: "Task",
