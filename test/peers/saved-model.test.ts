@@ -51,7 +51,7 @@ const tasks = ["classification", "binary", "regression"] as const;
       const network = build(shape, apply);
       shake(network, random);
       const size = shape.reduce((product, side) => product * side, 1);
-      const draw = name === "embedding" ? () => Math.floor(random() * 4) : () => Math.fround(random() * 4 - 2);
+      const draw = name.startsWith("embedding") ? () => Math.floor(random() * 4) : () => Math.fround(random() * 4 - 2);
       const rows = Array.from({ length: caseRows }, () => ({ x: Array.from({ length: size }, draw) }));
       const values = rows.flatMap(({ x }) => x);
       const predicted = tf.tidy(() =>

@@ -162,6 +162,29 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
     chain(layers.batchNormalization({ axis: 2, scale: false, center: false })),
   ],
   ["layer normalisation", series, chain(layers.layerNormalization())],
+  ...(["lstm", "gru", "simpleRNN"] as const).map((name): (typeof cases)[number] => [
+    `embedding with a mask for ${name}`,
+    [6],
+    (from) => {
+      const steps = layers.embedding({ inputDim: 4, outputDim: 3, maskZero: true }).apply(from) as SymbolicTensor;
+      const through = chain(layers.dropout({ rate: 0.5 }), layers.dense({ units: 3, activation: "tanh" }))(steps);
+      const all = layers[name]({ units: 3, returnSequences: true }).apply(through) as SymbolicTensor;
+      const last = layers[name]({ units: 2, goBackwards: true }).apply(all) as SymbolicTensor;
+      return layers
+        .concatenate()
+        .apply([last, layers[name]({ units: 2 }).apply(steps) as SymbolicTensor]) as SymbolicTensor;
+    },
+  ]),
+  [
+    "masked steps for both directions",
+    series,
+    chain(
+      layers.thresholdedReLU({ theta: 1.2 }),
+      layers.masking(),
+      layers.bidirectional({ layer: layers.lstm({ units: 3, returnSequences: true }) as RNN, mergeMode: "concat" }),
+      layers.timeDistributed({ layer: layers.dense({ units: 2 }) }),
+    ),
+  ],
   ["embedding", [3], (from) => chain(layers.embedding({ inputDim: 4, outputDim: 5 }))(from)],
   ["rescaling", image, chain(layers.rescaling({ scale: 0.1, offset: 2 }))],
   [

@@ -3,6 +3,7 @@ import type { GraphBuilder } from "./builder";
 import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";
 import { denseLayers } from "./layers/dense";
+import { maskOf } from "./layers/masks";
 import { mergeLayers } from "./layers/merges";
 import { recurrentLayers } from "./layers/recurrent";
 import { sequenceLayers } from "./layers/sequences";
@@ -32,10 +33,14 @@ export const convertibleLayers: readonly string[] = Object.keys(converters).sort
  */
 export function addNetwork(builder: GraphBuilder, network: Network, input: string): string {
   const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);
+  const masks = new Map<string, string | undefined>();
   for (const layer of network.layers) {
     const converter = Object.hasOwn(converters, layer.className) ? converters[layer.className] : undefined;
     if (!converter) throw new UnsupportedLayerError(layer, `ONNX export supports ${convertibleLayers.join(", ")}`);
-    values.set(layer.id, converter({ builder, layer, inputs: layer.inputs.map((id) => values.get(id)!) }));
+    const inputs = layer.inputs.map((id) => values.get(id)!);
+    const conversion = { builder, layer, inputs, masks: layer.inputs.map((id) => masks.get(id)) };
+    values.set(layer.id, converter(conversion));
+    masks.set(layer.id, maskOf(conversion));
   }
   return values.get(network.output)!.last;
 }

@@ -7,6 +7,8 @@ export interface Conversion {
   readonly builder: GraphBuilder;
   readonly layer: NetworkLayer;
   readonly inputs: readonly Value[];
+  /** Mask of each input, see `masks.ts`. */
+  readonly masks: readonly (string | undefined)[];
 }
 
 export type Converter = (conversion: Conversion) => Value;

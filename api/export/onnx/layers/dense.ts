@@ -20,8 +20,7 @@ export const denseLayers: Readonly<Record<string, Converter>> = {
   },
 
   Embedding(conversion) {
-    const { builder, layer } = conversion;
-    if (layer.config["maskZero"] === true) return unsupported(conversion, "its maskZero makes later layers omit steps");
+    const { builder } = conversion;
     // TensorFlow.js truncates indices to whole numbers.
     const indices = builder.add("Cast", [only(conversion).last], { to: { int: 7 } });
     return channelsLast(conversion, builder.add("Gather", [weight(conversion, "embeddings"), indices]));

@@ -17,6 +17,8 @@ interface Direction {
   readonly recurrentKernel: NetworkWeight;
   /** x_t·W + b by time, `[rows, gates × units]`, in the order in which the steps are computed. */
   readonly projected: readonly string[];
+  /** The input's mask by time, `[rows, 1]`, in the same order, if it has one. */
+  readonly masks: readonly string[] | undefined;
 }
 
 /** Returns h_t by time, `[rows, units]`. The state before the first step is 0. */
@@ -60,12 +62,13 @@ const cells: Readonly<Record<string, Cell>> = {
     const { builder } = direction.conversion;
     const kernel = gatesOf(direction, 0, 4);
     let state: string | undefined;
-    return overTime(direction, (x, h) => {
+    return overTime(direction, (x, h, step) => {
       const z = h === undefined ? x : builder.add("Add", [x, builder.add("MatMul", [h, kernel])]);
       const gate = (index: number) => activate(direction, "recurrentActivation", gateOf(direction, z, index));
       const added = builder.add("Mul", [gate(0), activate(direction, "activation", gateOf(direction, z, 2))]);
-      state = state === undefined ? added : builder.add("Add", [builder.add("Mul", [gate(1), state]), added]);
-      return builder.add("Mul", [gate(3), activate(direction, "activation", state)]);
+      const next = state === undefined ? added : builder.add("Add", [builder.add("Mul", [gate(1), state]), added]);
+      state = masked(direction, step, next, state);
+      return builder.add("Mul", [gate(3), activate(direction, "activation", next)]);
     });
   },
 };
@@ -115,6 +118,7 @@ function run(
   goesBackwards: boolean,
 ): readonly string[] {
   const { builder, layer, inputs } = conversion;
+  const [mask] = conversion.masks;
   const cell = Object.hasOwn(cells, className) ? cells[className] : undefined;
   if (!cell) return unsupported(conversion, `the layer in it is ${className}, not ${Object.keys(cells).join(", ")}`);
   if (inputs.length > 1) return unsupported(conversion, "it receives its initial state");
@@ -127,14 +131,31 @@ function run(
   const product = builder.add("MatMul", [only(conversion).last, constant(builder, kernel)]);
   const all = bias ? builder.add("Add", [product, constant(builder, bias)]) : product;
   const steps = goesBackwards ? range(0, time).map((step) => time - 1 - step) : range(0, time);
-  const projected = steps.map((step) => builder.add("Gather", [all, builder.integer(step)], { axis: { int: 1 } }));
-  return cell({ conversion, config, units: recurrentKernel.shape[0]!, recurrentKernel, projected });
+  const byTime = (x: string) =>
+    steps.map((step) => builder.add("Gather", [x, builder.integer(step)], { axis: { int: 1 } }));
+  const given = { projected: byTime(all), masks: mask === undefined ? undefined : byTime(mask) };
+  return cell({ conversion, config, units: recurrentKernel.shape[0]!, recurrentKernel, ...given });
 }
 
-function overTime({ projected }: Direction, step: (x: string, h: string | undefined) => string): readonly string[] {
+function overTime(
+  direction: Direction,
+  compute: (x: string, h: string | undefined, step: number) => string,
+): readonly string[] {
   const outputs: string[] = [];
-  for (const x of projected) outputs.push(step(x, outputs.at(-1)));
+  for (const [step, x] of direction.projected.entries()) {
+    const h = outputs.at(-1);
+    outputs.push(masked(direction, step, compute(x, h, step), h));
+  }
   return outputs;
+}
+
+/** Keeps the former value, which is 0 before the first step, where the mask omits the step. */
+function masked({ conversion: { builder }, masks }: Direction, step: number, next: string, former?: string): string {
+  const mask = masks?.[step];
+  if (mask === undefined) return next;
+  const taken = builder.add("Mul", [next, mask]);
+  if (former === undefined) return taken;
+  return builder.add("Add", [taken, builder.add("Mul", [former, builder.add("Sub", [builder.floats([1], []), mask])])]);
 }
 
 /** Returns the last output, or all as `[rows, time, units]`. */

@@ -2,8 +2,9 @@ import { causalMask, sinusoidalPositions } from "../../../../adapters/tfjs/layer
 import { applied } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only } from "./convert";
 import { weight } from "./dense";
+import { maskOfValues } from "./masks";
 
-/** The platform's own layers (`adapters/tfjs/layers`). */
+/** Layers of sequences: the platform's own (`adapters/tfjs/layers`), and Masking. */
 export const sequenceLayers: Readonly<Record<string, Converter>> = {
   /** Queries, keys and values are three products here, because each has its own transposition. */
   MultiHeadAttention(conversion) {
@@ -50,6 +51,11 @@ export const sequenceLayers: Readonly<Record<string, Converter>> = {
     const root = builder.add("Sqrt", [builder.add("Add", [mean, epsilon])]);
     const normal = builder.add("Div", [x, root]);
     return channelsLast(conversion, builder.add("Mul", [normal, weight(conversion, "gamma")]));
+  },
+
+  Masking(conversion) {
+    const product = conversion.builder.add("Mul", [only(conversion).last, maskOfValues(conversion)]);
+    return channelsLast(conversion, product);
   },
 
   Gelu(conversion) {

@@ -79,7 +79,7 @@ function causal(conversion: Conversion, window: number): Conversion {
   const zeros = (window - 1) * dilation;
   const padded = builder.add("Pad", [first, builder.integers([0, 0, zeros, 0, 0, 0])]);
   const input = new Value(builder, [length + zeros, channels], { first: padded });
-  return { builder, layer: { ...layer, config: { ...layer.config, padding: "valid" } }, inputs: [input] };
+  return { ...conversion, layer: { ...layer, config: { ...layer.config, padding: "valid" } }, inputs: [input] };
 }
 
 function slide(

@@ -1,0 +1,32 @@
+import { type Conversion, numberOf, only, unsupported } from "./convert";
+
+/**
+ * Returns the mask of a layer's output, or undefined: float `[rows, time, 1]`, 1 at the steps that later recurrent layers take and 0
+ * at those that they omit. Layers that do not support masks were refused when the model was built.
+ */
+export function maskOf(conversion: Conversion): string | undefined {
+  const { builder, layer, masks, inputs } = conversion;
+  if (layer.className === "Embedding" && layer.config["maskZero"] === true) {
+    const ids = only(conversion);
+    const column = builder.add("Reshape", [ids.last, builder.integers([0, ids.shape[0]!, 1])]);
+    return isOther(conversion, column, 0);
+  }
+  if (layer.className === "Masking") return maskOfValues(conversion);
+  const inner = layer.config["layer"] as { readonly config: typeof layer.config } | undefined;
+  if ((inner?.config ?? layer.config)["returnSequences"] === false) return undefined;
+  if (inputs.length > 1 && masks.some((mask) => mask !== undefined))
+    return unsupported(conversion, "it joins inputs that have a mask");
+  return masks[0];
+}
+
+/** Returns the mask of the layer Masking: the steps at which a feature is not the masked value. */
+export function maskOfValues(conversion: Conversion): string {
+  const others = isOther(conversion, only(conversion).last, numberOf(conversion, "maskValue", 0));
+  return conversion.builder.add("ReduceMax", [others], { axes: { ints: [-1] }, keepdims: { int: 1 } });
+}
+
+/** Returns 1 where the elements are not `value`, otherwise 0. */
+function isOther({ builder }: Conversion, x: string, value: number): string {
+  const equal = builder.add("Cast", [builder.add("Equal", [x, builder.floats([value], [])])], { to: { int: 1 } });
+  return builder.add("Sub", [builder.floats([1], []), equal]);
+}
