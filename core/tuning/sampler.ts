@@ -67,7 +67,9 @@ const maxGrid = 1_000_000;
 
 /** Returns the rules that the settings break for this space and number of objectives. */
 export function problemsOfSampler(settings: SamplerSettings, space: Space, objectives: number): readonly string[] {
-  if (settings.type === "cmaes" && objectives > 1) return ["cmaes searches for one objective: use nsga2 or tpe"];
+  if ((settings.type === "cmaes" || settings.type === "gp") && objectives > 1) {
+    return [`${settings.type} searches for one objective, but the study has ${objectives}: use nsga2 or tpe`];
+  }
   if (settings.type === "cmaes" && Object.values(space).every(({ type }) => type === "categorical")) {
     return ["cmaes needs a parameter of type float or int: use tpe or random"];
   }

@@ -128,9 +128,15 @@ describe("CMA-ES", () => {
     expect(spread(history.slice(300))).toBeGreaterThan(1);
   });
 
-  it("is refused for several objectives, and for choices alone", () => {
+  it("is refused for several objectives, as gp is, and for choices alone", () => {
     const settings = samplerSettingsSchema.parse({ type: "cmaes" });
-    expect(problemsOfSampler(settings, box(2), 2)).toEqual(["cmaes searches for one objective: use nsga2 or tpe"]);
+    expect(problemsOfSampler(settings, box(2), 2)).toEqual([
+      "cmaes searches for one objective, but the study has 2: use nsga2 or tpe",
+    ]);
+    expect(problemsOfSampler(samplerSettingsSchema.parse({ type: "gp" }), box(2), 2)).toEqual([
+      "gp searches for one objective, but the study has 2: use nsga2 or tpe",
+    ]);
+    expect(problemsOfSampler(samplerSettingsSchema.parse({ type: "gp" }), box(2), 1)).toEqual([]);
     const choices = spaceSchema.parse({ kind: { type: "categorical", choices: ["a", "b"] } });
     expect(problemsOfSampler(settings, choices, 1)).toEqual([
       "cmaes needs a parameter of type float or int: use tpe or random",
