@@ -79,6 +79,10 @@ function checkSpace(job: Job, study: Values, add: Add): void {
     const unknown = problems.find(({ rule }) => rule === unknownPath);
     if (unknown) add(["space", path], undefined, unknown.rule);
     else for (const { key, value, rule } of problems) add(["space", path, ...key], value, rule);
+    const between = betweenEnds(parameter);
+    if (problems.length === 0 && between !== undefined && settingProblems(job, path, between).length > 0) {
+      add(["space", path, "type"], "float", "must be int, because the job permits whole numbers alone");
+    }
   }
 }
 
@@ -97,6 +101,16 @@ function valuesOf(parameter: Values): readonly (readonly [key: readonly Property
     [["low"], low],
     [["high"], high],
   ];
+}
+
+/** Share of a range at which a float is hardly ever a whole number: the golden section. */
+const betweenShare = 0.3819660112501051;
+
+/** Returns a value of a float between its ends, which may be whole numbers by chance; `undefined` if it has none. */
+function betweenEnds({ type, low, high, step }: Values): number | undefined {
+  if (type !== "float" || typeof low !== "number" || typeof high !== "number") return undefined;
+  const value = low + (typeof step === "number" ? step : betweenShare * (high - low));
+  return value > low && value < high ? value : undefined;
 }
 
 /**

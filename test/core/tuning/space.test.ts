@@ -1,5 +1,7 @@
 import { createSampler, problemsOfSampler } from "../../../core/tuning/sampler";
 import { contains, fromUnit, parameterOrder, type Space, spaceSchema } from "../../../core/tuning/space";
+import { studyDefinitionSchema } from "../../../core/tuning/study";
+import { jobInput } from "../../support/fixtures";
 
 const space = (given: object): Space => spaceSchema.parse(given);
 const rulesOf = (given: object) =>
@@ -83,5 +85,27 @@ describe("a search space", () => {
     ]);
     const [rule] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }), 1);
     expect(rule).toMatch("needs a step");
+  });
+});
+
+describe("a parameter of a study", () => {
+  const rulesOf = (parameter: unknown, path = "hyperparameters.batchSize") => {
+    const parsed = studyDefinitionSchema.safeParse({
+      name: "s",
+      job: jobInput(),
+      objectives: [{ metric: "validation/loss", direction: "minimize" }],
+      space: { [path]: parameter },
+      stop: { trials: 1 },
+    });
+    return parsed.success ? [] : parsed.error.issues.map(({ path: at, message }) => [at.at(-1), message]);
+  };
+
+  it("cannot be a float where the job takes whole numbers, also where both ends are whole", () => {
+    const problem = ["type", "must be int, because the job permits whole numbers alone"];
+    expect(rulesOf({ type: "float", low: 32, high: 64 })).toEqual([problem]);
+    expect(rulesOf({ type: "float", low: 32, high: 64, step: 0.5 })).toEqual([problem]);
+    expect(rulesOf({ type: "float", low: 32, high: 64, step: 8 })).toEqual([]);
+    expect(rulesOf({ type: "int", low: 32, high: 64 })).toEqual([]);
+    expect(rulesOf({ type: "float", low: 1, high: 2 }, "hyperparameters.learningRate")).toEqual([]);
   });
 });
