@@ -27,7 +27,7 @@ export function expandSettings(settings: readonly string[], job: Job): readonly 
   const size = options.reduce((product, { length }) => product * length, 1);
   if (size > maxGroup) {
     const rule = `must give at most ${maxGroup} runs, but the values give ${size}; use a study for a larger search`;
-    throw new InvalidInputError("the settings", [{ path: "--set", value: settings.join(" "), rule }]);
+    throw new InvalidInputError("the settings are not valid", [{ path: "--set", value: settings.join(" "), rule }]);
   }
   return options.reduce<readonly (readonly string[])[]>(
     (groups, values) => groups.flatMap((group) => values.map((value) => [...group, value])),
@@ -41,7 +41,7 @@ function fullPath(name: string, job: Job): string {
   const found = Object.keys(paramsOfJob(job)).filter((path) => path.endsWith(`.${name}`));
   if (found.length <= 1) return found[0] ?? name;
   const rule = `must be a whole path, because several settings end so: ${found.join(", ")}`;
-  throw new InvalidInputError("the settings", [{ path: "--set", value: name, rule }]);
+  throw new InvalidInputError("the settings are not valid", [{ path: "--set", value: name, rule }]);
 }
 
 function valuesOf(text: string): readonly string[] {
@@ -50,7 +50,7 @@ function valuesOf(text: string): readonly string[] {
     const [from, to] = [Number(first), Number(last)];
     if (to >= from && to - from < maxGroup) return Array.from({ length: to - from + 1 }, (_, i) => String(from + i));
     const rule = `must be a range FIRST..LAST that ascends, with at most ${maxGroup} values`;
-    throw new InvalidInputError("the settings", [{ path: "--set", value: text, rule }]);
+    throw new InvalidInputError("the settings are not valid", [{ path: "--set", value: text, rule }]);
   }
   // A comma outside of brackets, braces and quotes separates values: YAML reads them as the members of a list.
   try {

@@ -33,5 +33,6 @@ describe("settings with several values", () => {
     [["seed=1..1000", "lr=1,2"], "at most 1000 runs, but the values give 2000"],
   ])("%s is refused", (settings, message) => {
     expect(() => expandSettings(settings, job)).toThrow(message);
+    expect(() => expandSettings(settings, job)).toThrow(/^the settings are not valid: /);
   });
 });
