@@ -40,7 +40,8 @@ export function nameOfFiles(files: readonly string[]): string {
 
 /**
  * Returns the files in the order of their rows, which is that of their names, and their format. Of a folder these are
- * all files of a known format at any depth, without those whose name begins with a dot or an underscore.
+ * all files of a known format at any depth, without those whose name begins with a dot or an underscore, and without
+ * empty tables.
  *
  * @throws InvalidInputError if there are none, or of several formats
  */
@@ -93,8 +94,14 @@ function* walk(folder: string): Generator<string> {
     if (/^[._]/.test(entry.name)) continue;
     const file = path.join(folder, entry.name);
     if (entry.isDirectory()) yield* walk(file);
-    else if (formatOf(file) !== undefined && fs.statSync(file).size > 0) yield file;
+    else if (isRead(file)) yield file;
   }
+}
+
+/** Tables without a byte are omitted: some programs write them for parts without rows. An empty image is damaged. */
+function isRead(file: string): boolean {
+  const format = formatOf(file);
+  return format === "sample" || (format !== undefined && fs.statSync(file).size > 0);
 }
 
 /** Orders by code units, on every machine alike. */

@@ -149,11 +149,19 @@ it.each([
     undefined,
     /must have at most 65536 values, and has 300 × 300 × 3; give a smaller --size/,
   ],
+  ["no byte", "x.png", Buffer.alloc(0), undefined, /must not be empty/],
   ["text in another encoding", "x.txt", Buffer.from([0x66, 0xfc, 0x72]), undefined, /must be UTF-8 without zero bytes/],
 ])("names the file of %s", async (_case, name, content, size, message) => {
   const file = write(`broken-${name}-${content.length}/class/${name}`, content);
   await expect(read(file, size)).rejects.toThrow(message);
   await expect(read(file, size)).rejects.toThrow(file);
+});
+
+it("names an empty image of a folder", async () => {
+  const image = png(1, 2, true, () => 1);
+  write("empty/a/1.png", image);
+  const empty = write("empty/b/2.png", "");
+  await expect(read(path.join(folder, "empty"))).rejects.toThrow(`${empty} cannot be read`);
 });
 
 it("parses sizes", () => {
