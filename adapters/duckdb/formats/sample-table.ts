@@ -113,6 +113,12 @@ function assertLike(first: Sample, sample: Sample): void {
   const shape = ({ image }: Sample): string => (image ? `${image.height}x${image.width}x${image.channels}` : "none");
   const problem = (path: string, rule: string) =>
     new InvalidInputError(`${sample.path} cannot be used`, [{ path, rule }]);
+  if ((first.image === undefined) !== (sample.image === undefined)) {
+    throw problem(
+      "image",
+      `must be in every sample or in none, and ${first.path} has ${first.image ? "one" : "none"}; remove one of the files`,
+    );
+  }
   if (shape(first) !== shape(sample)) {
     const rule = `must have the size of ${first.path}, ${shape(first)}, and has ${shape(sample)}; convert all images with --size, such as --size ${shape(first)}`;
     throw problem("image", rule);

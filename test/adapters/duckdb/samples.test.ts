@@ -157,11 +157,16 @@ it.each([
   await expect(read(file, size)).rejects.toThrow(file);
 });
 
-it("names an empty image of a folder", async () => {
+it("names an empty image of a folder, and an image between texts", async () => {
   const image = png(1, 2, true, () => 1);
   write("empty/a/1.png", image);
   const empty = write("empty/b/2.png", "");
   await expect(read(path.join(folder, "empty"))).rejects.toThrow(`${empty} cannot be read`);
+  const text = write("mixed/README.txt", "about the images");
+  write("mixed/a/1.png", image);
+  await expect(read(path.join(folder, "mixed"))).rejects.toThrow(
+    `must be in every sample or in none, and ${text} has none; remove one of the files`,
+  );
 });
 
 it("parses sizes", () => {
