@@ -6,6 +6,7 @@ import { canonicalTypes } from "./cast";
 import { type Counts, countsOf, nearTypes, typeOf } from "./column-counts";
 import { joinedColumns } from "./column-origins";
 import type { TargetSize } from "./formats/image-header";
+import { maxDigits, wideDecimal } from "./formats/tables";
 import type { NumberFormat } from "./number-formats";
 import type { DuckDbSession } from "./session";
 import { type DataFiles, openSource } from "./source";
@@ -75,7 +76,10 @@ export async function inferSchema(
     const rule = `is required: name the column of ${file} to predict: ${names}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", rule }]);
   }
-  const columns = [...types.keys()].map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
+  const isRead = (name: string): boolean => name === label || !types.get(name)!.startsWith(wideDecimal);
+  const columns = [...types.keys()]
+    .filter(isRead)
+    .map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
   if (!types.has(label)) {
     const rule = `must be a column of ${file}: ${names}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
@@ -91,7 +95,13 @@ export async function inferSchema(
   const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];
   const joined = await joinedColumns(session, files);
   const inferred: InferredColumn[] = [];
-  for (const [name, counts] of found) {
+  for (const name of types.keys()) {
+    const counts = found.get(name);
+    if (counts === undefined) {
+      const note = `decimals of more than ${maxDigits} digits are not read: write them as DOUBLE`;
+      inferred.push({ name, type: "string", role: "ignore", omitted: true, note });
+      continue;
+    }
     // A token that is no missing value in this file is a value of its text columns.
     const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
     const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept);

@@ -5,7 +5,16 @@ import type { TargetSize } from "./formats/image-header";
 import { openSamples } from "./formats/open-samples";
 import { reading } from "./formats/read-errors";
 import { type DataFiles, type Format, listFiles, nameOfFiles, unusable } from "./formats/source-files";
-import { assertSameColumns, openCsv, openJson, openParquet, type TableFile, unionOf } from "./formats/tables";
+import {
+  assertSameColumns,
+  maxDigits,
+  openCsv,
+  openJson,
+  openParquet,
+  type TableFile,
+  unionOf,
+  wideDecimal,
+} from "./formats/tables";
 import type { DuckDbSession } from "./session";
 
 export type { DataFiles } from "./formats/source-files";
@@ -78,14 +87,16 @@ export async function openSource(
 }
 
 function assertColumns(name: string, types: ReadonlyMap<string, string>, columns: readonly ColumnSchema[]): void {
-  const lacking = columns.filter((column) => !types.has(column.name));
-  if (lacking.length === 0) return;
   const there = [...types.keys()];
-  throw new InvalidInputError(
-    `${name} does not fit the schema`,
-    lacking.map((column) => ({
-      path: `columns.${column.name}`,
-      rule: `must be in the file, whose columns are ${there.slice(0, 30).join(", ")}${there.length > 30 ? ", …" : ""}`,
-    })),
-  );
+  const problems = columns.flatMap((column) => {
+    const [path, type] = [`columns.${column.name}`, types.get(column.name)];
+    if (type?.startsWith(wideDecimal)) {
+      const rule = `must have at most ${maxDigits} digits, because DuckDB reads wider decimals as other numbers; write it as DOUBLE, or leave it out of the schema`;
+      return [{ path, value: type, rule }];
+    }
+    if (type !== undefined) return [];
+    const rule = `must be in the file, whose columns are ${there.slice(0, 30).join(", ")}${there.length > 30 ? ", …" : ""}`;
+    return [{ path, rule }];
+  });
+  if (problems.length > 0) throw new InvalidInputError(`${name} does not fit the schema`, problems);
 }

@@ -51,13 +51,26 @@ export async function openCsv(session: DuckDbSession, file: string): Promise<Tab
   };
 }
 
+/** The maximum number of digits of a decimal of Parquet: of wider ones, DuckDB 1.5 reads some as other numbers. */
+export const maxDigits = 38;
+/** The beginning of the type of columns with wider decimals, which no column of a schema can be. */
+export const wideDecimal = "WIDE DECIMAL";
+
 export async function openParquet(session: DuckDbSession, file: string): Promise<TableFile> {
-  const parts = await session.rows(`SELECT name, num_children FROM parquet_schema(${listOf([file])})`);
+  const described = await session.rows(`SELECT name, num_children, precision FROM parquet_schema(${listOf([file])})`);
+  const columns = topLevel(
+    described.map(({ name, num_children, precision }) => ({
+      name: String(name),
+      children: Number(num_children ?? 0),
+      precision: Number(precision ?? 0),
+    })),
+  );
   assertNames(
     file,
-    topLevel(parts.map((part) => ({ name: String(part["name"]), children: Number(part["num_children"] ?? 0) }))),
+    columns.map(({ name }) => name),
   );
-  const types = await columnTypes(session, `read_parquet(${listOf([file])})`);
+  const types = new Map(await columnTypes(session, `read_parquet(${listOf([file])})`));
+  for (const { name, precision } of columns) if (precision > maxDigits) types.set(name, `${wideDecimal}(${precision})`);
   return {
     file,
     types,
@@ -66,16 +79,27 @@ export async function openParquet(session: DuckDbSession, file: string): Promise
   };
 }
 
-/** Returns the names of the columns from a schema in depth-first order, whose first part is the root. */
-function topLevel(parts: readonly { readonly name: string; readonly children: number }[]): readonly string[] {
-  const names: string[] = [];
+interface ParquetPart {
+  readonly name: string;
+  readonly children: number;
+  /** The number of digits of a decimal; of a column the largest in it. */
+  readonly precision: number;
+}
+
+/** Returns the columns of a schema in depth-first order, whose first part is the root. */
+function topLevel(parts: readonly ParquetPart[]): readonly ParquetPart[] {
+  const columns: ParquetPart[] = [];
   let inside = 0;
-  for (const { name, children } of parts.slice(1)) {
-    if (inside === 0) names.push(name);
-    else inside -= 1;
-    inside += children;
+  for (const part of parts.slice(1)) {
+    const last = columns.at(-1);
+    if (inside === 0 || last === undefined) columns.push(part);
+    else {
+      inside -= 1;
+      columns[columns.length - 1] = { ...last, precision: Math.max(last.precision, part.precision) };
+    }
+    inside += part.children;
   }
-  return names;
+  return columns;
 }
 
 export async function openJson(session: DuckDbSession, file: string): Promise<TableFile> {

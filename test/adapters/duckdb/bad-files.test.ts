@@ -3,6 +3,7 @@ import * as path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import { scanText } from "../../../adapters/duckdb/formats/text-scan";
+import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import type { DuckDbSession } from "../../../adapters/duckdb/session";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
@@ -201,6 +202,35 @@ it.each([
   // In kibibytes.
   expect(process.resourceUsage().maxRSS - residentBefore).toBeLessThan(300 * 1_024);
   fs.rmSync(file);
+});
+
+/** Parquet of PyArrow: 40 rows with `a`, a decimal(50, 2) from 0 to 39, and the numbers `b` and `y`. */
+const wide = [
+  "UEFSMRUEFZANFeYCTBVQFQASAAAotS/9YEgCTQUAQkcbKIBNGgNbMkVhwDSKgCYG8HAKYYhJBQNFYcA0ioDAJ5tssrfce++9dwqH6k8dUgfUMd",
+  "QJ6hBdQhfQNdOL6dGcMifMOfKGvLRbdsPuiT/iG7/AEXDQO/IOvDNuhVvUnrQH7Q2bwSatK+vCurPjAycQAN7whje84Q1veMMb3vCGN7zhDW94",
+  "wxve8IY3vOENb3jDG97whje84Q1veMMb3vCGN7zh4QQrsRUAFUwVXiwVUBUQFQYVBhwAAAAotS/9ICYxAQACAAAAUAEGC0AgDERhHEiiLEzjPF",
+  "AkTVRlXVimbVznfWAojmRpnhUEFcACFZABTBVQFQASAAAotS/9IKD9AQACyg4LEFi+Gfygy+cRSgFvnPHFFU8c8cMNL5zwwQUPHPDv3rtz3649",
+  "O/br1qtTny49OvTnzpszX648OfLjAwAVABVMFV4sFVAVEBUGFQYcAAAAKLUv/SAmMQEAAgAAAFABBgtAIAxEYRxIoixM4zxQJE1UZV1Ypm1c53",
+  "1gKI5kaZ4VBBUQFSJMFQQVABIAACi1L/0gCEEAAAAAAAABAAAAFQAVGhUsLBVQFRAVBhUGHAAAACi1L/0gDWkAAAIAAABQAQELqqqqqqoVBBlM",
+  "NQAYBnNjaGVtYRUGABUOFSoVAhgBYSUKFQQVZCxcFQQVZAAAABUCJQIYAWIlHkysEwgRAAAAFQIlAhgBeSUeTKwTCBEAAAAWUBkcGTwmABwVDh",
+  "k1AAYQGRgBYRUMFlAWog4WigQmjgMmCCksFQQVABUCABUAFRAVAgA8KQYZJgBQAAAAJgAcFQIZNQAGEBkYAWIVDBZQFtIDFrQCJsIFJpIEKSwV",
+  "BBUAFQIAFQAVEBUCADwpBhkmAFAAAAAmABwVAhk1AAYQGRgBeRUMFlAWbBaQASaEBybGBiksFQQVABUCABUAFRAVAgA8KQYZJgBQAAAAFuASFl",
+  "AmCBbOBwAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjUuMC4xGTwcAAAcAAAcAAAAMAEAAFBBUjE=",
+].join("");
+
+it("refuses decimals of more than 38 digits, which DuckDB reads as other numbers, and suggests no column for them", async () => {
+  const file = path.join(folder, "wide.parquet");
+  fs.writeFileSync(file, Buffer.from(wide, "base64"));
+  expect((await push([file]))?.message).toMatch(
+    /columns\.a is "WIDE DECIMAL\(50\)", but must have at most 38 digits, .*; write it as DOUBLE/,
+  );
+  const { columns } = await withDuckDb((session) => inferSchema(session, file, "y"));
+  expect(columns.map(({ name, omitted }) => [name, omitted ?? false])).toEqual([
+    ["a", true],
+    ["b", false],
+    ["y", false],
+  ]);
+  await expect(withDuckDb((session) => inferSchema(session, file, "a"))).rejects.toThrow(/must have at most 38 digits/);
 });
 
 it("refuses a gzip file that expands too far, before it is read to its end", async () => {
