@@ -85,7 +85,9 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
     throw unreadable(url.href, `must be readable, and the server answers with status ${response.status}`);
   }
-  if (from > 0 && response.status !== 206) {
+  const strong = response.headers.get("etag");
+  const isContinued = response.status === 206 && (tag === undefined || strong === null || strong === tag);
+  if (from > 0 && !isContinued) {
     await response.body?.cancel();
     throw unreadable(
       url.href,
@@ -93,7 +95,6 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     );
   }
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
-  const strong = response.headers.get("etag");
   return {
     body: body(),
     tag: strong?.startsWith("W/") ? undefined : (strong ?? undefined),
