@@ -54,10 +54,13 @@ export async function writeArrowTable(
     return types;
   } catch (error) {
     if (error instanceof RingmasterError || isDiskFull(error)) throw error;
+    const unknownType = /^Unrecognized (?:Int type|type: "(?!undefined)(\w+)")/.exec(messageOf(error));
     const rule =
       error instanceof ArrowLimitError
         ? error.message
-        : `must be readable, and is damaged: ${messageOf(error).split("\n")[0]}; copy or write the file again`;
+        : unknownType
+          ? `must have types that are read, and a column has ${unknownType[1] ?? "integers of another width"}; cast the column, leave it out, or write Parquet`
+          : `must be readable, and is damaged: ${messageOf(error).split("\n")[0]}; copy or write the file again`;
     throw new InvalidInputError(`${file} cannot be read`, [{ path: position.place, rule }], error);
   } finally {
     await handle.close();
