@@ -85,8 +85,8 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
     throw unreadable(url.href, `must be readable, and the server answers with status ${response.status}`);
   }
-  const strong = response.headers.get("etag");
-  const isContinued = response.status === 206 && (tag === undefined || strong === null || strong === tag);
+  const found = tagOf(response.headers);
+  const isContinued = response.status === 206 && (tag === undefined || found === undefined || found === tag);
   if (from > 0 && !isContinued) {
     await response.body?.cancel();
     throw unreadable(
@@ -97,9 +97,15 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
   return {
     body: body(),
-    tag: strong?.startsWith("W/") ? undefined : (strong ?? undefined),
+    tag: found,
     bytes: Number.isNaN(length) ? undefined : from + length,
   };
+}
+
+/** Returns what identifies the content: a strong ETag, or else the time of its last change. */
+function tagOf(headers: Headers): string | undefined {
+  const etag = headers.get("etag");
+  return (etag?.startsWith("W/") ? undefined : etag) ?? headers.get("last-modified") ?? undefined;
 }
 
 /** Streams a remote file into a folder. @throws InvalidInputError */

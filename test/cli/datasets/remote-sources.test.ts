@@ -59,18 +59,25 @@ it("refuses content that changes while it is read", async () => {
   await serving(changing, (url) => expect(read(`${url}/a.csv`)).rejects.toThrow(/must not change while it is read/));
 });
 
-it("refuses other content of a server that ignores the condition of a continued download", async () => {
-  let calls = 0;
-  const ignoring: RequestListener = (request, response) => {
-    calls += 1;
-    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
-    const rest = Buffer.alloc(content.length - from, `${calls},2\n`);
-    response.writeHead(from > 0 ? 206 : 200, { etag: `"${calls}"`, "content-length": rest.length });
-    if (calls > 1) response.end(rest);
-    else response.write(rest.subarray(0, 1_000_000), () => setImmediate(() => response.destroy()));
-  };
-  await serving(ignoring, (url) => expect(read(`${url}/a.csv`)).rejects.toThrow(/must not change while it is read/));
-});
+it.each([
+  ["etag", (call: number) => `"${call}"`],
+  ["last-modified", (call: number) => new Date(call * 1_000).toUTCString()],
+])(
+  "refuses other content of a server that ignores the condition of a continued download: %s",
+  async (header, tagOf) => {
+    let calls = 0;
+    const ignoring: RequestListener = (request, response) => {
+      calls += 1;
+      const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+      const rest = Buffer.alloc(content.length - from, `${calls},2\n`);
+      expect(request.headers["if-range"]).toBe(from > 0 ? tagOf(1) : undefined);
+      response.writeHead(from > 0 ? 206 : 200, { [header]: tagOf(calls), "content-length": rest.length });
+      if (calls > 1) response.end(rest);
+      else response.write(rest.subarray(0, 1_000_000), () => setImmediate(() => response.destroy()));
+    };
+    await serving(ignoring, (url) => expect(read(`${url}/a.csv`)).rejects.toThrow(/must not change while it is read/));
+  },
+);
 
 it("names the URL of a file that is absent, without its query, and of a file with wrong rows", async () => {
   const absent: RequestListener = (_request, response) => void response.writeHead(404).end();
