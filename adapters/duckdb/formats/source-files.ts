@@ -89,11 +89,17 @@ async function expand(session: DuckDbSession, source: string): Promise<readonly 
   return files;
 }
 
-function* walk(folder: string): Generator<string> {
+/** @param above the real paths of the folders above, so that a link to one of them has no end of files */
+function* walk(folder: string, above: readonly string[] = []): Generator<string> {
+  const real = fs.realpathSync(folder);
+  if (above.includes(real)) return;
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     if (/^[._]/.test(entry.name)) continue;
     const file = path.join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(file);
+    const target = entry.isSymbolicLink() ? fs.statSync(file, { throwIfNoEntry: false }) : entry;
+    if (target?.isDirectory()) yield* walk(file, [...above, real]);
+    else if (target === undefined && (formatOf(file) !== undefined || path.extname(file) === ""))
+      throw unusable(file, "must exist, and is a link to nothing: correct it, or remove it");
     else if (isRead(file)) yield file;
   }
 }

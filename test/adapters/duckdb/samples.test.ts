@@ -169,6 +169,20 @@ it("names an empty image of a folder, and an image between texts", async () => {
   );
 });
 
+it("follows links to folders, and names a link to nothing", async () => {
+  for (const name of ["linked/a/1.png", "elsewhere/1.png"])
+    write(
+      name,
+      png(1, 2, true, () => 1),
+    );
+  const linked = path.join(folder, "linked");
+  fs.symlinkSync(path.join(folder, "elsewhere"), path.join(linked, "b"));
+  fs.symlinkSync(linked, path.join(linked, "a", "above"));
+  expect((await read(linked)).values["file"]).toEqual(["a/1.png", "b/1.png"]);
+  fs.symlinkSync(path.join(folder, "nothing"), path.join(linked, "c"));
+  await expect(read(linked)).rejects.toThrow(/linked\/c", but must exist, and is a link to nothing/);
+});
+
 it("parses sizes", () => {
   expect([parseImageSize("32x48"), parseImageSize("8x8x1")]).toEqual([
     { height: 32, width: 48 },
