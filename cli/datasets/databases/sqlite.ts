@@ -38,13 +38,24 @@ export async function readSqlite({ from, sql }: DatabaseQuery, folder: string): 
   }
   try {
     const file = path.join(folder, "rows.ndjson");
-    return { file, rows: await write(database.prepare(sql), file, sql) };
+    const statement = database.prepare(sql);
+    assertOne(database, sql);
+    return { file, rows: await write(statement, file, sql) };
   } catch (error) {
     if (error instanceof RingmasterError || (error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
     throw queryProblem(sql, (error as Error).message);
   } finally {
     // Finalizes the statement, too, whose own method would throw the query's error again.
     database.close();
+  }
+}
+
+/** Refuses a second statement, which the library would omit: no subquery has one. */
+function assertOne(database: Database, sql: string): void {
+  try {
+    database.prepare(`SELECT 1 FROM (${sql.replace(/;(\s|--[^\n]*)*$/, "")}\n)`).finalize();
+  } catch (cause) {
+    throw queryProblem(sql, `must be one SELECT: ${(cause as Error).message}`);
   }
 }
 
