@@ -34,7 +34,9 @@ export async function beginTraining(
   await runs.putTaskToken(runId, "LaunchTraining", taskToken);
 
   const inputHash = inputHashOf(trainingStep, details);
-  const known = details.run.noCache ? undefined : await cache.find("LaunchTraining", inputHash);
+  // A run that pauses trains: who asked for the pause needs its checkpoint, as a study's population does.
+  const trains = details.run.noCache || details.run.pauseAt !== undefined;
+  const known = trains ? undefined : await cache.find("LaunchTraining", inputHash);
   if (known && details.attempts.length === 0) {
     // Copied before the step's record, so that a run with completed training has all of its metrics. An invocation that ran
     // at the same time may have completed this run's own training.

@@ -19,7 +19,7 @@ const title =
   probe.status === 0
     ? `onnxruntime ${probe.stdout.trim()} in Python`
     : `onnxruntime in Python (skipped: ${python} cannot import it; name a Python that can in RINGMASTER_PEERS_PYTHON)`;
-const mlflow = spawnSync(python, ["-c", "import mlflow"]).status === 0;
+const mlflow = spawnSync(python, ["-c", "import mlflow, onnx"]).status === 0;
 const root = path.join(__dirname, "../..");
 const example = (name: string): string => path.join(root, "examples", name);
 const vega = (name: string): readonly RawRow[] =>

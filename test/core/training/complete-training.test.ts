@@ -1,4 +1,5 @@
 import type { Run } from "../../../core/runs/shapes";
+import { beginTraining } from "../../../core/training/begin-training";
 import { cancelRun, closeInterruptedRun } from "../../../core/training/close-run";
 import { completeTraining } from "../../../core/training/complete-training";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
@@ -46,6 +47,21 @@ describe("the end of a run's training", () => {
     expect(record.output).toMatchObject({ weightsSha256: "a".repeat(64), steps: 10 });
     expect(await platform.cache.find("LaunchTraining", record.inputHash)).toMatchObject({ runId });
     expect(details.attempts).toMatchObject([{ attempt: 1, status: "succeeded" }]);
+  });
+
+  it("is reused by a run with the same inputs, but not by one that pauses: a population needs its checkpoint", async () => {
+    const { platform, runId } = await launched({ job: { ...runOf("r").job, seed: 77 } });
+    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await completeTraining(platform, runId);
+    const { run, steps } = (await platform.runs.findDetails(runId))!;
+    const begin = async (changes: Partial<Run>) => {
+      const other = `run-f${++made}`;
+      await platform.runs.create({ ...runOf(other), job: run.job, ...changes });
+      await platform.runs.recordStep(other, steps.find(({ step }) => step === "PrepareFeatures")!);
+      return beginTraining(platform, other, "token");
+    };
+    expect(await begin({})).toEqual({ reusedFrom: runId });
+    expect(await begin({ pauseAt: 1 })).toMatchObject({ attempt: 1 });
   });
 
   it("says the same when the event comes twice", async () => {
