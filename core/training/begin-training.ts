@@ -34,7 +34,7 @@ export async function beginTraining(
   await runs.putTaskToken(runId, "LaunchTraining", taskToken);
 
   const inputHash = inputHashOf(trainingStep, details);
-  // A run that pauses trains: who asked for the pause needs its checkpoint, as a study's population does.
+  // A run that pauses trains, because its checkpoint is needed: a study copies those of a population.
   const trains = details.run.noCache || details.run.pauseAt !== undefined;
   const known = trains ? undefined : await cache.find("LaunchTraining", inputHash);
   if (known && details.attempts.length === 0) {
