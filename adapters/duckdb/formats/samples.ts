@@ -128,7 +128,7 @@ function textOf(content: Buffer, file: string): string {
   if (!isUtf8(content) || content.includes(0)) {
     throw unreadable(file, "must be UTF-8 without zero bytes; convert it: iconv -f WINDOWS-1252 -t UTF-8");
   }
-  return content.toString("utf8");
+  return content.toString("utf8").replace(/^\uFEFF/, ""); // a byte order mark is no text
 }
 
 function unreadable(file: string, rule: string, cause?: unknown): InvalidInputError {

@@ -83,7 +83,7 @@ it("reads grey images and JPEG, and converts them to one size", async () => {
 
 it("reads texts, one row a file", async () => {
   write("texts/good/b.txt", "fine\n");
-  write("texts/bad/a.txt", "schlecht, „übel“");
+  write("texts/bad/a.txt", "\uFEFFschlecht, „übel“"); // with a byte order mark
   const { values } = await read(path.join(folder, "texts"));
   expect(values).toEqual({
     text: ["schlecht, „übel“", "fine\n"],
