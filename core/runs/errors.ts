@@ -99,7 +99,10 @@ export class JobRefusedError extends RingmasterError {
 /** Thrown when the run has no checkpoint of that epoch, or no longer has it. */
 export class CheckpointNotFoundError extends RingmasterError {
   constructor(runId: string, epoch: number, epochs: readonly number[]) {
-    const there = epochs.length === 0 ? "it has no checkpoints" : `it has checkpoints of epochs ${epochs.join(", ")}`;
+    const there =
+      epochs.length === 0
+        ? "it has no checkpoints (one that reused a training has none of its own: `ringmaster runs show` names the run that trained)"
+        : `it has checkpoints of epochs ${epochs.join(", ")}`;
     super(
       `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one; ` +
         `\`ringmaster runs checkpoints ${runId}\` lists them`,
