@@ -14,20 +14,11 @@ export const checkedRows = 64;
 const seed = 32;
 
 /**
- * Maxima of whole numbers and tensors that the schema does not bound, in the order in which they are tried. They may be ids
- * of an embedding, which takes only those from 0 on that it has; the artifact does not say which.
- */
-const ranges = [undefined, 6, 1] as const;
-
-/**
  * Draws the raw rows with which exported files are checked. They are similar to the training data: numbers around their
  * mean within the schema's bounds, every known text and unknown ones, every hour and month, and missing values if the
  * schema permits them. A function of the artifact alone: an export needs no data and gives the same files each time.
  */
-export function drawRows(
-  { transform, inputSchema }: Pick<ModelArtifact, "transform" | "inputSchema">,
-  largestId?: number,
-): readonly RawRow[] {
+function drawRows({ transform, inputSchema }: ModelArtifact, largestId: number | undefined): readonly RawRow[] {
   const random = mulberry32(seed);
   const used = inputColumns(transform);
   const columns = inputSchema.filter(({ name }) => used.has(name));
@@ -44,19 +35,21 @@ export function drawRows(
 
 /** Returns the rows with the platform's own predictions. */
 export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): CheckRows {
-  const transform = createRowTransform(artifact.transform, artifact.inputSchema);
-  let refusal: RangeError | undefined;
-  for (const largestId of ranges) {
-    const rows = drawRows(artifact, largestId);
-    const dense = transform.apply(rows);
-    try {
-      return { rows, dense, predicted: model.predict(dense, rows.length) };
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      refusal = error;
-    }
+  const rows = drawRows(artifact, largestIdOf(model));
+  const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);
+  try {
+    return { rows, dense, predicted: model.predict(dense, rows.length) };
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnpredictableRowsError(error);
+    throw error;
   }
-  throw new UnpredictableRowsError(refusal!);
+}
+
+/** Returns the largest id that all embeddings of the network have; undefined: there is no embedding. */
+function largestIdOf({ network }: ExportableModel): number | undefined {
+  const embeddings = network.layers.filter(({ className }) => className === "Embedding");
+  const sizes = embeddings.map(({ config }) => config["inputDim"] as number);
+  return sizes.length === 0 ? undefined : Math.min(...sizes) - 1;
 }
 
 /** Returns the column with bounds of ids where the schema has none. */

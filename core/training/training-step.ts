@@ -23,7 +23,7 @@ const trialCheckpointSeconds = 2;
  */
 export const trainingStep = {
   step: "LaunchTraining",
-  // Increased with the versions of kernels and graphs, of which tests of both engines know those that belong to it.
+  // Increase it with the versions of kernels and graphs. The tests of both engines pin the versions that belong to it.
   version: 2,
   inputs(run: Run, details: RunDetails): unknown {
     const { model, hyperparameters, seed, resources, earlyStopping } = run.job;

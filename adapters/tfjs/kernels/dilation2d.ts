@@ -41,10 +41,8 @@ function forEachLargest(
   }
 }
 
-type Shape<Rank extends 3 | 4> = Rank extends 3 ? [number, number, number] : [number, number, number, number];
-
 function infoOf(x: tf.TensorInfo, filter: tf.TensorInfo, { strides, pad, dilations }: DilationAttributes) {
-  const shapes = [x.shape as Shape<4>, filter.shape as Shape<3>] as const;
+  const shapes = [x.shape as [number, number, number, number], filter.shape as [number, number, number]] as const;
   return tf.backend_util.computeDilation2DInfo(...shapes, strides, pad, "NHWC", dilations);
 }
 

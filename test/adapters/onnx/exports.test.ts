@@ -276,7 +276,7 @@ describe("exports", () => {
     const document = JSON.parse(text(manifest, "transform.json"));
     const evaluated = evaluatedApplier();
     const artifact = JSON.parse(new TextDecoder().decode(objects.objects.get(version.artifactKey!))) as ModelArtifact;
-    const check = checkRowsOf(artifact, { predict: () => new Float32Array(0) } as never);
+    const check = checkRowsOf(artifact, { network: { layers: [] }, predict: () => new Float32Array(0) } as never);
     expect(evaluated.toInputs(document, check.rows)).toEqual(check.dense);
     expect(evaluated.toAnswers(document, Float32Array.of(0, Math.log(3), Math.log(4)))).toEqual([
       { label: "c", probabilities: [expect.closeTo(1 / 8), expect.closeTo(3 / 8), expect.closeTo(1 / 2)] },
@@ -339,6 +339,7 @@ describe("exports", () => {
     ["a column", { name: "id", type: "int", role: "feature" }, 12],
     ["a column with a small embedding", { name: "id", type: "int", role: "feature" }, 2],
     ["a column with a minimum", { name: "id", type: "int", role: "feature", minimum: 1 }, 3],
+    ["a column of one id", { name: "id", type: "int", role: "feature" }, 1],
     ["a tensor", { name: "id", type: "tensor", shape: [3], role: "feature" }, 12],
   ] as const)("are checked with ids that an embedding has, of %s without bounds", async (_, column, inputDim) => {
     const { dependencies, objects } = await world("classification");
@@ -347,9 +348,17 @@ describe("exports", () => {
       kind: "abc"[i % 3],
     }));
     const features = await fitted([column, labels.classification], rows, { standardize: false });
-    const version = (dim: number) => registered(objects, [column], features, embedding(features.transform.shape, dim));
-    for (const format of networks) await exportVersion(dependencies, tools, await version(inputDim), format);
-    await expect(exportVersion(dependencies, tools, await version(1), "safetensors")).rejects.toMatchObject({
+    const version = await registered(objects, [column], features, embedding(features.transform.shape, inputDim));
+    for (const format of networks) await exportVersion(dependencies, tools, version, format);
+  });
+
+  it("are refused if the schema permits ids that an embedding lacks", async () => {
+    const { dependencies, objects } = await world("classification");
+    const column = { name: "id", type: "int", role: "feature", minimum: 1, maximum: 5 } as const;
+    const rows = Array.from({ length: 6 }, (_, i) => ({ id: 1, kind: "abc"[i % 3] }));
+    const features = await fitted([column, labels.classification], rows, { standardize: false });
+    const version = await registered(objects, [column], features, embedding(features.transform.shape, 1));
+    await expect(exportVersion(dependencies, tools, version, "safetensors")).rejects.toMatchObject({
       code: "EXPORT_UNSUPPORTED",
       message: expect.stringMatching(/is not in \[0, 0\]; give the columns of ids a minimum and a maximum/),
     });

@@ -1,30 +1,25 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
+/** Registers the gradients of both kinds of resizing. */
 export function registerResizingGradients(): void {
-  // TensorFlow refuses its own operation on a GPU, because that is not deterministic.
+  register(tf.ResizeNearestNeighbor, tf.ResizeNearestNeighborGrad, nearest);
+  register(tf.ResizeBilinear, tf.ResizeBilinearGrad, linear);
+}
+
+function register(kernelName: string, stock: string, share: Share): void {
   replaceGradient({
-    kernelName: tf.ResizeNearestNeighbor,
+    kernelName,
     inputsToSave: ["images"],
     gradFunc: (output, [saved], attrs) => {
       const images = saved as tf.Tensor4D;
       const dy = output as tf.Tensor4D;
-      const blocks = attrs["alignCorners"] ? undefined : blocksOf(images.shape, dy.shape);
+      // TensorFlow refuses its own operation on a GPU, because that is not deterministic.
+      const blocks = share === nearest && !attrs["alignCorners"] ? blocksOf(images.shape, dy.shape) : undefined;
       if (blocks) return { images: () => tf.reshape(tf.sum(tf.reshape(dy, blocks), [2, 4]), images.shape) };
-      if (attrs["halfPixelCenters"]) return { images: () => gather(dy, images.shape, nearest) };
+      if (attrs["halfPixelCenters"]) return { images: () => gather(dy, images.shape, share) };
       const inputs = { images, dy } as unknown as tf.NamedTensorMap;
-      return { images: () => tf.engine().runKernel(tf.ResizeNearestNeighborGrad, inputs, attrs) as tf.Tensor };
-    },
-  });
-  replaceGradient({
-    kernelName: tf.ResizeBilinear,
-    inputsToSave: ["images"],
-    gradFunc: (output, [saved], attrs) => {
-      const images = saved as tf.Tensor4D;
-      const dy = output as tf.Tensor4D;
-      if (attrs["halfPixelCenters"]) return { images: () => gather(dy, images.shape, linear) };
-      const inputs = { images, dy } as unknown as tf.NamedTensorMap;
-      return { images: () => tf.engine().runKernel(tf.ResizeBilinearGrad, inputs, attrs) as tf.Tensor };
+      return { images: () => tf.engine().runKernel(stock, inputs, attrs) as tf.Tensor };
     },
   });
 }
