@@ -5,6 +5,7 @@ const { registerSourceMaps } = require("./typescript");
 
 const root = path.resolve(__dirname, "../../..");
 const timeout = Symbol.for("TEST_TIMEOUT_SYMBOL");
+const eventHandlers = Symbol.for("EVENT_HANDLERS");
 
 /**
  * Runs a test file with `jest-circus` and Node's own `require`. A worker loads each module of the product and of
@@ -117,6 +118,8 @@ function saveProcessState() {
   return () => {
     globalThis.console = console;
     delete globalThis[timeout];
+    // Otherwise the handlers of every earlier file report each result of this worker to the main process again.
+    delete globalThis[eventHandlers];
     for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
     Object.assign(process.env, environment);
     process.exitCode = exitCode;
