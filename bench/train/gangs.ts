@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RankAddress } from "../collective/protocol";
 import { LineProcess } from "../support/line-process";
 import type { PeerPython } from "../support/peer-python";
 import type { Failed, Measured, Ready, Setup, Task, TorchSetup } from "./protocol";
@@ -55,8 +56,8 @@ export async function startOurs(worldSize: number, setup: Setup): Promise<TrainG
   const script = join(__dirname, "train-worker.js");
   const args = [script, JSON.stringify(setup)];
   const ranks = Array.from({ length: worldSize }, (_, rank) => pinned(rank, process.execPath, args));
-  const ports = await Promise.all(ranks.map((rank) => rank.receive<{ readonly port: number }>()));
-  for (const [rank, child] of ranks.entries()) child.send({ rank, ports: ports.map(({ port }) => port) });
+  const members = await Promise.all(ranks.map((rank) => rank.receive<RankAddress>()));
+  for (const [rank, child] of ranks.entries()) child.send({ rank, members });
   const ready = await Promise.all(ranks.map((rank) => rank.receive<Ready>()));
   return gangOf(ranks, ready, () => undefined);
 }
@@ -68,8 +69,7 @@ export async function startApart(count: number, setup: Setup): Promise<TrainGang
     pinned(core, process.execPath, [script, JSON.stringify(setup)]),
   );
   for (const worker of workers) {
-    const { port } = await worker.receive<{ readonly port: number }>();
-    worker.send({ rank: 0, ports: [port] });
+    worker.send({ rank: 0, members: [await worker.receive<RankAddress>()] });
   }
   const ready = await Promise.all(workers.map((worker) => worker.receive<Ready>()));
   return gangOf(workers, ready, () => undefined);

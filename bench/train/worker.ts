@@ -1,4 +1,5 @@
 /** One of our workers, wired like the trainer: engine, leaves, collective, optimizer. Only the data are prepared in memory. */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
 import { Listener } from "../../trainer-container/collective/listener";
@@ -9,6 +10,7 @@ import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/a
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
+import type { RankAddress } from "../collective/protocol";
 import { runChild, say } from "../support/child";
 import { openMesh } from "../support/mesh";
 import { benchPlan } from "../support/training-plan";
@@ -19,7 +21,7 @@ import type { Failed, Measured, Ready, Setup, Task } from "./protocol";
 
 interface Start {
   readonly rank: number;
-  readonly ports: readonly number[];
+  readonly members: readonly RankAddress[];
 }
 
 const planOf = ({ batchSize, backend, microshards }: Setup, workers: number) =>
@@ -80,8 +82,9 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
 
 async function main(): Promise<void> {
   const setup = JSON.parse(process.argv[2]!) as Setup;
-  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 60_000 });
-  say({ port: listener.port });
+  const incarnation = randomUUID();
+  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 60_000, incarnation });
+  say({ port: listener.port, incarnation } satisfies RankAddress);
   let trainer: Awaited<ReturnType<typeof createTrainer>> | undefined;
   for await (const line of createInterface({ input: process.stdin })) {
     if (trainer) {
@@ -89,8 +92,7 @@ async function main(): Promise<void> {
       say(await measured.catch(({ message }: Error): Failed => ({ failure: message })));
       continue;
     }
-    const { rank, ports } = JSON.parse(line) as Start;
-    const members = ports.map((port) => ({ port }));
+    const { rank, members } = JSON.parse(line) as Start;
     const mesh = await openMesh(listener, rank, members, { microshards: setup.microshards });
     trainer = await createTrainer(setup, mesh);
     say({ parameters: trainer.parameters } satisfies Ready);
