@@ -24,7 +24,7 @@ const trialCheckpointSeconds = 2;
 export const trainingStep = {
   step: "LaunchTraining",
   // Increase it with the versions of kernels and graphs. The tests of both engines pin the versions that belong to it.
-  version: 2,
+  version: 3,
   inputs(run: Run, details: RunDetails): unknown {
     const { model, hyperparameters, seed, resources, earlyStopping } = run.job;
     return {

@@ -38,44 +38,59 @@ const choices = 2 ** 16;
 /** Returns a float32 tensor of `[...shape]` elements: 0 with the probability `dropped` / 65,536, otherwise 1. */
 export type DrawKept = (shape: readonly number[], key: tf.Tensor, dropped: number) => tf.Tensor;
 
+/** A backend's draws. Those that it does not have stay TensorFlow.js's. */
+export interface Draws {
+  /** Draws from [0, 1). */
+  readonly uniform?: Draw;
+  /** Draws from the standard normal distribution. */
+  readonly normal?: Draw;
+  /** Draws which elements a dropout keeps. */
+  readonly kept: DrawKept;
+}
+
+/** Returns a dropout's `dropped` (see `DrawKept`) and the factor of kept elements. The rate is rounded to a multiple of 2⁻¹⁶. */
+export function dropoutOf(rate: number): { readonly dropped: number; readonly factor: number } {
+  const dropped = Math.min(Math.round(rate * choices), choices - 1);
+  return { dropped, factor: choices / (choices - dropped) };
+}
+
 /**
  * Replaces TensorFlow.js's random operations, which draw in JavaScript, within `withDraws`. Layers and user code call them
  * through the package's exports, so those are replaced.
  *
- * @param uniform draws from [0, 1)
- * @param normal draws from the standard normal distribution
- * @param kept draws which elements a dropout keeps. Its rate is rounded to a multiple of 2⁻¹⁶.
+ * @param backend name of the backend that the draws are for
  */
-export function installDraws(uniform: Draw, normal: Draw, kept: DrawKept): void {
+export function installDraws(backend: string, { uniform, normal, kept }: Draws): void {
   const exported = require("@tensorflow/tfjs-core") as {
     -readonly [Name in "dropout" | "randomUniform" | "randomNormal"]: (typeof tf)[Name];
   };
   const { dropout, randomUniform, randomNormal } = exported;
+  const passOfBackend = (): Pass | undefined => (tf.getBackend() === backend ? current : undefined);
   const nextKey = (pass: Pass): tf.Tensor => {
     pass.draws += 1;
     return tf.add(pass.key, tf.tensor1d([0, pass.draws], "int32"));
   };
-  const draw = (distribution: Draw, shape: readonly number[], pass: Pass): tf.Tensor =>
-    distribution(shape, nextKey(pass));
   exported.dropout = (x, rate, noiseShape, seed) => {
-    const pass = current;
+    const pass = passOfBackend();
     if (pass === undefined || rate === 0) return dropout(x, rate, noiseShape, seed);
     return tf.tidy(() => {
       const input = tf.cast(x as tf.Tensor, "float32");
       const shape = input.shape.map((size, axis) => noiseShape?.[axis] ?? size);
-      const dropped = Math.min(Math.round(rate * choices), choices - 1);
-      const mask = kept(shape, nextKey(pass), dropped);
-      return tf.mul(input, tf.mul(mask, choices / (choices - dropped)));
+      const { dropped, factor } = dropoutOf(rate);
+      return tf.mul(input, tf.mul(kept(shape, nextKey(pass), dropped), factor));
     });
   };
-  exported.randomUniform = (shape, minimum = 0, maximum = 1, dtype = "float32", seed) => {
-    const pass = current;
-    if (pass === undefined || dtype !== "float32") return randomUniform(shape, minimum, maximum, dtype, seed);
-    return tf.tidy(() => tf.add(tf.mul(draw(uniform, shape, pass), maximum - minimum), minimum)) as never;
-  };
-  exported.randomNormal = (shape, mean = 0, deviation = 1, dtype = "float32", seed) => {
-    const pass = current;
-    if (pass === undefined || dtype !== "float32") return randomNormal(shape, mean, deviation, dtype, seed);
-    return tf.tidy(() => tf.add(tf.mul(draw(normal, shape, pass), deviation), mean)) as never;
-  };
+  if (uniform)
+    exported.randomUniform = (shape, minimum = 0, maximum = 1, dtype = "float32", seed) => {
+      const pass = passOfBackend();
+      if (pass === undefined || dtype !== "float32") return randomUniform(shape, minimum, maximum, dtype, seed);
+      const drawn = () => uniform(shape, nextKey(pass));
+      return tf.tidy(() => tf.add(tf.mul(drawn(), maximum - minimum), minimum)) as never;
+    };
+  if (normal)
+    exported.randomNormal = (shape, mean = 0, deviation = 1, dtype = "float32", seed) => {
+      const pass = passOfBackend();
+      if (pass === undefined || dtype !== "float32") return randomNormal(shape, mean, deviation, dtype, seed);
+      return tf.tidy(() => tf.add(tf.mul(normal(shape, nextKey(pass)), deviation), mean)) as never;
+    };
 }

@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto";
 
 /**
- * Returns a generator, xoshiro128** 1.1 (Blackman and Vigna, 2018). Its 128-bit state is the first 16 bytes of the key's
- * SHA-256, so equal keys give equal sequences on every machine. Each double in [0, 1) uses 53 bits of two outputs.
+ * Returns a generator of 32-bit integers, xoshiro128** 1.1 (Blackman and Vigna, 2018). Its 128-bit state is the first 16 bytes
+ * of the key's SHA-256, so equal keys give equal sequences on every machine.
  */
-export function seededRandom(key: string): () => number {
+export function seededIntegers(key: string): () => number {
   const digest = createHash("sha256").update(key).digest();
   let a = digest.readInt32LE(0);
   let b = digest.readInt32LE(4);
   let c = digest.readInt32LE(8);
   let d = digest.readInt32LE(12) | 1; // the all-zero state is a fixed point
-
-  const next = (): number => {
+  return () => {
     const product = Math.imul(b, 5);
     const result = Math.imul((product << 7) | (product >>> 25), 9);
     const shifted = b << 9;
@@ -23,6 +22,11 @@ export function seededRandom(key: string): () => number {
     d = (d << 11) | (d >>> 21);
     return result >>> 0;
   };
+}
+
+/** Returns a generator of doubles in [0, 1), each of 53 bits of two integers of `seededIntegers`. */
+export function seededRandom(key: string): () => number {
+  const next = seededIntegers(key);
   return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
 }
 

@@ -10,6 +10,7 @@ import type { Engine, EngineOptions } from "./engine";
 import { registerGradients } from "./gradients/register";
 import { LayersTrainable } from "./layers-trainable";
 import { ProgramTrainable } from "./program-trainable";
+import { installDropout } from "./wasm/dropout";
 import { isProgrammable, WasmProgram } from "./wasm/program";
 import { simdInSumMemory } from "./wasm/sum-memory-simd";
 
@@ -19,6 +20,7 @@ export async function createWasmEngine({
 }: Pick<EngineOptions, "onChangingModel"> = {}): Promise<Engine> {
   const backend = await startWasmBackend();
   registerGradients();
+  installDropout();
   const numerics: NumericsRecord = {
     backend: "wasm",
     device: "cpu",

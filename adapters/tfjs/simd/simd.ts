@@ -12,7 +12,7 @@ import { rowKernels } from "./rows";
 import { sweeps, tileBytes } from "./sweep";
 
 /** The version of the arithmetic of the kernels and of the trainer's gradients. Another version may compute other bits. */
-export const kernelsVersion = "15";
+export const kernelsVersion = "16";
 
 /** Emscripten's module. Its exports contain the memory, which stays the same object when it grows. */
 interface EmscriptenModule extends Heap {

@@ -5,7 +5,7 @@ import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 import { bits, expectTapes, gradientOf, modelsWithTape } from "./models-of";
 
-const wide: MlpDefinition = {
+export const wide: MlpDefinition = {
   type: "mlp",
   inputShape: [50],
   outputs: 3,

@@ -19,7 +19,7 @@ describeOwnLayers("wasm", start);
 
 it("has the version of the training step", async () => {
   const { kernels } = (await start()).numerics().switches;
-  expect({ kernels, step: trainingStep.version }).toEqual({ kernels: "15", step: 2 });
+  expect({ kernels, step: trainingStep.version }).toEqual({ kernels: "16", step: 3 });
 });
 
 it("refuses a GPU", async () => {

@@ -10,7 +10,7 @@ import { ProgramTrainable } from "../../../trainer-container/engine/program-trai
 import { cnn, mlp, randomBatch } from "./contract";
 import { bits, expectTapes, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
-import { describeSparseGradients } from "./sparse-contract";
+import { describeSparseGradients, wide } from "./sparse-contract";
 
 const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
 
@@ -25,6 +25,8 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
   ["cnn", images],
   ["cnn, linear", { ...images, activation: "linear" }],
   ["cnn, odd sides, kernel 5, regression", { ...images, inputShape: [9, 11, 3], kernelSize: 5, task: "regression" }],
+  ["dropout", { ...mlp, inputShape: [19], hidden: [33, 7], activation: "relu", dropout: 0.4 }],
+  ["cnn with dropout", { ...images, hidden: [16, 5], dropout: 0.3 }],
   ["cnn, one channel, three blocks", { ...images, inputShape: [16, 8], filters: [4, 4, 8], hidden: [] }],
 ];
 
@@ -43,15 +45,17 @@ function memoryBytes(): readonly [number, number] {
 }
 
 describeSharedWeights(() => createEngine({ preferred: "wasm", threads: 1 }));
-describeSparseGradients(() => createEngine({ preferred: "wasm", threads: 1 }));
+describeSparseGradients(
+  () => createEngine({ preferred: "wasm", threads: 1 }),
+  [["dropout", { ...wide, dropout: 0.2 }]],
+);
 
 describe("WebAssembly programs", () => {
   const { engine, create } = modelsWithTape(() => createEngine({ preferred: "wasm", threads: 1 }));
 
-  it("compute rectified and linear built-in models without dropout, filters in fours", async () => {
+  it("compute rectified and linear built-in models, filters in fours", async () => {
     expect((await create(images)).model).toBeInstanceOf(ProgramTrainable);
     for (const other of [
-      { ...mlp, dropout: 0.1 },
       { ...mlp, activation: "tanh" as const },
       { ...images, filters: [4, 6] },
     ]) {

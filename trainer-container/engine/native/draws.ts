@@ -1,7 +1,7 @@
 /** Random draws by TensorFlow's stateless operations: Philox 4×32-10 (Salmon et al. 2011), a function of shape and key. */
 import * as tf from "@tensorflow/tfjs-core";
 import { type Draw, type DrawKept, installDraws } from "../draws";
-import { attributesOf, type NativeBackend, type OpAttribute } from "./op";
+import { attributesOf, type NativeBackend, nativeBackendName, type OpAttribute } from "./op";
 
 export function registerDraws(backend: NativeBackend): void {
   const { binding } = backend;
@@ -15,7 +15,11 @@ export function registerDraws(backend: NativeBackend): void {
     (op: string): Draw =>
     (shape, key) =>
       backend.executeSingleOutput(op, attributes, [tf.tensor1d([...shape], "int32"), key]);
-  installDraws(stateless("StatelessRandomUniform"), stateless("StatelessRandomNormal"), keptBy(backend));
+  installDraws(nativeBackendName, {
+    uniform: stateless("StatelessRandomUniform"),
+    normal: stateless("StatelessRandomNormal"),
+    kept: keptBy(backend),
+  });
 }
 
 /** The binding has no name for `TF_INT16`. */

@@ -2,17 +2,19 @@ import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
 import type { Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { imageShape } from "../built-in-models";
+import { drawKey } from "../draws";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect, withHeadLabels } from "../score";
+import { type Dropout, dropoutAfter } from "./dropout";
 import { lossHead } from "./loss-head";
 import { convolutionStage, denseStage, type Stage, sparseStage, type Workshop } from "./stages";
 
 const float = 4;
 
-/** Whether a model's gradient can be expressed as stages: built-in, ReLU or linear, without dropout, filters divisible by four. */
+/** Whether a model's gradient can be expressed as stages: built-in, ReLU or linear, filters divisible by four. */
 export function isProgrammable(definition: ModelDefinition): definition is MlpDefinition | CnnDefinition {
-  if (definition.type === "module" || definition.dropout) return false;
+  if (definition.type === "module") return false;
   if (!["relu", "linear"].includes(definition.activation ?? "relu")) return false;
   return definition.type === "mlp" || definition.filters.every((filters) => filters % 4 === 0);
 }
@@ -45,6 +47,8 @@ export class WasmProgram implements GradientProgram {
   private gradient = 0;
   private readonly buffers: Buffers<string>;
   private readonly stages: readonly Stage[];
+  /** By stage; empty without dropout. */
+  private readonly dropouts: readonly (Dropout | undefined)[];
   /** Replaces the first stage for sparse rows. */
   private readonly sparse: ReturnType<typeof sparseStage>;
   private readonly parameters: number;
@@ -59,6 +63,7 @@ export class WasmProgram implements GradientProgram {
     this.parameters = layout.reduce((total, { size }) => total + size, 0);
     this.rowSize = product(definition.inputShape);
     this.stages = this.build(layout);
+    this.dropouts = this.dropoutsOf(layout);
     this.takesSparse = definition.type === "mlp";
     this.sparse = sparseStage(0, this.workshop(0), this.rowSize, layout[0]?.shape.at(-1) as number);
   }
@@ -101,16 +106,33 @@ export class WasmProgram implements GradientProgram {
     });
   }
 
+  /** Returns the dropouts of the hidden dense layers. */
+  private dropoutsOf(layout: readonly ParameterSlot[]): readonly (Dropout | undefined)[] {
+    const { hidden, dropout = 0 } = this.definition;
+    if (dropout === 0) return [];
+    const first = layout.length / 2 - 1 - hidden.length;
+    const ofHidden = hidden.map((units, at) => dropoutAfter(first + at, this.simd, this.buffers, units, dropout));
+    return [...Array.from({ length: first }, () => undefined), ...ofHidden];
+  }
+
   /** @throws BatchError if a label is no class */
-  gradients(batch: Batch, _randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
+  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
     const inPlace = this.simd.holds(into);
     this.gradient = inPlace ? into.byteOffset : buffers.at("gradients", this.parameters * float);
     const { sparse } = batch;
-    let at = sparse ? this.sparse.forward(sparse, rows) : this.firstForward(batch);
-    for (const stage of this.stages.slice(1)) at = stage.forward(at, rows);
+    const key = drawKey(randomKey);
+    let at = 0;
+    for (const [index, stage] of this.stages.entries()) {
+      if (index > 0) at = stage.forward(at, rows);
+      else at = sparse ? this.sparse.forward(sparse, rows) : this.firstForward(batch);
+      const dropout = this.dropouts[index];
+      if (dropout === undefined) continue;
+      key[1] = (key[1] as number) + 1; // as on the tape, see `installDraws`
+      dropout.forward(at, rows, key);
+    }
     const size = rows * definition.outputs;
     let dy: number | undefined = buffers.at("loss gradient", size * float);
     const outputs = simd.floats(at, size);
@@ -122,6 +144,7 @@ export class WasmProgram implements GradientProgram {
       ...(definition.task === "regression" ? {} : { correct: countCorrect(definition, batch, outputs) }),
     };
     for (let index = this.stages.length - 1; index >= 0; index--) {
+      this.dropouts[index]?.backward(dy as number, rows);
       if (sparse && index === 0) this.sparse.backward(sparse, dy as number, rows);
       else dy = (this.stages[index] as Stage).backward(dy as number, rows, index > 0);
       const [kernel, bias] = this.layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
