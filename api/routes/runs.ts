@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { submittersOf } from "../../core/access/principals";
+import { InvalidInputError } from "../../core/errors";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { workersPerHost } from "../../core/runs/resources";
+import { workersOf } from "../../core/runs/run";
+import type { RunDetails } from "../../core/runs/shapes";
 import { experimentOf } from "../../core/tracking/experiments";
 import { readCheckpoints, summaryOf } from "../../core/training/checkpoint/manifest";
 import { cancelRun } from "../../core/training/close-run";
@@ -68,16 +71,27 @@ export const runRoutes = [
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId, "training");
-    const page = await logs.read(details.workers, {
-      ...query,
-      workersPerHost: workersPerHost(details.run.job.resources),
-    });
+    const perHost = workersPerHost(details.run.job.resources);
+    checkWorker(query.worker, details, perHost);
+    const page = await logs.read(details.workers, { ...query, workersPerHost: perHost });
     return {
       status: 200,
       body: { ...page, lines: page.lines.filter(({ message }) => !isOfAnotherRun(message, runId)) },
     };
   }),
 ];
+
+/**
+ * Refuses the index of a worker that the run cannot have. A worker may have no lines yet. The records also have workers
+ * of earlier segments and of evaluation, whose indices follow those of training.
+ */
+function checkWorker(worker: number | undefined, { run, workers }: RunDetails, perHost: number): void {
+  const count = Math.max(workersOf(run), ...workers.map(({ workerIndex }) => (workerIndex + 1) * perHost));
+  if (worker === undefined || worker < count) return;
+  const rule =
+    count === 1 ? "must be 0: the run has 1 worker" : `must be 0 to ${count - 1}: the run has ${count} workers`;
+  throw new InvalidInputError("the logs cannot be read", [{ path: "worker", value: worker, rule }]);
+}
 
 /** Tests whether a trainer's log line names another run: the log of a shared job has the lines of several. */
 function isOfAnotherRun(line: string, runId: string): boolean {

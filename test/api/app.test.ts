@@ -136,6 +136,32 @@ describe("the API", () => {
       ]);
     });
 
+    it("refuses the logs of a worker that the run cannot have", async () => {
+      const logsOf = async (job: unknown, worker: number) => {
+        const { body } = await call("POST", "/training-runs", { job });
+        return call("GET", `/training-runs/${body.run.runId}/logs?worker=${worker}`);
+      };
+      const problems = (rule: string) => ({
+        status: 400,
+        body: { error: { code: "INVALID_INPUT", details: { problems: [{ path: "worker", rule }] } } },
+      });
+      const one = jobInput();
+      expect(await logsOf(one, 7)).toMatchObject(problems("must be 0: the run has 1 worker"));
+      expect(await logsOf(one, 0)).toMatchObject({ status: 200 });
+      const three = jobInput({ resources: { workers: 3 } });
+      expect(await logsOf(three, 3)).toMatchObject(problems("must be 0 to 2: the run has 3 workers"));
+      expect(await logsOf(three, 2)).toMatchObject({ status: 200 });
+    });
+
+    it("reads the logs of the evaluation's worker, whose index follows those of training", async () => {
+      const { body } = await call("POST", "/training-runs", { job: jobInput() });
+      const logs = `/training-runs/${body.run.runId}/logs?worker=1`;
+      expect(await call("GET", logs)).toMatchObject({ status: 400 });
+      const worker = { workerIndex: 1, jobId: "job", attempt: 1, status: "RUNNING", attempts: [] } as const;
+      await platform.runs.recordWorker(body.run.runId, worker);
+      expect(await call("GET", logs)).toMatchObject({ status: 200 });
+    });
+
     it.each(["/training-runs/run-none", "/training-runs/run-none/metrics", "/training-runs/run-none/logs"])(
       "answers 404 for %s",
       async (path) => {
