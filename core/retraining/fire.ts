@@ -3,7 +3,7 @@ import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { Meter } from "../metering/metrics";
 import { isoTime } from "../ports";
-import { hyperparametersSchema } from "../runs/hyperparameters";
+import { hyperparametersSchema, withoutUnusedOptions } from "../runs/hyperparameters";
 import type { Job } from "../runs/job";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
@@ -124,7 +124,8 @@ function submittersOf({ authors }: RetrainingRule, cause: Cause): readonly strin
  */
 function jobFor(stored: Job, cause: Cause): Job {
   const { registerAs = stored.experiment } = stored; // Rules of earlier versions may not name the model.
-  const job = { ...stored, registerAs, hyperparameters: hyperparametersSchema.parse(stored.hyperparameters) };
+  const hyperparameters = hyperparametersSchema.parse(withoutUnusedOptions(stored.hyperparameters));
+  const job = { ...stored, registerAs, hyperparameters };
   return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
 }
 

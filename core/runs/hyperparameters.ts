@@ -80,10 +80,13 @@ interface Option {
   readonly values: readonly string[];
   /** Absent if the option is required. */
   readonly default?: number | boolean;
+  /** Every record has the option, at least with its default, which is therefore accepted where it has no effect. */
+  readonly always?: true;
 }
 
 const adams = ["adam", "adamw"];
 const options: readonly Option[] = [
+  { field: "momentum", of: "optimizer", values: ["momentum"], default: 0.9, always: true },
   { field: "nesterov", of: "optimizer", values: ["momentum"], default: false },
   { field: "beta1", of: "optimizer", values: adams, default: 0.9 },
   { field: "beta2", of: "optimizer", values: adams, default: 0.999 },
@@ -99,12 +102,12 @@ export const hyperparametersSchema = fields
     const refuse = (field: keyof Hyperparameters, message: string): void => {
       issues.push({ code: "custom", path: [field], input: value[field], message });
     };
-    for (const { field, of, values, default: standard } of options) {
+    for (const { field, of, values, default: standard, always } of options) {
       const applies = values.includes(value[of]);
-      if (!applies && value[field] !== undefined) {
+      if (!applies && value[field] !== undefined && !(always && value[field] === standard)) {
         refuse(
           field,
-          `must be left out where ${of} is ${value[of]}: it has an effect only with ${values.join(" and ")}`,
+          `must be left out where ${of} is ${value[of]}: it has an effect only with ${of} ${values.join(" and ")}`,
         );
       }
       if (applies && value[field] === undefined && standard === undefined) {
@@ -128,6 +131,19 @@ export const hyperparametersSchema = fields
   }));
 
 /**
+ * Returns hyperparameters without the options that their optimizer and schedule do not use: a trial may choose another
+ * optimizer than the study's job, and earlier releases recorded any `momentum` with any optimizer.
+ */
+export function withoutUnusedOptions(hyperparameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const unused = options.filter(({ of, values }) => {
+    const given = hyperparameters[of];
+    return typeof given === "string" && !values.includes(given);
+  });
+  const names = new Set<string>(unused.map(({ field }) => field));
+  return Object.fromEntries(Object.entries(hyperparameters).filter(([name]) => !names.has(name)));
+}
+
+/**
  * Returns whether a run was recorded before `adam` applied its `weightDecay`. Such a run trained without it, and its
  * reproduction must do the same. Later records have `beta1`.
  */
@@ -142,7 +158,8 @@ export function appliedWeightDecay(hyperparameters: Hyperparameters): number {
 
 /** Returns hyperparameters without options whose value is the one that all runs had before the option existed. */
 export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<Hyperparameters> {
-  const later = new Map<string, unknown>(options.map(({ field, default: standard }) => [field, standard]));
+  const added = options.filter(({ always }) => !always);
+  const later = new Map<string, unknown>(added.map(({ field, default: standard }) => [field, standard]));
   later.set("precision", "float32");
   const kept = Object.entries(hyperparameters).filter(([name, value]) => !later.has(name) || later.get(name) !== value);
   return Object.fromEntries(kept);

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
 import { RunNotFoundError } from "../runs/errors";
-import { appliedWeightDecay } from "../runs/hyperparameters";
+import { appliedWeightDecay, withoutUnusedOptions } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
 import type { CheckpointManifest } from "./checkpoint/manifest";
@@ -82,7 +82,7 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
       dataset: `${dataset.name}@${dataset.version}`,
       ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
       hyperparameters: {
-        ...job.hyperparameters,
+        ...withoutUnusedOptions(job.hyperparameters),
         weightDecay: appliedWeightDecay(job.hyperparameters),
         ...overrides.hyperparameters,
       },

@@ -1,6 +1,6 @@
-import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
+import { withoutUnusedOptions } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import { submittedRunId } from "../training/submit";
 import { bestTrials, type ObservedTrial } from "./history";
@@ -123,31 +123,16 @@ export function bestJob({ job, best }: JobOfStudy & Pick<StudyDefinition, "best"
 }
 
 function jobWith(job: Job, params: Point): Job {
-  const written = { ...job, hyperparameters: withoutDefaults(job, params) };
-  const changed = Object.entries(params).reduce<unknown>(
-    (one, [path, value]) => withSetting(one, path, value),
-    written,
-  );
-  const parsed = jobSchema.safeParse(changed, { reportInput: true });
+  const changed = withParams(job, params) as Job;
+  const used = { ...changed, hyperparameters: withoutUnusedOptions(changed.hyperparameters) };
+  // If all trials have one optimizer and one schedule, a parameter that these do not use is an error of the study.
+  const isChosen = ["optimizer", "schedule"].some((field) => `hyperparameters.${field}` in params);
+  const parsed = jobSchema.safeParse(isChosen ? used : withParams(used, params), { reportInput: true });
   if (!parsed.success)
     throw new InvalidInputError("the trial's settings are not a valid job", problemsOf(parsed.error));
   return parsed.data;
 }
 
-/**
- * Returns a job's hyperparameters without those that follow from others. A stored job has all defaults, among them
- * those that another optimizer or schedule does not take: `beta1` of adam, where a trial chooses momentum.
- */
-function withoutDefaults({ hyperparameters }: Job, params: Point): Record<string, unknown> {
-  const changed = Object.keys(params).filter((path) => path.startsWith("hyperparameters."));
-  const kept: Record<string, unknown> = { ...hyperparameters };
-  if (changed.length === 0) return kept;
-  const schema = jobSchema.shape.hyperparameters;
-  const digest = digestOf(schema.parse(kept));
-  for (const key of Object.keys(hyperparameters)) {
-    const { [key]: _, ...others } = kept;
-    const parsed = schema.safeParse(others);
-    if (parsed.success && digestOf(parsed.data) === digest) delete kept[key];
-  }
-  return kept;
+function withParams(job: unknown, params: Point): unknown {
+  return Object.entries(params).reduce<unknown>((one, [path, value]) => withSetting(one, path, value), job);
 }

@@ -43,7 +43,10 @@ describe("a cause", () => {
     const created = await scene.rule({ job: jobInput({ evaluation: {}, hyperparameters: { weightDecay: 0.1 } }) });
     const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = created.job.hyperparameters;
     const { registerAs: _registerAs, ...job } = created.job;
-    const stored = { ...created, job: { ...job, experiment: "earlier", hyperparameters } };
+    const stored = {
+      ...created,
+      job: { ...job, experiment: "earlier", hyperparameters: { ...hyperparameters, momentum: 0.5 } },
+    };
     const find = scene.dependencies.retraining.find.bind(scene.dependencies.retraining);
     const retraining: FireDependencies["retraining"] = {
       ...scene.dependencies.retraining,
@@ -54,7 +57,9 @@ describe("a cause", () => {
     };
     await fire({ ...scene.dependencies, retraining }, "on-digits", await scene.push(101));
     const [run] = await scene.runs();
-    expect(run!.job.hyperparameters).toMatchObject({ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+    expect(run!.job.hyperparameters).toMatchObject({
+      ...{ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9 },
+    });
     expect(run).toMatchObject({ model: "earlier", job: { registerAs: "earlier" } });
   });
 

@@ -4,6 +4,7 @@ import {
   type Hyperparameters,
   hyperparametersSchema,
   withoutLaterDefaults,
+  withoutUnusedOptions,
 } from "../../../core/runs/hyperparameters";
 
 const parse = (given: object): Hyperparameters => hyperparametersSchema.parse(given);
@@ -47,6 +48,16 @@ describe("hyperparameters", () => {
     { optimizer: "adam", weightDecay: 0.01 },
   ])("recorded may be submitted again: %o", (given) => {
     expect(parse(parse(given))).toEqual(parse(given));
+  });
+
+  it("accept the momentum that all records have, where the optimizer does not use it", () => {
+    expect(parse({ optimizer: "adam", momentum: 0.9 })).toEqual(parse({ optimizer: "adam" }));
+    expect(() => parse({ optimizer: "adam", momentum: 0.8 })).toThrow(/only with optimizer momentum/);
+  });
+
+  it("of an earlier record with a momentum that had no effect are valid without it", () => {
+    expect(parse(withoutUnusedOptions({ ...earlier, momentum: 0.5 }))).toEqual(parse({}));
+    expect(withoutUnusedOptions(parse({ optimizer: "momentum", momentum: 0.5 }))).toMatchObject({ momentum: 0.5 });
   });
 
   it("of an earlier record and of the same job now have one identity", () => {

@@ -1,0 +1,38 @@
+import type { JobInput } from "../../../core/runs/job";
+import { trialJob } from "../../../core/tuning/decide";
+import type { Point } from "../../../core/tuning/space";
+import { studyDefinitionSchema } from "../../../core/tuning/study";
+import { jobInput } from "../../support/fixtures";
+
+type Given = JobInput["hyperparameters"];
+
+const trial = (hyperparameters: Given, params: Point) => {
+  const study = studyDefinitionSchema.parse({
+    name: "optimizers",
+    job: jobInput({ hyperparameters }),
+    objectives: [{ metric: "validation/loss", direction: "minimize" }],
+    space: { "hyperparameters.learningRate": { type: "float", low: 0.001, high: 0.1 } },
+    stop: { trials: 1 },
+  });
+  return trialJob(study, params).hyperparameters;
+};
+
+describe("the job of a trial", () => {
+  it.each<[string, Given, Point, object]>([
+    ["momentum of the job", { optimizer: "momentum", momentum: 0.5 }, { optimizer: "adam" }, { momentum: 0.9 }],
+    ["momentum of the trial", {}, { optimizer: "sgd", momentum: 0.5 }, { momentum: 0.9 }],
+    ["momentum that it uses", {}, { optimizer: "momentum", momentum: 0.5 }, { momentum: 0.5, nesterov: false }],
+    ["beta1 of the job", { beta1: 0.8 }, { optimizer: "momentum" }, { optimizer: "momentum", nesterov: false }],
+    ["beta1 that it uses", { beta1: 0.8 }, { optimizer: "adamw" }, { beta1: 0.8 }],
+    ["gamma of the trial", {}, { schedule: "cosine", gamma: 0.5 }, { schedule: "cosine", minLearningRate: 0 }],
+  ])("takes the options of the optimizer and schedule that it chooses: %s", (_what, given, chosen, expected) => {
+    const params = Object.fromEntries(Object.entries(chosen).map(([key, value]) => [`hyperparameters.${key}`, value]));
+    expect(trial(given, params)).toMatchObject(expected);
+  });
+
+  it("refuses an option that no trial of the study would use", () => {
+    expect(() => trial({}, { "hyperparameters.momentum": 0.5 })).toThrow(
+      /hyperparameters.momentum is 0.5, but must be left out where optimizer is adam: .* only with optimizer momentum/,
+    );
+  });
+});
