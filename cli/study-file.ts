@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { InvalidInputError } from "../core/errors";
+import { InvalidInputError, type Problem } from "../core/errors";
 import type { Job } from "../core/runs/job";
 import { type StudyDefinition, studyFileSchema } from "../core/tuning/study";
 import { parseYamlInput } from "../core/yaml-input";
@@ -12,7 +12,7 @@ export type PreparedStudy = Omit<StudyDefinition, "job" | "code" | "environment"
 /**
  * Reads a study file and its job; bundles and uploads the user's module, if there is one.
  *
- * @throws InvalidInputError with every problem of the study, each with its line
+ * @throws InvalidInputError with every problem of the study and of its job, each with its line
  */
 export async function prepareStudy(
   file: string,
@@ -20,11 +20,33 @@ export async function prepareStudy(
   client: Parameters<typeof prepareJob>[2],
 ): Promise<PreparedStudy> {
   const jobFile = (path: string): string => resolve(dirname(file), path);
-  const readJob = (path: string): Job => readJobFile(jobFile(path), options.set).job;
-  const { value } = parseYamlInput(file, read("study", file), studyFileSchema(readJob));
-  const { job, objective, objectives, ...definition } = value;
+  const errors: InvalidInputError[] = [];
+  const attempt = <Result>(parse: () => Result): Result | undefined => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof InvalidInputError)) throw error;
+      errors.unshift(error);
+      return undefined;
+    }
+  };
+  const readJob = (path: string): Job | undefined => attempt(() => readJobFile(jobFile(path), options.set).job);
+  const parsed = attempt(() => parseYamlInput(file, read("study", file), studyFileSchema(readJob)));
+  if (parsed === undefined || errors.length > 0) throw joined(file, errors);
+  const { job, objective, objectives, ...definition } = parsed.value;
   const prepared = await prepareJob(jobFile(job), options, client);
   return { ...definition, objectives: objectives ?? (objective ? [objective] : []), ...prepared };
+}
+
+/** Joins the errors of a study file and of its job file, in this order. */
+function joined(file: string, [error, ofJob]: readonly InvalidInputError[]): InvalidInputError | undefined {
+  if (error === undefined || ofJob === undefined) return error;
+  const jobProblems = ofJob.details.problems.map(({ line, path, value, rule }): Problem => {
+    if (line === undefined) return { path, value, rule };
+    return { path: path === "" ? "job" : `job.${path}`, value, rule: `${rule} (line ${line} of the job file)` };
+  });
+  const problems = [...error.details.problems, ...jobProblems];
+  return new InvalidInputError(`${file} and its job have ${problems.length} problems`, problems);
 }
 
 function read(what: string, file: string): string {

@@ -35,7 +35,7 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       path: pathText([...issue.path, key]),
-      rule: "is not a known key; remove it or check its spelling",
+      rule: ownMessage(issue) ?? "is not a known key; remove it or check its spelling",
     }));
   }
   const value = inputOf(issue);
@@ -66,7 +66,9 @@ function at(input: unknown, path: readonly PropertyKey[]): unknown {
 function ruleOf(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined ? "is required" : `must be ${withArticle(issue.expected)}`;
+      return issue.input === undefined
+        ? "is required"
+        : (ownMessage(issue) ?? `must be ${withArticle(issue.expected)}`);
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
@@ -78,6 +80,11 @@ function ruleOf(issue: Issue): string {
     default:
       return issue.message;
   }
+}
+
+/** Returns the message that a schema states itself, which is a rule; zod's own messages begin differently. */
+function ownMessage({ message }: Issue): string | undefined {
+  return /^(must|is) /.test(message) ? message : undefined;
 }
 
 function unionRule(issue: Extract<Issue, { readonly code: "invalid_union" }>): string {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isObject } from "../json-text";
 import type { DeepReadonly } from "../shapes";
 
 const optimizer = z.enum(["sgd", "momentum", "adam", "adamw"]);
@@ -96,39 +97,42 @@ const options: readonly Option[] = [
   { field: "gamma", of: "schedule", values: ["step"], default: 0.1 },
 ];
 
-/** Refuses an option without effect. An option with an effect is recorded, with its default if it was omitted. */
-export const hyperparametersSchema = fields
-  .check(({ value, issues }) => {
-    const refuse = (field: keyof Hyperparameters, message: string): void => {
-      issues.push({ code: "custom", path: [field], input: value[field], message });
-    };
-    for (const { field, of, values, default: standard, always } of options) {
-      const applies = values.includes(value[of]);
-      if (!applies && value[field] !== undefined && !(always && value[field] === standard)) {
-        refuse(
-          field,
-          `must be left out where ${of} is ${value[of]}: it has an effect only with ${of} ${values.join(" and ")}`,
-        );
-      }
-      if (applies && value[field] === undefined && standard === undefined) {
-        refuse(field, `is required where ${of} is ${value[of]}: the number of optimizer steps between two decays`);
-      }
+/** Refuses an option without effect, even if another field is invalid, so that a person sees all problems at once. */
+const optionProblems = z.check<z.output<typeof fields>>(({ value, issues }) => {
+  const refuse = (field: keyof Hyperparameters, message: string): void => {
+    issues.push({ code: "custom", path: [field], input: value[field], message });
+  };
+  for (const { field, of, values, default: standard, always } of options) {
+    if (!fields.shape[of].safeParse(value[of]).success) continue;
+    const applies = values.includes(value[of]);
+    if (!applies && value[field] !== undefined && !(always && value[field] === standard)) {
+      refuse(
+        field,
+        `must be left out where ${of} is ${value[of]}: it has an effect only with ${of} ${values.join(" and ")}`,
+      );
     }
-    if (value.nesterov === true && value.optimizer === "momentum" && value.momentum === 0) {
-      refuse("nesterov", "must be false where momentum is 0: Nesterov momentum needs momentum");
+    if (applies && value[field] === undefined && standard === undefined) {
+      refuse(field, `is required where ${of} is ${value[of]}: the number of optimizer steps between two decays`);
     }
-    if (value.schedule === "cosine" && (value.minLearningRate ?? 0) >= value.learningRate) {
-      refuse("minLearningRate", `must be less than learningRate (${value.learningRate})`);
-    }
-  })
-  .overwrite((value) => ({
-    ...value,
-    ...Object.fromEntries(
-      options.flatMap(({ field, of, values, default: standard }) =>
-        standard !== undefined && values.includes(value[of]) && value[field] === undefined ? [[field, standard]] : [],
-      ),
+  }
+  if (value.nesterov === true && value.optimizer === "momentum" && value.momentum === 0) {
+    refuse("nesterov", "must be false where momentum is 0: Nesterov momentum needs momentum");
+  }
+  if (value.schedule === "cosine" && (value.minLearningRate ?? 0) >= value.learningRate) {
+    refuse("minLearningRate", `must be less than learningRate (${value.learningRate})`);
+  }
+});
+optionProblems._zod.def.when = ({ value }) => isObject(value);
+
+/** An option with an effect is recorded, with its default if it was omitted. */
+export const hyperparametersSchema = fields.check(optionProblems).overwrite((value) => ({
+  ...value,
+  ...Object.fromEntries(
+    options.flatMap(({ field, of, values, default: standard }) =>
+      standard !== undefined && values.includes(value[of]) && value[field] === undefined ? [[field, standard]] : [],
     ),
-  }));
+  ),
+}));
 
 /**
  * Returns hyperparameters without the options that their optimizer and schedule do not use: a trial may choose another

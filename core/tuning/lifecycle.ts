@@ -110,14 +110,13 @@ function withoutLimits({ stop: _, ...definition }: StudyDefinition): Omit<StudyD
 async function requireFit({ datasets, config }: StudyDependencies, definition: StudyDefinition): Promise<void> {
   const { space, sampler, scheduler, job } = definition;
   const { manifest } = await resolveDataset(datasets, job.dataset);
-  const rule = (path: string) => (text: string) => ({ path, rule: text });
   const problems: readonly Problem[] = [
     ...[...checkJobAgainst(manifest, job as Job), ...deploymentProblems(job as Job, config)].map((problem) => ({
       ...problem,
       path: `job.${problem.path}`,
     })),
-    ...problemsOfSampler(sampler, space, definition.objectives.length).map(rule("sampler")),
-    ...problemsOfScheduler(scheduler, job.hyperparameters.epochs).map(rule("scheduler")),
+    ...problemsOfSampler(sampler, space, definition.objectives.length),
+    ...problemsOfScheduler(scheduler, job.hyperparameters.epochs),
   ];
   if (problems.length > 0) throw new InvalidInputError("the study does not fit its job or dataset", problems);
 }

@@ -3,7 +3,7 @@ import { classificationMetricNames, regressionMetricNames } from "../evaluation/
 import { isObject } from "../json-text";
 import { issuesOf } from "../problems";
 import type { Hyperparameters } from "../runs/hyperparameters";
-import { type Job, jobSchema } from "../runs/job";
+import { jobSchema } from "../runs/job";
 
 /** Paths of a job that are the study's own. */
 const fixedPaths = ["experiment", "registerAs", "name", "notes", "tags", "limits", "resources.market"];
@@ -30,18 +30,18 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Creates the check of what connects a study's sections: each parameter with the job, and each metric with the model.
- * It runs even if a section is invalid, so that a person sees all problems at once.
+ * It runs even if a section or the job is invalid, so that a person sees all problems at once.
  *
- * @param jobOf returns the job of the study, or `undefined` if it is not known
+ * @param jobOf returns the job of the study, valid or not, or `undefined` if it is not known
  */
 export function studyProblems(jobOf: (study: Values) => unknown): z.core.$ZodCheck<Values> {
   const check = z.check<Values>(({ value, issues }) => {
-    const job = jobSchema.safeParse(jobOf(value));
-    if (!job.success) return;
+    const job = jobOf(value);
+    if (!isObject(job)) return;
     const add = (path: readonly PropertyKey[], input: unknown, message: string) =>
       issues.push({ code: "custom", path: [...path], input, message });
-    checkSpace(job.data, value, add);
-    checkMetrics(job.data, value, add);
+    checkSpace(job, value, add);
+    checkMetrics(job, value, add);
   });
   check._zod.def.when = ({ value }) => isObject(value);
   return check;
@@ -49,11 +49,11 @@ export function studyProblems(jobOf: (study: Values) => unknown): z.core.$ZodChe
 
 type Add = (path: readonly PropertyKey[], input: unknown, message: string) => void;
 
-function checkSpace(job: Job, study: Values, add: Add): void {
+function checkSpace(job: Values, study: Values, add: Add): void {
   const { space, scheduler } = study;
   if (!isObject(space)) return;
   const isPopulation = isObject(scheduler) && scheduler["type"] === "population";
-  if (isPopulation && (job.earlyStopping || Object.keys(space).some((path) => path.startsWith("earlyStopping.")))) {
+  if (isPopulation && (job["earlyStopping"] || Object.keys(space).some((path) => path.startsWith("earlyStopping.")))) {
     const rule = "cannot be population with earlyStopping in the job: a member takes over the checkpoints of others";
     add(["scheduler", "type"], "population", `${rule}. Leave one of the two out`);
   }
@@ -117,7 +117,7 @@ function betweenEnds({ type, low, high, step }: Values): number | undefined {
  * Returns the rules of the job that a value breaks at its own path. Rules that involve other settings are not checked
  * here: another parameter may change them, and a trial that breaks one fails with its message.
  */
-function settingProblems(job: Job, path: string, value: unknown): readonly string[] {
+function settingProblems(job: Values, path: string, value: unknown): readonly string[] {
   const parsed = jobSchema.safeParse(withSetting(job, path, value), { reportInput: true });
   if (parsed.success) return [];
   const parts = path.split(".");
@@ -155,7 +155,7 @@ export function withSetting(job: unknown, path: string, value: unknown): unknown
   return { ...section, [first]: rest.length === 0 ? value : withSetting(section[first], rest.join("."), value) };
 }
 
-function checkMetrics(job: Job, study: Values, add: Add): void {
+function checkMetrics(job: Values, study: Values, add: Add): void {
   const { scheduler, constraints } = study;
   const pauses = isObject(scheduler) && scheduler["type"] !== "none";
   const objectives: (readonly [readonly PropertyKey[], unknown])[] = [
@@ -189,10 +189,12 @@ const validationMetrics = ["loss", "accuracy"];
 const testMetrics: readonly string[] = [...classificationMetricNames, ...regressionMetricNames];
 
 /** Returns the rule that a metric's name breaks. Modules may log any metric of training and validation. */
-function metricProblem(job: Job, metric: string): string | undefined {
+function metricProblem(job: Values, metric: string): string | undefined {
   const [group = "", ...rest] = metric.split("/");
   const own = rest.join("/");
-  const isModule = job.model.type === "module";
+  const { model } = job;
+  const type = isObject(model) ? model["type"] : undefined;
+  const isModule = type !== "mlp" && type !== "cnn";
   const known: Readonly<Record<string, readonly string[] | undefined>> = {
     train: isModule ? undefined : trainMetrics,
     validation: isModule ? undefined : validationMetrics,

@@ -97,7 +97,7 @@ export const studyFileSchema = (readJob: (path: string) => Job | undefined) =>
       ...fields,
       objective: objectiveSchema.optional(),
       objectives: fields.objectives.optional(),
-      job: z.string().min(1),
+      job: z.string({ error: "must be the path of a job file, relative to the study file" }).min(1),
     })
     .check(studyProblems((study) => (typeof study["job"] === "string" ? readJob(study["job"]) : undefined)))
     .refine(({ objective, objectives }) => (objective === undefined) !== (objectives === undefined), {

@@ -323,6 +323,14 @@ resources:
     expect(problem?.value).toBe(value);
   });
 
+  it("reports an option without effect next to a field of another type", () => {
+    const overrides = ["epochs=many", "nesterov=true", "stepSize=3"].map((one) => `hyperparameters.${one}`);
+    const paths = problemsOf(good, overrides).map(({ path }) => path);
+    expect(paths.sort()).toEqual(["epochs", "nesterov", "stepSize"].map((field) => `hyperparameters.${field}`));
+    const unknown = ["optimizer=sdg", "beta1=0.5"].map((one) => `hyperparameters.${one}`);
+    expect(problemsOf(good, unknown).map(({ path }) => path)).toEqual(["hyperparameters.optimizer"]);
+  });
+
   it("says which file is no YAML, and where", () => {
     expect(problemsOf("experiment: [1,\n  2")[0]).toMatchObject({ line: expect.any(Number) });
   });

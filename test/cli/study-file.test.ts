@@ -28,3 +28,29 @@ it("pushes the data that the study's job names, after the study is found to be v
   writeFileSync(join(folder, "study.yaml"), study(-1));
   await expect(prepare()).rejects.toThrow(InvalidInputError);
 });
+
+it("reports the problems of the study and of its job together", async () => {
+  writeFileSync(join(folder, "job.yaml"), `${toyJob(0)}nosuch: 1\n`);
+  writeFileSync(join(folder, "study.yaml"), `${study(-1)}sampler: grid\nscheduler: { type: median, factor: 3 }\n`);
+  const error = await prepare().catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(InvalidInputError);
+  expect(error.message).toContain("study.yaml and its job have 5 problems");
+  expect(error.details.problems).toMatchObject([
+    { line: 5, path: "stop.trials", value: -1 },
+    { line: 6, path: "sampler", value: "grid", rule: expect.stringContaining("e.g. { type: tpe }") },
+    {
+      line: 7,
+      path: "scheduler.factor",
+      rule: "is not a setting of type median, so remove it: it has interval, warmUpEpochs, minTrials",
+    },
+    { path: "job.hyperparameters.epochs", rule: "must be at least 1 (line 5 of the job file)" },
+    { path: "job.nosuch", rule: expect.stringContaining("line 10 of the job file") },
+  ]);
+});
+
+it("says that the job is a path, and which one cannot be read", async () => {
+  writeFileSync(join(folder, "study.yaml"), study(1).replace("job.yaml", "{ experiment: toy }"));
+  await expect(prepare()).rejects.toThrow(/job is .* must be the path of a job file/);
+  writeFileSync(join(folder, "study.yaml"), study(-1).replace("job.yaml", "absent.yaml"));
+  await expect(prepare()).rejects.toThrow(/stop.trials is -1.*; job is ".*absent.yaml", but must be a readable file/);
+});

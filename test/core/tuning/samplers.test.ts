@@ -131,15 +131,19 @@ describe("CMA-ES", () => {
   it("is refused for several objectives, as gp is, and for choices alone", () => {
     const settings = samplerSettingsSchema.parse({ type: "cmaes" });
     expect(problemsOfSampler(settings, box(2), 2)).toEqual([
-      "cmaes searches for one objective, but the study has 2: use nsga2 or tpe",
+      {
+        path: "sampler.type",
+        value: "cmaes",
+        rule: "must be nsga2, tpe, random, sobol, grid or auto for 2 objectives: cmaes searches for one",
+      },
     ]);
-    expect(problemsOfSampler(samplerSettingsSchema.parse({ type: "gp" }), box(2), 2)).toEqual([
-      "gp searches for one objective, but the study has 2: use nsga2 or tpe",
+    expect(problemsOfSampler(samplerSettingsSchema.parse({ type: "gp" }), box(2), 2)).toMatchObject([
+      { value: "gp", rule: expect.stringContaining("gp searches for one") },
     ]);
     expect(problemsOfSampler(samplerSettingsSchema.parse({ type: "gp" }), box(2), 1)).toEqual([]);
     const choices = spaceSchema.parse({ kind: { type: "categorical", choices: ["a", "b"] } });
-    expect(problemsOfSampler(settings, choices, 1)).toEqual([
-      "cmaes needs a parameter of type float or int: use tpe or random",
+    expect(problemsOfSampler(settings, choices, 1)).toMatchObject([
+      { value: "cmaes", rule: expect.stringContaining("cmaes needs a parameter of type float or int") },
     ]);
   });
 });

@@ -54,7 +54,11 @@ describe("rungs", () => {
 
   it("are refused if the first one is longer than a trial", () => {
     expect(problemsOfScheduler(settings({ type: "asha", minEpochs: 6 }), 5)).toEqual([
-      "scheduler.minEpochs is 6, but a trial has at most 5 epochs",
+      {
+        path: "scheduler.minEpochs",
+        value: 6,
+        rule: "must be at most the epochs of a trial, which hyperparameters.epochs of the job sets to 5",
+      },
     ]);
     expect(problemsOfScheduler(settings({ type: "population", interval: 6 }), 6)).toEqual([]);
     expect(problemsOfScheduler(settings({ type: "none" }), 5)).toEqual([]);

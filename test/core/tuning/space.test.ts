@@ -83,8 +83,9 @@ describe("a search space", () => {
       { optimizer: "momentum", momentum: 0.8 },
       undefined,
     ]);
-    const [rule] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }), 1);
-    expect(rule).toMatch("needs a step");
+    const [problem] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }), 1);
+    expect(problem).toMatchObject({ path: "sampler.type", value: "grid" });
+    expect(problem?.rule).toContain("must have a step");
   });
 });
 

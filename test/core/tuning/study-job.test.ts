@@ -36,3 +36,18 @@ describe("the job of a trial", () => {
     );
   });
 });
+
+it("a study's space and metrics are checked although its job is invalid", () => {
+  const parsed = studyDefinitionSchema.safeParse({
+    name: "optimizers",
+    job: { ...jobInput(), seed: "one" },
+    objectives: [{ metric: "validation/nothing", direction: "minimize" }],
+    space: { "hyperparameters.learningRat": { type: "float", low: 0.001, high: 0.1 } },
+    stop: { trials: 1 },
+  });
+  expect(parsed.error?.issues.map(({ path }) => path.join(".")).sort()).toEqual([
+    "job.seed",
+    "objectives.0.metric",
+    "space.hyperparameters.learningRat",
+  ]);
+});
