@@ -10,7 +10,7 @@ interface Case {
   readonly operations?: number;
 }
 
-const normalize = (x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, offset: tf.Tensor, scale: tf.Tensor) =>
+const normalize = (x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor, offset?: tf.Tensor, scale?: tf.Tensor) =>
   tf.batchNorm(
     x as tf.Tensor4D,
     mean as tf.Tensor1D,
@@ -76,6 +76,16 @@ const cases: Readonly<Record<string, Case>> = {
   "batch normalization by channel": {
     shapes: [[2, 3, 2, 4], [4], [4], [4], [4]],
     compute: (x, mean, variance, offset, scale) => normalize(x!, mean!, variance!, offset!, scale!),
+    operations: 60,
+  },
+  "batch normalization without scale": {
+    shapes: [[2, 3, 2, 4], [4], [4], [4]],
+    compute: (x, mean, variance, offset) => normalize(x!, mean!, variance!, offset!),
+    operations: 60,
+  },
+  "batch normalization without scale and offset": {
+    shapes: [[2, 3, 2, 4], [4], [4]],
+    compute: (x, mean, variance) => normalize(x!, mean!, variance!),
     operations: 60,
   },
   "normalization by statistics of another axis": {

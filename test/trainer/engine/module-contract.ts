@@ -229,6 +229,16 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
           { inputShape: [6] },
         ),
       ],
+      [
+        "batch normalization without scale and offset in the loss",
+        moduleOf(dense, {
+          loss: (_: unknown, outputs: tf.Tensor) => {
+            const { mean, variance } = tf.moments(outputs as tf.Tensor2D, 0);
+            const normal = tf.batchNorm(outputs as tf.Tensor2D, mean as tf.Tensor1D, variance as tf.Tensor1D);
+            return tf.sum(tf.mul(tf.square(normal), outputs), 1);
+          },
+        }),
+      ],
     ])("has the gradient of its loss: %s", async (_, definition) => {
       const model = await create(definition);
       expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(5e-3);

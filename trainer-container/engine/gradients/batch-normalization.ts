@@ -8,6 +8,7 @@ import { sumTo } from "./broadcast";
  * TensorFlow.js computes them in the shape of x.
  */
 export function registerBatchNormalizationGradient(): void {
+  supplyAbsentInputs();
   replaceGradient({
     kernelName: tf.FusedBatchNorm,
     inputsToSave: ["x", "mean", "variance", "scale"],
@@ -27,4 +28,20 @@ export function registerBatchNormalizationGradient(): void {
       };
     },
   });
+}
+
+/**
+ * Gives a normalization that is differentiated a scale of 1 and an offset of 0 where it has none. TensorFlow.js defines
+ * its gradient so, but saves and traverses all inputs, and fails on an absent one.
+ */
+function supplyAbsentInputs(): void {
+  const prototype = Object.getPrototypeOf(tf.engine()) as Pick<ReturnType<typeof tf.engine>, "isTapeOn" | "runKernel">;
+  const { runKernel } = prototype;
+  prototype.runKernel = function (this: typeof prototype, kernel, inputs, attributes) {
+    if (kernel !== tf.FusedBatchNorm || !this.isTapeOn()) return runKernel.call(this, kernel, inputs, attributes);
+    const { mean, scale, offset, ...others } = inputs as Readonly<Record<string, tf.Tensor>>;
+    const shape = mean?.shape ?? [];
+    const all = { ...others, mean, scale: scale ?? tf.ones(shape), offset: offset ?? tf.zeros(shape) };
+    return runKernel.call(this, kernel, all as tf.NamedTensorMap, attributes);
+  } as typeof runKernel;
 }
