@@ -74,13 +74,14 @@ export function addViewCommands(program: Command): void {
       }
       if (json) return printJson({ ...answer, uses });
       const { definition } = version;
-      const { owner, description, entities, ttl } = definition;
+      const { owner, description, entities, ttl, creationTime } = definition;
+      const created = `creation time ${creationTime ?? "none"}`;
       process.stdout.write(
         `${version.name}@${version.version}, by ${version.createdBy} at ${version.createdAt}${owner ? `, owner ${owner}` : ""}\n`,
       );
       if (description) process.stdout.write(`${description}\n`);
       process.stdout.write(
-        `entities ${entities.join(", ")}; event time ${definition.eventTime}; TTL ${ttl ?? "none"}\n`,
+        `entities ${entities.join(", ")}; event time ${definition.eventTime}; ${created}; TTL ${ttl ?? "none"}\n`,
       );
       const { batches, rows, online } = state;
       process.stdout.write(

@@ -356,6 +356,9 @@ describe("the command line", () => {
     };
     expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: new version, 3 features\n");
     expect((await stack.run("views", "push", view)).stdout).toBe("spend@1: already exists, 3 features\n");
+    expect((await stack.run("views", "show", "spend")).stdout).toContain(
+      "event time at; creation time known; TTL none",
+    );
     expect([await ingest(), await ingest()]).toMatchObject([{ created: true }, { created: false }]);
     expect(await get(1)).toBeNull();
     expect((await stack.run("views", "materialize", "spend")).stdout).toBe("spend: 1 batch added\n");
