@@ -37,10 +37,20 @@ export function decodeImage(bytes: Buffer, file: string, size: Partial<TargetSiz
         : decodeJpeg(bytes, { useTArray: true, formatAsRGBA: true, maxMemoryUsageInMB: 512, tolerantDecoding: false })
             .data;
   } catch (cause) {
-    throw unreadable(file, `must be a complete image: ${(cause as Error).message}; copy it again, or remove it`, cause);
+    throw unreadable(file, decodingRule(header.format, cause as Error), cause);
   }
   const image = { width, height, channels, data: withChannels(colours, width * height, header.channels, channels) };
   return resize(image, target.height, target.width);
+}
+
+/** Explains a decoder's error. The messages of PNG's decoder do not depend on the defect, so they are left out. */
+function decodingRule(format: "png" | "jpeg", { message }: Error): string {
+  if (format === "png") {
+    return "must be a complete PNG image: its data is cut off, damaged or of an unknown form; copy or convert it again, or remove it";
+  }
+  return /unsupported|only single frame/i.test(message)
+    ? `must be a JPEG image of a supported form, such as RGB; convert it, or remove it (${message})`
+    : `must be a complete JPEG image: its data is cut off or damaged; copy it again, or remove it (${message})`;
 }
 
 /** Takes the channels from red, green, blue and transparency. Grey is the luma of ITU-R BT.601. */

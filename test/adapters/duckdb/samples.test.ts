@@ -125,6 +125,8 @@ it("reads tar shards in their order, with labels from .cls or from folders", asy
 const huge = png(1, 1, false, () => 0);
 huge.writeUInt32BE(60_000, 16);
 huge.writeUInt32BE(60_000, 20);
+const changed = png(9, 9, false, (i) => i);
+changed[changed.length - 20]! ^= 1;
 it.each([
   ["other content", "x.png", Buffer.from("hello"), undefined, /must be a PNG or JPEG image/],
   [
@@ -132,14 +134,21 @@ it.each([
     "x.png",
     png(9, 9, false, (i) => i).subarray(0, 60),
     undefined,
-    /must be a complete image: .*; copy it again/,
+    /x\.png cannot be read: image must be a complete PNG image: [^(]* or remove it$/,
   ],
   [
     "a cut JPEG",
     "x.jpg",
     encodeJpeg({ width: 8, height: 8, data: Buffer.alloc(256, 9) }, 90).data.subarray(0, 300),
     undefined,
-    /must be (a complete|a PNG or JPEG) image/,
+    /must be a complete JPEG image: its data is cut off or damaged.*\(unknown JPEG marker 0\)/,
+  ],
+  [
+    "a PNG with a changed byte",
+    "x.png",
+    changed,
+    undefined,
+    /must be a complete PNG image: its data is cut off, damaged/,
   ],
   ["an image that expands too far", "x.png", huge, undefined, /must have 1 to 32000000 pixels, and has 60000 × 60000/],
   [
