@@ -10,7 +10,7 @@ import { installLayerNormalization } from "./layers/layer-normalization";
 import { installRecurrent } from "./layers/recurrent";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
-import { callUserCode, describeReturned } from "./user-code";
+import { callUserCode, describeReturned, repeatedName } from "./user-code";
 
 registerOwnLayers();
 
@@ -32,6 +32,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
   });
   freezeInside(model.layers ?? [], false);
   try {
+    checkNames(model.layers ?? []);
     checkShapes(model, definition);
     checkWeights(model);
     checkClasses(model);
@@ -88,6 +89,14 @@ function buildFromModule(definition: ModuleDefinition, seed: number): layers.Lay
     );
   }
   return built as layers.LayersModel;
+}
+
+/** Refuses a name that a model repeats. TensorFlow.js checks a sequential model only when it computes. */
+function checkNames(list: layers.LayersModel["layers"]): void {
+  const names = list.map(({ name }) => name);
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw repeatedName(repeated);
+  for (const each of list) checkNames((each as { layers?: typeof list }).layers ?? []);
 }
 
 function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDefinition): void {

@@ -58,6 +58,15 @@ export function withTimeLimit<T>(call: () => T, timeout = timeLimit.ms): T {
   }
 }
 
+/** Returns the error for two layers with one name. */
+export function repeatedName(name: string, cause?: unknown): ModelError {
+  return new ModelError(
+    `Two layers of the model have the name '${name}', and a model tells its layers apart by their names: ` +
+      "give each a name of its own, or leave name out.",
+    cause,
+  );
+}
+
 /**
  * Calls a function of the user's training module.
  *
@@ -69,6 +78,10 @@ export function callUserCode<T>(name: string, call: () => T): T {
     return withTimeLimit(call);
   } catch (error) {
     if (error instanceof RecordingDiffers) throw error;
+    const repeated = /^The name "(.*)" is used \d+ times in the model/.exec(
+      (error as Partial<Error> | null)?.message ?? "",
+    )?.[1];
+    if (repeated !== undefined) throw repeatedName(repeated, error);
     throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
   }
 }

@@ -505,6 +505,25 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(/stateful: its state would depend/);
     });
 
+    it("refuses two layers of one name, and says what to do", async () => {
+      const name = "features";
+      const sequential = stack((builtIn, { outputs }) => [
+        builtIn.dense({ name, units: 3, inputShape: [6] }),
+        builtIn.dense({ name, units: outputs }),
+      ]);
+      const functional = ({ tf: { input, model, layers: builtIn }, outputs }: ModelContext) => {
+        const inputs = input({ shape: [6] });
+        const between = builtIn.dense({ name, units: 3 }).apply(inputs) as SymbolicTensor;
+        return model({ inputs, outputs: builtIn.dense({ name, units: outputs }).apply(between) as SymbolicTensor });
+      };
+      const nested = (context: ModelContext) => context.tf.sequential({ layers: [sequential(context)] });
+      for (const factory of [sequential, functional, nested]) {
+        await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(
+          /^Two layers of the model have the name 'features'.*give each a name of its own, or leave name out\.$/,
+        );
+      }
+    });
+
     it("refuses constraints of weights, also inside nested models", async () => {
       const constrained = stack((builtIn, { outputs }) => [
         builtIn.dense({ units: outputs, inputShape: [6], kernelConstraint: "nonNeg" }),
