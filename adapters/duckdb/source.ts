@@ -14,6 +14,7 @@ import {
   type TableFile,
   unionOf,
   wideDecimal,
+  withTypesOfOthers,
 } from "./formats/tables";
 import type { DuckDbSession } from "./session";
 
@@ -65,8 +66,9 @@ export async function openSource(
     return { ...samples, files, name: nameOfFiles(files), reading: (read) => read() };
   }
   if (size) throw unusable(nameOfFiles(files), "must be images where --size is given");
-  const opened: TableFile[] = [];
-  for (const file of files) opened.push(await reading(session, [file], () => openers[format](session, file)));
+  const found: TableFile[] = [];
+  for (const file of files) found.push(await reading(session, [file], () => openers[format](session, file)));
+  const opened = withTypesOfOthers(found);
   // A key that no object of a file has is a missing value.
   const types = format === "json" ? new Map(opened.flatMap((one) => [...one.types])) : opened[0]!.types;
   if (format !== "json") assertSameColumns(opened);

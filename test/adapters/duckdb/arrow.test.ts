@@ -7,8 +7,10 @@ import {
   FixedSizeList,
   Float64,
   List,
+  Null,
   RecordBatchStreamWriter,
   Table,
+  TimestampMillisecond,
   tableFromArrays,
   tableToIPC,
   Utf8,
@@ -134,6 +136,47 @@ it("reads each file of several once, in the order of their names", async () => {
     createSnapshot(session, { name: "toy", file: [second, first], schema }),
   );
   expect(draft.digest).toBe(await push("rows.csv", csv));
+});
+
+it("gives a column without a value the type that it has in other files", async () => {
+  const some = [1, 2, 3].map((x) => ({ x: x / 2, at: new Date(Date.UTC(2026, 0, x)), y: x % 2 }));
+  const none = some.map(({ y }) => ({ x: null, at: null, y }));
+  const write = (name: string, data: readonly (typeof some | typeof none)[number][]): string => {
+    const hasValues = data[0]?.x !== null;
+    const vectors = {
+      x: vectorFromArray(
+        data.map(({ x }) => x),
+        hasValues ? new Float64() : new Null(),
+      ),
+      at: vectorFromArray(
+        data.map(({ at }) => at),
+        hasValues ? new TimestampMillisecond() : new Null(),
+      ),
+      y: vectorFromArray(data.map(({ y }) => y)),
+    };
+    const file = path.join(folder, name);
+    fs.writeFileSync(file, tableToIPC(new Table(vectors)));
+    return file;
+  };
+  const files = [write("none-1.arrows", none), write("none-2.arrows", some), write("none-3.arrows", none)];
+  const { columns } = await withDuckDb((session) => inferSchema(session, files, "y"));
+  expect(columns).toMatchObject([
+    { name: "x", type: "float", nullable: true },
+    { name: "at", type: "timestamp", nullable: true },
+    { name: "y", type: "int", role: "label" },
+  ]);
+  const nullable = parseDatasetSchema(
+    JSON.stringify({ columns, split: { fractions: { train: 0.5, validation: 0, test: 0.5 } } }),
+  );
+  const digestOf = (file: string | string[]) =>
+    withDuckDb(
+      async (session) => (await createSnapshot(session, { name: "toy", file, schema: nullable })).draft.digest,
+    );
+  const rowOf = ({ x, at, y }: (typeof some | typeof none)[number]) => `${x ?? ""},${at?.toISOString() ?? ""},${y}`;
+  const text = path.join(folder, "none.csv");
+  fs.writeFileSync(text, `x,at,y\n${[...none, ...some, ...none].map(rowOf).join("\n")}\n`);
+  expect(await digestOf(files)).toBe(await digestOf(text));
+  expect(await digestOf([files[0]!, files[2]!])).toEqual(expect.any(String));
 });
 
 it("suggests a schema", async () => {

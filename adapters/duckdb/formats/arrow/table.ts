@@ -1,10 +1,18 @@
 import { open } from "node:fs/promises";
 import { DuckDBDataChunk } from "@duckdb/node-api";
-import { CompressionType, compressionRegistry, type RecordBatch, RecordBatchReader, type Schema } from "apache-arrow";
+import {
+  CompressionType,
+  compressionRegistry,
+  DataType,
+  type RecordBatch,
+  RecordBatchReader,
+  type Schema,
+} from "apache-arrow";
 import { InvalidInputError, RingmasterError } from "../../../../core/errors";
 import { isDiskFull, messageOf } from "../../errors";
 import { type DuckDbSession, quoteName } from "../../session";
 import { problemOfNames } from "../csv-header";
+import { absentType } from "../tables";
 import { type ArrowColumn, columnOf } from "./columns";
 import { decodeLz4Frame } from "./lz4";
 import { ArrowLimitError, type Position, readMessages } from "./messages";
@@ -18,7 +26,7 @@ const flushBytes = 64 * 1024 * 1024;
 /**
  * Writes the record batches of an Arrow file or stream to a table of the session, one at a time.
  *
- * @returns the columns with their DuckDB types
+ * @returns the columns with their DuckDB types, or `absentType` for Arrow's `null`
  * @throws InvalidInputError that names the batch
  */
 export async function writeArrowTable(
@@ -35,10 +43,10 @@ export async function writeArrowTable(
     await reader.open();
     if (reader.schema === undefined) throw new Error("it has no schema");
     const columns = columnsOf(file, reader.schema);
-    const types = new Map([...columns].map(([name, { type }]) => [name, String(type)]));
-    await session.run(
-      `CREATE TABLE ${table} (${[...types].map(([name, type]) => `${quoteName(name)} ${type}`).join(", ")})`,
-    );
+    const absent = new Set(reader.schema.fields.filter(({ type }) => DataType.isNull(type)).map(({ name }) => name));
+    const types = new Map([...columns].map(([name, { type }]) => [name, absent.has(name) ? absentType : String(type)]));
+    const declared = [...columns].map(([name, { type }]) => `${quoteName(name)} ${String(type)}`);
+    await session.run(`CREATE TABLE ${table} (${declared.join(", ")})`);
     const appender = await session.connection.createAppender(table);
     let unflushed = 0;
     for await (const batch of reader) {
