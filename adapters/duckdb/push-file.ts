@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { wasAppended } from "../../core/datasets/register";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { DatasetDraft, DatasetVersion, SourceFile, SplitName } from "../../core/datasets/shapes";
@@ -110,7 +110,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const references = [...snapshot.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
-    const warnings = [...(await warningsOf(session, snapshot)), ...found];
+    const warnings = [...(await warningsOf(session, snapshot)), ...folderWarnings(snapshot.source), ...found];
     onProgress({ phase: "registering" });
     const registered = await options.register(
       snapshot.draft,
@@ -140,6 +140,20 @@ async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot):
     await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf),
   );
   return [...errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` })), ...warnings];
+}
+
+const splitFolder = /^(train|training|val|valid|validation|dev|test|testing)$/i;
+
+/** Warns of `train/<class>/…` next to `val/<class>/…`: other tools read them as splits, and here they are one dataset. */
+function* folderWarnings({ files, columns }: Source): Generator<Warning> {
+  if (columns === undefined) return; // Only images and texts have classes by folder.
+  const found = new Set(files.map((file) => basename(dirname(dirname(resolve(file))))));
+  const folders = [...found].filter((name) => splitFolder.test(name)).sort();
+  if (folders.length < 2) return;
+  yield {
+    code: "SPLIT_FOLDERS_MERGED",
+    message: `the rows of the folders ${folders.join(", ")} are merged, and the schema's split divides them again; to evaluate on the rows of one folder, push each folder as a dataset of its own`,
+  };
 }
 
 /** The maximum number of files that are recorded one by one. */

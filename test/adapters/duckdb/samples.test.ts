@@ -6,6 +6,7 @@ import { pack } from "tar-stream";
 import { parseImageSize } from "../../../adapters/duckdb/formats/image-header";
 import { resize } from "../../../adapters/duckdb/formats/resize";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
+import { pushFile } from "../../../adapters/duckdb/push-file";
 import { readColumns } from "../../../adapters/duckdb/row-reader";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
@@ -45,6 +46,28 @@ function read(source: string, size?: string) {
     return { columns, values };
   });
 }
+
+it.each([
+  ["of classes", ["cat", "dog"], []],
+  ["of one split", ["train/cat", "train/dog"], []],
+  ["of classes that have names of splits", ["train", "test"], []],
+  ["of several splits", ["train/cat", "train/dog", "val/cat", "val/dog"], ["SPLIT_FOLDERS_MERGED"]],
+])("warns of the folders of several splits, which become one dataset: folders %s", async (what, folders, expected) => {
+  const root = `folders ${what}`;
+  for (const [i, each] of folders.entries())
+    for (const j of [0, 1]) write(`${root}/${each}/${j}.txt`, `text ${i} ${j}`);
+  const file = path.join(folder, root);
+  const schema = await withDuckDb(async (session) => {
+    const { columns } = await inferSchema(session, file, undefined);
+    const fractions = { train: 0.5, validation: 0, test: 0.5 };
+    return parseDatasetSchema(JSON.stringify({ columns, split: { fractions, stratifyBy: null } }));
+  });
+  const uploads = { missing: async () => [], put: async () => undefined };
+  const { warnings } = await pushFile({ name: "toy", file, schema, uploads, register: async () => undefined });
+  const found = warnings.filter(({ code }) => code === "SPLIT_FOLDERS_MERGED");
+  expect(found.map(({ code }) => code)).toEqual(expected);
+  if (found[0]) expect(found[0].message).toContain("the rows of the folders train, val are merged");
+});
 
 it("reads images in folders, with the folder's name as their label", async () => {
   write(
