@@ -64,7 +64,8 @@ export async function storeTask(
   const task: TrainingTask = {
     runId,
     seed: 3,
-    model: { type: "mlp", hidden: [24], activation: "relu", dropout: 0.1 },
+    // With ELU the tape computes the gradients, so a run takes long enough to be interrupted in its middle.
+    model: { type: "mlp", hidden: [24], activation: "elu", dropout: 0.1 },
     hyperparameters: {
       optimizer: "adamw",
       learningRate: 0.003,
