@@ -72,9 +72,9 @@ function ruleOf(issue: Issue): string {
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
-      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin)}`;
+      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin, issue.minimum)}`;
     case "too_big":
-      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
+      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin, issue.maximum)}`;
     case "invalid_union":
       return unionRule(issue);
     default:
@@ -100,9 +100,10 @@ function sizeVerb(origin: string): string {
   return origin === "array" || origin === "string" || origin === "set" ? "have" : "be";
 }
 
-function unitOf(origin: string): string {
-  if (origin === "array" || origin === "set") return " elements";
-  return origin === "string" ? " characters" : "";
+function unitOf(origin: string, count: number | bigint): string {
+  const plural = Number(count) === 1 ? "" : "s";
+  if (origin === "array" || origin === "set") return ` element${plural}`;
+  return origin === "string" ? ` character${plural}` : "";
 }
 
 function withArticle(type: string): string {

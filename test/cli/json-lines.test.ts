@@ -12,7 +12,7 @@ it.each([
   [JSON.stringify(row), "line 1: prediction is null, but must be a string, or a number, or a boolean"],
   [
     `\n${JSON.stringify({ ...row, prediction: 1, unit: "" })}`,
-    'line 2: unit is "", but must have at least 1 characters',
+    'line 2: unit is "", but must have at least 1 character',
   ],
   ['{"unit": "a"', "line 1 must be JSON"],
   ["5", "line 1 is 5, but must be a mapping"],
