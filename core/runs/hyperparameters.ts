@@ -134,6 +134,12 @@ export const hyperparametersSchema = fields.check(optionProblems).overwrite((val
   ),
 }));
 
+/** Returns the hyperparameter that decides whether an option has an effect, and when; `undefined` for others. */
+export function effectOf(field: string) {
+  const option = options.find((each) => each.field === field);
+  return option && { of: option.of, values: option.values, standard: fields.shape[option.of].parse(undefined) };
+}
+
 /**
  * Returns hyperparameters without the options that their optimizer and schedule do not use: a trial may choose another
  * optimizer than the study's job, and earlier releases recorded any `momentum` with any optimizer.

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { isObject } from "../json-text";
 import { issuesOf } from "../problems";
-import type { Hyperparameters } from "../runs/hyperparameters";
+import { effectOf, type Hyperparameters } from "../runs/hyperparameters";
 import { jobSchema } from "../runs/job";
 
 /** Paths of a job that are the study's own. */
@@ -73,6 +73,11 @@ function checkSpace(job: Values, study: Values, add: Add): void {
       add(["space", path], undefined, `cannot change while a member of a population trains; only ${others} can`);
       continue;
     }
+    const withoutEffect = effectProblem(job, space, path);
+    if (withoutEffect !== undefined) {
+      add(["space", path], undefined, withoutEffect);
+      continue;
+    }
     const problems = valuesOf(parameter).flatMap(([key, value]) =>
       settingProblems(job, path, value).map((rule) => ({ key, value, rule })),
     );
@@ -84,6 +89,20 @@ function checkSpace(job: Values, study: Values, add: Add): void {
       add(["space", path, "type"], "float", "must be int, because the job permits whole numbers alone");
     }
   }
+}
+
+/** Returns why no trial could use a parameter; `undefined` if one may. */
+function effectProblem({ hyperparameters }: Values, space: Values, path: string): string | undefined {
+  const [section, field = ""] = path.split(".");
+  const effect = section === "hyperparameters" ? effectOf(field) : undefined;
+  if (effect === undefined) return undefined;
+  const { of, values, standard } = effect;
+  const searched = space[`hyperparameters.${of}`];
+  const given = isObject(hyperparameters) ? hyperparameters[of] : undefined;
+  const possible = searched === undefined ? [given ?? standard] : isObject(searched) ? searched["choices"] : undefined;
+  if (!Array.isArray(possible) || possible.some((value) => values.includes(value as string))) return undefined;
+  const used = `${of} ${values.join(" and ")}`;
+  return `has an effect only with ${used}, but the trials' ${of} is ${possible.join(", ")}. Search or set ${of}, or leave ${field} out`;
 }
 
 function isChangeable(path: string): boolean {

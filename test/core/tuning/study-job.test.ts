@@ -51,3 +51,32 @@ it("a study's space and metrics are checked although its job is invalid", () => 
     "space.hyperparameters.learningRat",
   ]);
 });
+
+it.each<[string, Given, Record<string, unknown>, readonly string[]]>([
+  ["the default optimizer", {}, {}, ["has an effect only with optimizer momentum, but the trials' optimizer is adam"]],
+  ["the job's optimizer", { optimizer: "momentum" }, {}, []],
+  [
+    "no optimizer of the search",
+    {},
+    { type: "categorical", choices: ["adam", "sgd"] },
+    ["has an effect only with optimizer momentum, but the trials' optimizer is adam, sgd"],
+  ],
+  ["one optimizer of the search", {}, { type: "categorical", choices: ["adam", "momentum"] }, []],
+])(
+  "a study that searches an option is refused if no trial would use it: %s",
+  (_what, hyperparameters, optimizer, rules) => {
+    const parsed = studyDefinitionSchema.safeParse({
+      name: "optimizers",
+      job: jobInput({ hyperparameters }),
+      objectives: [{ metric: "validation/loss", direction: "minimize" }],
+      space: {
+        "hyperparameters.momentum": { type: "float", low: 0.5, high: 0.99 },
+        ...("type" in optimizer ? { "hyperparameters.optimizer": optimizer } : {}),
+      },
+      stop: { trials: 1 },
+    });
+    const problems = parsed.error?.issues ?? [];
+    expect(problems.map(({ path }) => path.join("."))).toEqual(rules.map(() => "space.hyperparameters.momentum"));
+    expect(problems.map(({ message }) => message.replace(/\. Search.*/, ""))).toEqual(rules);
+  },
+);
