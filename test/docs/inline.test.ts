@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
 import { createProgram } from "../../cli/program";
 import { scripts } from "../../package.json";
-import { blocksOf, commandsOf, inlineCommands, pages, root, withoutComment } from "./markdown";
+import { blocksOf, commandsOf, inlineCommands, linesOf, pages, root, withoutComment } from "./markdown";
 
 const program = createProgram();
 const named = pages().flatMap((file) => [
@@ -61,6 +61,20 @@ describe("a command that README or docs name", () => {
       return found ? undefined : `there is no ${file}`;
     };
     expect(faults(named, fault)).toEqual([]);
+  });
+});
+
+describe("a source file that README or docs name by its path", () => {
+  it("exists", () => {
+    const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const path = new RegExp(`\`((?:${folders.map(({ name }) => name).join("|")})/[\\w./-]+\\.(?:ts|js|json))\``, "g");
+    const files = pages().flatMap((file) =>
+      linesOf(file).flatMap((line, index) =>
+        [...line.matchAll(path)].map(([, name]) => ({ file, line: index + 1, text: name! })),
+      ),
+    );
+    expect(files.length).toBeGreaterThan(50);
+    expect(faults(files, (name) => (existsSync(join(root, name)) ? undefined : "it does not exist"))).toEqual([]);
   });
 });
 

@@ -38,7 +38,16 @@ describe("docs/architecture.md", () => {
   });
 
   it("names folders that there are", () => {
-    for (const [, folder] of text.matchAll(/^\| `([\w-]+)\/`/gm))
+    const section = text.slice(0, text.indexOf("`core/` has one folder"));
+    for (const [, folder] of section.matchAll(/^\| `([\w-]+)\/`/gm))
       expect(fs.existsSync(path.join(repository, folder!))).toBe(true);
+  });
+
+  it("lists each folder of core/", () => {
+    const section = text.slice(text.indexOf("`core/` has one folder"), text.indexOf("## Where to look"));
+    const rows = [...section.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => cell);
+    const listed = rows.flatMap((cell) => [...cell!.matchAll(/`([\w-]+)\/`/g)].map(([, name]) => name));
+    const folders = fs.readdirSync(path.join(repository, "core"), { withFileTypes: true });
+    expect(listed.sort()).toEqual(folders.filter((entry) => entry.isDirectory()).map(({ name }) => name));
   });
 });
