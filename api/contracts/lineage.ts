@@ -16,7 +16,7 @@ export const reproduceTrainingRun = contractsFor("Training runs")(
     summary: "Run a run again from its record",
     description:
       "Creates a run of the same job, code, dataset version and seed, with every step computed. It ends after its evaluation, and registers and promotes nothing. " +
-      "`GET /training-runs/{runId}/reproduction` of the new run tells whether its weights are the same.",
+      "`GET /training-runs/{runId}/reproduction` of the new run shows whether its weights are the same.",
     params: ofRun,
     idempotencyKey: true,
     class: "heavy",

@@ -10,7 +10,7 @@ const checkName = z.string().min(1).max(63);
 const target = z.strictObject({ name: modelName, version: versionNumber });
 
 export const getModelVersionReport = contract("getModelVersionReport", "GET /models/{name}/versions/{version}/report", {
-  summary: "Get all that the verdict on a version rests on",
+  summary: "Get the report on a version: its metrics, verdict, evidence and approvals",
   description: "As JSON, as Markdown, or as one self-contained page with plots.",
   params: target,
   query: z.strictObject({ format: z.enum(["json", "markdown", "html"]).default("json") }),
@@ -34,7 +34,7 @@ export const getModelVersionReport = contract("getModelVersionReport", "GET /mod
 });
 
 export const answerModelCheck = contract("answerModelCheck", "POST /models/{name}/versions/{version}/checks/{check}", {
-  summary: "Say how a check of one's own went",
+  summary: "Report the result of an external check",
   description:
     "Answers a check of kind `command` that the verdict waits for; the rest of the verdict stays. Idempotent. Another answer replaces it, and new approvals are required. " +
     "A run that waits ends where the check failed.",
@@ -65,7 +65,7 @@ export const answerModelCheck = contract("answerModelCheck", "POST /models/{name
 
 export const getModelCheckKey = contract("getModelCheckKey", "GET /models/{name}/checks/{check}/key", {
   scope: "approve",
-  summary: "Get the key that signs the questions to a check's hook",
+  summary: "Get the key that signs the requests to a check's hook",
   description: "For the operator of the hook, which verifies `webhook-signature` with it (Standard Webhooks).",
   params: z.strictObject({ name: modelName, check: checkName }),
   responses: {

@@ -43,7 +43,7 @@ export const listModels = contract("listModels", "GET /models", {
 
 export const createModel = contract("createModel", "POST /models", {
   summary: "Make a model that has no versions yet",
-  description: "A deleted model's name may be used again: it keeps its policy, and numbers of versions go on.",
+  description: "A deleted model's name may be used again: it keeps its policy, and its version numbers continue.",
   body: z
     .strictObject({
       name: modelName,

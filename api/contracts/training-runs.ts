@@ -55,7 +55,7 @@ export const submitTrainingRun = contract("submitTrainingRun", "POST /training-r
 export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs", {
   summary: "List runs, newest first",
   description:
-    "With a filter, a page may hold fewer runs than `limit` although another follows: go on while there is a `nextToken`.",
+    "With a filter, a page may hold fewer runs than `limit` although another follows: request pages while there is a `nextToken`.",
   query: pageQuery.extend({
     experiment: z.string().min(1).max(500).optional().meta({ description: "Name or id of an experiment." }),
     status: z.enum(statusFilters).optional().meta({
@@ -167,8 +167,8 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
   summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",
   description:
     "With `Accept: text/event-stream` the answer follows the run until it ends: `run` (its state, at first and when it changes), `metrics` (new points of some metrics, ascending by step, each point once) and " +
-    "`end`, after which nothing comes. A comment is sent at least each 15 seconds. The stream ends by itself after 14 minutes, or when something fails: come again with " +
-    "`Last-Event-ID`, as an `EventSource` does; after `end` that is answered with 204.",
+    "`end`, after which nothing comes. A comment is sent at least each 15 seconds. The stream ends by itself after 14 minutes, or when something fails: reconnect with " +
+    "`Last-Event-ID`, as an `EventSource` does. After `end`, a reconnection is answered with 204.",
   function: "stream-metrics",
   headers: z.object({
     "last-event-id": z

@@ -41,7 +41,7 @@ ${listing(
 function multivariateText({ auc, low, high, pValue, severity, ...of }: MultivariateDrift): string {
   const interval = `[${numberText(low)}, ${numberText(high)}]`;
   const test = `AUC ${numberText(auc)}, 95 % CI ${interval}, p = ${numberText(pValue)}`;
-  return `${severity ?? "no drift"}: a classifier tells ${of.rows.current} current from ${of.rows.baseline} baseline rows, in ${of.columns} columns, with ${test}`;
+  return `${severity ?? "no drift"}: a classifier separates ${of.rows.current} current from ${of.rows.baseline} baseline rows, in ${of.columns} columns, with ${test}`;
 }
 
 /** Orders columns: those with drift first, then by the stability index. */

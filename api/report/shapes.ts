@@ -48,6 +48,6 @@ export const versionReport = z
   })
   .meta({
     id: "VersionReport",
-    description: "All that the verdict on a version rests on.",
+    description: "A version's metrics, verdict, evidence and approvals.",
   });
 export interface VersionReport extends Shape<typeof versionReport> {}

@@ -21,7 +21,7 @@ export class NotTrainedError extends RingmasterError {
 export class NothingToCompareError extends RingmasterError {
   constructor(runId: string) {
     super(
-      `run ${runId} reproduces no other run; say with \`of\` (\`--of\`) which run it is to be held against, or reproduce it first`,
+      `run ${runId} reproduces no other run; name the run to compare it with by \`of\` (\`--of\`), or reproduce it first`,
       { code: "NOT_A_REPRODUCTION", httpStatus: 409, details: { runId } },
     );
   }

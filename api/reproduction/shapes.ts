@@ -28,7 +28,7 @@ export interface FirstDifference extends Shape<typeof firstDifference> {}
 export const reproduction = z
   .object({
     runId: z.string(),
-    of: z.string().meta({ description: "The run that it is held against." }),
+    of: z.string().meta({ description: "The run that it is compared with." }),
     verdict: z.enum(["pending", "identical", "different", "failed"]),
     originalSha256: sha256.optional().meta({ description: "Digests of the weights." }),
     reproductionSha256: sha256.optional(),

@@ -35,7 +35,7 @@ const planRequest = z
   })
   .meta({
     id: "SequentialPlanRequest",
-    description: "A test of a canary against the champion that may be looked at at any time.",
+    description: "A test of a canary against the champion. Its result is valid at any time (sequential test).",
   });
 
 export const trafficRequest = z

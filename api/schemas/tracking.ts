@@ -20,7 +20,7 @@ export const datasetGiven = z
     source: datasetFields.source.default(""),
     tags: datasetFields.tags.default({}),
   })
-  .meta({ id: "RunDatasetInput", description: "Data that a run read, as its client tells of it." });
+  .meta({ id: "RunDatasetInput", description: "Data that a run read, as its client reports it." });
 
 export const runView = z
   .object({

@@ -75,7 +75,7 @@ const multivariateDrift = z
   .object({
     auc: z.number().meta({
       description:
-        "AUC of a classifier that tells baseline rows from current rows it was not trained on; 0.5: it cannot.",
+        "AUC of a classifier that separates baseline rows from current rows on which it was not trained. 0.5: it cannot.",
     }),
     low: z.number().meta({ description: "Lower end of the interval at 95 %." }),
     high: z.number(),

@@ -58,9 +58,8 @@ export class RunNotCompletedError extends RingmasterError {
 /** Thrown when a run that is to be resumed is not paused. */
 export class RunNotPausedError extends RingmasterError {
   constructor(runId: string, status: string) {
-    const next = status === "queued" || status === "running" ? "it is at work" : "only a paused run can be resumed";
     super(
-      `run ${runId} is ${status}, not paused: ${next}; \`ringmaster runs restore\` starts a run from a checkpoint`,
+      `run ${runId} is ${status}, not paused: only a paused run can be resumed; \`ringmaster runs restore\` starts a run from a checkpoint`,
       {
         code: "RUN_NOT_PAUSED",
         httpStatus: 409,
