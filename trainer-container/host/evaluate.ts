@@ -12,7 +12,7 @@ import type { MachineRecord } from "../../core/runs/shapes";
 import { type TrainingFailure, trainerExitCodes } from "../../core/runs/training-task";
 import type { ContentReference } from "../../core/shapes";
 import type { Engine, EngineOptions } from "../engine/engine";
-import { judge } from "./failure";
+import { classifyError } from "./failure";
 
 export interface EvaluatorDependencies {
   readonly runId: string;
@@ -44,10 +44,10 @@ export async function evaluateRun(dependencies: EvaluatorDependencies): Promise<
     logger.log("info", "evaluated", { metrics: result.output.metrics, engine: result.output.engine });
     return trainerExitCodes.completed;
   } catch (error) {
-    const verdict = judge(error);
-    logger.log("error", `the evaluation ended: ${verdict.message}`, { error });
-    if (verdict.kind === "try-again") return trainerExitCodes.retry;
-    const { code, message, retryable } = verdict;
+    const consequence = classifyError(error);
+    logger.log("error", `the evaluation ended: ${consequence.message}`, { error });
+    if (consequence.kind === "try-again") return trainerExitCodes.retry;
+    const { code, message, retryable } = consequence;
     const failure: TrainingFailure = { runId, code, message, retryable, failedAt: isoTime(clock) };
     await store.put(
       objectKeys.evaluationFailure(runId, inputHash, jobId),

@@ -6,7 +6,7 @@ import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";
 import { userFrame } from "./module-source";
 
 /** The consequence of an error for the run. */
-export type Verdict =
+export type Consequence =
   /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may succeed. */
   | {
       readonly kind: "failure";
@@ -18,7 +18,8 @@ export type Verdict =
   /** A service or the network was unavailable: this process starts again, and nothing is recorded. */
   | { readonly kind: "try-again"; readonly message: string };
 
-export function judge(error: unknown): Verdict {
+/** Decides whether an error fails the attempt, or whether a new start of this process may succeed. */
+export function classifyError(error: unknown): Consequence {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof TrainingHaltedError) {
     const step = error.step === undefined ? {} : { step: error.step };

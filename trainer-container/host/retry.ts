@@ -1,4 +1,4 @@
-import { judge } from "./failure";
+import { classifyError } from "./failure";
 import { type Interruption, pause } from "./interruption";
 
 const pauseMs = 5_000;
@@ -15,7 +15,7 @@ export async function retry<T>(
     try {
       return await action();
     } catch (error) {
-      if (judge(error).kind !== "try-again" || attempt === attempts || interruption.raised) throw error;
+      if (classifyError(error).kind !== "try-again" || attempt === attempts || interruption.raised) throw error;
       onFailure(error);
       await pause(interruption, pauseMs);
     }

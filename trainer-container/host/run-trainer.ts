@@ -31,7 +31,7 @@ import type { Telemetry } from "../telemetry/telemetry";
 import { within } from "../telemetry/within";
 import { createEntrance, InterruptedWhileWaitingError } from "./enter-gang";
 import { executionReport } from "./executions";
-import { failedBeforeUpdate, judge } from "./failure";
+import { classifyError, failedBeforeUpdate } from "./failure";
 import { loadInitialWeights } from "./initial-weights";
 import type { Interruption } from "./interruption";
 import { mapStacks } from "./module-source";
@@ -94,11 +94,11 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
       logger.log("warn", (error as Error).message);
       return trainerExitCodes.retry;
     }
-    const verdict = judge(error);
+    const consequence = classifyError(error);
     mapStacks(error);
-    logger.log("error", `training ended: ${verdict.message}`, { error });
-    if (verdict.kind === "try-again") return trainerExitCodes.retry;
-    const { code, message, step, retryable } = verdict;
+    logger.log("error", `training ended: ${consequence.message}`, { error });
+    if (consequence.kind === "try-again") return trainerExitCodes.retry;
+    const { code, message, step, retryable } = consequence;
     const failure: TrainingFailure = {
       runId: config.runId,
       code,

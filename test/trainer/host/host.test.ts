@@ -7,7 +7,7 @@ import { BackendUnavailableError, ModelError } from "../../../trainer-container/
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { advertisedHost } from "../../../trainer-container/host/advertised-host";
 import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/enter-gang";
-import { judge } from "../../../trainer-container/host/failure";
+import { classifyError } from "../../../trainer-container/host/failure";
 import { createInterruption, interruptOnSignals } from "../../../trainer-container/host/interruption";
 import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
 
@@ -74,7 +74,7 @@ describe("advertisedHost", () => {
   });
 });
 
-describe("judge", () => {
+describe("classifyError", () => {
   const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
   it.each([
     {
@@ -102,7 +102,7 @@ describe("judge", () => {
       verdict: { kind: "try-again" },
     },
   ])("tells $name", ({ error, verdict }) => {
-    expect(judge(error)).toMatchObject(verdict);
+    expect(classifyError(error)).toMatchObject(verdict);
   });
 });
 

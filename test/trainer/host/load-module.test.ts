@@ -5,7 +5,7 @@ import path from "node:path";
 import { Tensor } from "@tensorflow/tfjs-core";
 import { bundleModule } from "../../../cli/user-module";
 import { ModelError } from "../../../trainer-container/engine/errors";
-import { judge } from "../../../trainer-container/host/failure";
+import { classifyError } from "../../../trainer-container/host/failure";
 import { evaluateModule, loadTrainingModule } from "../../../trainer-container/host/load-module";
 import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
 import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/uncaught";
@@ -79,7 +79,10 @@ describe("user modules", () => {
       expect(userFrame(new Error("above", { cause: error }))).toBe("models (new)/lib/fail.ts:3:9");
       mapStacks(error);
       expect(error.stack).toMatch(/models \(new\)\/lib\/fail\.ts:3:9[\s\S]*models \(new\)\/mine\.ts:3:3/);
-      expect(judge(new ModelError("model() threw", error))).toMatchObject({ code: "USER_CODE", retryable: false });
+      expect(classifyError(new ModelError("model() threw", error))).toMatchObject({
+        code: "USER_CODE",
+        retryable: false,
+      });
     } finally {
       await rm(directory, { recursive: true });
     }
@@ -91,7 +94,7 @@ describe("exceptions that nothing caught", () => {
     const process = new EventEmitter();
     const uncaught = uncaughtException(process);
     process.emit("uncaughtException", error);
-    return judge(await uncaught.catch((reason: unknown) => reason));
+    return classifyError(await uncaught.catch((reason: unknown) => reason));
   };
 
   it("are the user's failure where they come from a training module", async () => {

@@ -11,7 +11,7 @@ const root = path.resolve(__dirname, "../../..");
 /** Loads a module and calls its model, like the trainer, with short limits; prints the verdict about the run. */
 const script = `
   import { callUserCode, timeLimit } from "./trainer-container/engine/user-code";
-  import { judge } from "./trainer-container/host/failure";
+  import { classifyError } from "./trainer-container/host/failure";
   import { evaluateModule } from "./trainer-container/host/load-module";
   import { createLoopWatch } from "./trainer-container/host/loop-watch";
   import { uncaughtException } from "./trainer-container/host/uncaught";
@@ -26,7 +26,7 @@ const script = `
     await new Promise((resolve) => setTimeout(resolve, 60_000));
   };
   Promise.race([training(), uncaughtException(process), watch.found]).catch((error) => {
-    process.stdout.write(JSON.stringify(judge(error)));
+    process.stdout.write(JSON.stringify(classifyError(error)));
     watch.stop();
     process.exit(0);
   });
