@@ -56,6 +56,7 @@ export function wholeLookMs(position: number, workers: number): number {
   return workers * perWorker.callMs * 4 ** group;
 }
 
+/** Returns the milliseconds between two reads of the head by a member of a large gang. */
 export function readHeadMs(workers: number): number {
   return workers * perWorker.readHeadMs;
 }

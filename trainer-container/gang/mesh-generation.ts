@@ -21,7 +21,7 @@ export class MeshGeneration implements Generation {
   readonly leaves: LeafRange;
   private readonly collective: Collective;
   /** Awaited before a step counts. */
-  awake: (() => Promise<void>) | undefined;
+  checkFreeze: (() => Promise<void>) | undefined;
   private abandoned: GenerationLostError | undefined;
   private raised = 0;
   private waitMs = 0;
@@ -131,9 +131,9 @@ export class MeshGeneration implements Generation {
   private async counting<T>(operation: () => Promise<T>): Promise<T> {
     const { first, end } = this.leaves;
     this.microshard.add((this.mesh.options.now() - this.restedAt) / Math.max(1, end - first));
-    await this.awake?.();
+    await this.checkFreeze?.();
     const result = await operation();
-    await this.awake?.();
+    await this.checkFreeze?.();
     this.restedAt = this.mesh.options.now();
     if (this.abandoned) throw this.abandoned;
     return result;

@@ -12,10 +12,10 @@ export interface Monitor {
    * Awaited before a step counts. A process that was frozen for longer than a lease may have been replaced, so it reads
    * the store first. Connections reveal most such freezes, but not if the whole generation was frozen or has one worker.
    */
-  awake(): Promise<void>;
+  checkFreeze(): Promise<void>;
 }
 
-/** Starts rank 0's periodic read of the store: does a member wait to join, is there a newer generation? */
+/** Starts rank 0's periodic read of the store, which looks for members that wait to join and for a newer generation. */
 export function startMonitor(
   generation: MeshGeneration,
   options: GangOptions,
@@ -23,7 +23,7 @@ export function startMonitor(
   timing: GangTiming,
   timers: GangTimers,
 ): Monitor {
-  if (generation.rank !== 0) return { stop: () => {}, awake: async () => {} };
+  if (generation.rank !== 0) return { stop: () => {}, checkFreeze: async () => {} };
   const { store, gangId, clock, logger } = options;
   let looking = false;
   let afterFreeze: Promise<void> | undefined;
@@ -62,7 +62,7 @@ export function startMonitor(
   });
   return {
     stop,
-    awake: async () => {
+    checkFreeze: async () => {
       noticeFreeze();
       await afterFreeze;
     },

@@ -11,6 +11,7 @@ import type { RendezvousTiming } from "./timing";
  */
 export type Check = "superseded" | "joiner" | "quiet";
 
+/** Compares the store's view with rank 0's generation. Pure. */
 export function monitor(
   view: GangView,
   generation: number,

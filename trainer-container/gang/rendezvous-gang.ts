@@ -49,7 +49,8 @@ export class RendezvousGang implements Gang {
   /** Measured in the previous generation. */
   private microshardMs = 0;
   private leaving: Promise<void> | undefined;
-  private readonly goodbye = new AbortController();
+  /** Aborted by `leave`: it ends a connection in progress. */
+  private readonly departure = new AbortController();
 
   constructor(private readonly options: GangOptions) {
     this.memberId = options.memberId;
@@ -141,7 +142,7 @@ export class RendezvousGang implements Gang {
         heartbeat: this.heartbeat,
         timing: this.timing,
         now: this.environment.timers.now,
-        signal: this.goodbye.signal,
+        signal: this.departure.signal,
       });
       if (this.leaving) mesh.close();
       this.requireStaying();
@@ -167,7 +168,7 @@ export class RendezvousGang implements Gang {
     const generation = new MeshGeneration(head, mesh, this.options.chunkElements, () => stopMonitor());
     const monitor = startMonitor(generation, this.options, this.limits, this.timing, this.environment.timers);
     stopMonitor = monitor.stop;
-    if (generation.rank === 0) generation.awake = monitor.awake;
+    if (generation.rank === 0) generation.checkFreeze = monitor.checkFreeze;
     this.current = { generation, head };
     const { number, rank, worldSize } = generation;
     this.watch.restart(rank);
@@ -222,7 +223,7 @@ export class RendezvousGang implements Gang {
 
   private async depart(reason: "completed" | "interrupted" | "failed"): Promise<void> {
     const { gangId, store, logger } = this.options;
-    this.goodbye.abort();
+    this.departure.abort();
     this.alarm.ring();
     await this.leaveGeneration();
     if (reason === "completed") await this.retry(() => store.complete(gangId));
@@ -241,14 +242,14 @@ export class RendezvousGang implements Gang {
   }
 
   private async hasRunEnded(): Promise<boolean> {
-    const asking = this.options.hasEnded?.() ?? Promise.resolve(false);
-    return withDeadline(asking, this.timing.storeCallMs, "the test of the run's end", this.environment.timers).catch(
+    const ended = this.options.hasEnded?.() ?? Promise.resolve(false);
+    return withDeadline(ended, this.timing.storeCallMs, "the test of the run's end", this.environment.timers).catch(
       () => false,
     );
   }
 
   /**
-   * Retries while the store is unavailable: its outage must not end a run. After 1, 2, 4, 8, … failures it asks whether the run has
+   * Retries while the store is unavailable: its outage must not end a run. After 1, 2, 4, 8, … failures it checks whether the run has
    * ended, because the store then refuses every call.
    */
   private async retry<T>(operation: () => Promise<T>): Promise<T> {
