@@ -31,8 +31,8 @@ export function seededRandom(key: string): () => number {
 }
 
 /**
- * Runs `body` with `Math.random` seeded by `key`. On every backend TensorFlow.js draws initial weights and dropout masks in
- * JavaScript from generators that `Math.random` seeds. So this makes them, and user code, reproducible.
+ * Runs `body` with `Math.random` seeded by `key`. TensorFlow.js draws initial weights in JavaScript from generators that
+ * `Math.random` seeds. So this makes them, and user code, reproducible. Dropout masks come from `withDraws`.
  *
  * `body` must be synchronous: across an `await`, unrelated code would draw from the same sequence.
  */
