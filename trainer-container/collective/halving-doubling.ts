@@ -85,7 +85,7 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
     for (const part of this.parts) part.reserve();
   }
 
-  /** Whether each part has received all of its stages. */
+  /** `issue` ends only after each part has received its last stage, so nothing else is expected. */
   protected whole(): boolean {
     return true;
   }

@@ -17,18 +17,18 @@ export function segmentOf(elements: number, worldSize: number, rank: number): Sp
   };
 }
 
-const smallestChunk = 128 * 1024;
-const largestChunk = 512 * 1024;
+const minChunkElements = 128 * 1024;
+const maxChunkElements = 512 * 1024;
 /** Number of chunks of a segment, so that additions, sends and receives overlap. */
-const pipelined = 4;
+const chunksPerSegment = 4;
 
 /**
  * Returns the chunk of a direct all-reduce in elements: 512 KiB to 2 MiB, a multiple of 4 KiB. The calls and wake-ups of a
  * frame do not depend on its size, so large segments use large chunks.
  */
 export function directChunkElements(elements: number, worldSize: number): number {
-  const wanted = Math.ceil(elements / worldSize / pipelined / 1024) * 1024;
-  return Math.min(largestChunk, Math.max(smallestChunk, wanted));
+  const wanted = Math.ceil(elements / worldSize / chunksPerSegment / 1024) * 1024;
+  return Math.min(maxChunkElements, Math.max(minChunkElements, wanted));
 }
 
 export function chunkCount({ start, end }: Span, chunkElements: number): number {

@@ -27,10 +27,11 @@ const rangesInFlight = 4;
 /**
  * Creates a cache of feature shards on the host's disk, named by their digest. Several processes may share the folder. A
  * file appears by rename, complete or not at all. Its digest is checked at each read, so a damaged file is fetched again. A
- * The containers of a host have folders of their own on one disk, so that a folder holds at most as much as the disk has
- * free: with k containers, each holds up to 1 / (k + 1) of the disk, and as much is left for copies of the state. A
  * file that is evicted while another process reads it stays readable until it is closed. A disk that is full or not
  * writable costs speed, but does not fail the run.
+ *
+ * The containers of a host have folders of their own on one disk, so a folder holds at most as much as the disk has free:
+ * with k containers, each holds up to 1 / (k + 1) of the disk, and as much is left for copies of the state.
  */
 export function createShardCache({
   store,
@@ -68,7 +69,7 @@ export function createShardCache({
     }
   }
 
-  /** @returns whether so many bytes may be added */
+  /** Evicts the least recently used files. @returns whether there is room for `bytes` more */
   async function makeRoom(bytes: number): Promise<boolean> {
     const files: { readonly file: string; readonly bytes: number; readonly usedAt: number }[] = [];
     for (const name of await fs.readdir(directory)) {
