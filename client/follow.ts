@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import type { FollowEvent } from "../core/tracking/follow";
 import { ApiUnreachableError } from "./errors";
-import { isWorthRepeating, pauseBefore, type RetryOptions } from "./retries";
+import { isRetryable, pauseBefore, type RetryOptions } from "./retries";
 
 export interface ServerEvent {
   readonly event: string;
@@ -78,7 +78,7 @@ export async function* follow({
       const error =
         cause instanceof TypeError || silence.signal.aborted ? new ApiUnreachableError(baseUrl, cause) : cause;
       failures += 1;
-      if (failures >= retry.attempts || !isWorthRepeating(error, true)) throw error;
+      if (failures >= retry.attempts || !isRetryable(error, true)) throw error;
       await retry.sleep(pauseBefore(failures, error, retry));
     } finally {
       silence.stop();

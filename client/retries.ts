@@ -19,13 +19,18 @@ export const retryDefaults: RetryOptions = {
   sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
 };
 
-/** Statuses after which a request can be retried. */
-const comeAgain = [429, 502, 503, 504];
+/** Statuses after which an idempotent request is sent again. */
+const retryableStatuses = [429, 502, 503, 504];
 
-/** @param safe whether the request is idempotent */
-export function isWorthRepeating(error: unknown, safe: boolean): boolean {
+/**
+ * Tests whether a failed request should be sent again.
+ *
+ * @param safe whether the request is idempotent
+ */
+export function isRetryable(error: unknown, safe: boolean): boolean {
   // A throttled request had no effect.
-  if (error instanceof ApiError) return error.httpStatus === 429 || (safe && comeAgain.includes(error.httpStatus));
+  if (error instanceof ApiError)
+    return error.httpStatus === 429 || (safe && retryableStatuses.includes(error.httpStatus));
   if (error instanceof ApiTimeoutError) return safe;
   // Nothing listens there, and a person should learn it immediately.
   if (error instanceof ApiUnreachableError) return safe && !error.refused;

@@ -3,7 +3,7 @@ import { type OperationCall, operationCalls } from "./calls";
 import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
 import { follow, type RunEvent } from "./follow";
 import type { Answer, Item, OperationName, PagedName, Request } from "./operations";
-import { isWorthRepeating, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
+import { isRetryable, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
 
 export interface TransportOptions extends Partial<RetryOptions> {
   /** Origin and stage: `http://127.0.0.1:4700`, `https://….execute-api.eu-west-1.amazonaws.com/live`. */
@@ -70,7 +70,7 @@ export function createTransport(options: TransportOptions) {
       try {
         return (await once(outgoing)) as Answer<Name>;
       } catch (error) {
-        if (attempt >= retry.attempts || !isWorthRepeating(error, safe)) throw error;
+        if (attempt >= retry.attempts || !isRetryable(error, safe)) throw error;
         await retry.sleep(pauseBefore(attempt, error, retry));
       }
     }

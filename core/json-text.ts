@@ -122,11 +122,11 @@ export function checkJsonLimits(text: string, limits: JsonLimits): number {
  * Returns the index of the quote that closes a text, or the length if there is none. `indexOf` is much faster than a
  * loop.
  */
-function endOfText(text: string, start: number, longest: number): number {
+function endOfText(text: string, start: number, maxLength: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
     const end = at === -1 ? text.length : at;
-    if (end - start - 1 > longest) refuse(`must have at most ${longest} characters in one text`);
+    if (end - start - 1 > maxLength) refuse(`must have at most ${maxLength} characters in one text`);
     if (at === -1) return end;
     let slashes = 0;
     while (text.charCodeAt(at - 1 - slashes) === backslash) slashes += 1;

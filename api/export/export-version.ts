@@ -33,7 +33,7 @@ const revision = 2;
  * Maximum size of weights. An export is made in a function's memory, and takes about seven times the size of the
  * weights.
  */
-const largestWeights = 64 * 1024 * 1024;
+const maxWeightBytes = 64 * 1024 * 1024;
 
 const exporters: Readonly<Record<ExportFormat, Exporter>> = {
   onnx: toOnnx,
@@ -140,7 +140,7 @@ async function readArtifactOf(
   const artifact = await findArtifact(objects, version);
   if (!artifact)
     throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);
-  if (artifact.weights.bytes > largestWeights) throw new ExportTooLargeError(artifact.weights.bytes, largestWeights);
+  if (artifact.weights.bytes > maxWeightBytes) throw new ExportTooLargeError(artifact.weights.bytes, maxWeightBytes);
   return artifact;
 }
 

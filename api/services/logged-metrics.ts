@@ -4,7 +4,7 @@ import type { ModelVersion } from "../../core/registry/model";
 import type { MetricValue } from "../../core/shapes";
 
 /** Maximum number of versions whose metrics are read; each logged model is a read. */
-const most = 100;
+const maxVersions = 100;
 
 /**
  * Adds logged metrics to versions.
@@ -15,7 +15,7 @@ export async function withLoggedMetrics<Version extends ModelVersion>(
   platform: Platform,
   versions: readonly Version[],
 ): Promise<readonly (Version & { readonly loggedMetrics?: Readonly<Record<string, MetricValue>> })[]> {
-  const logged = await loggedMetricsOf(platform, versions.slice(0, most));
+  const logged = await loggedMetricsOf(platform, versions.slice(0, maxVersions));
   return versions.map((version) => {
     const loggedMetrics = logged.get(version.version);
     return loggedMetrics === undefined ? version : { ...version, loggedMetrics };

@@ -50,8 +50,8 @@ function isValue(value: unknown): boolean {
   return value === "NaN" || value === "Infinity" || value === "-Infinity";
 }
 
-function isText(value: unknown, most: number): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= most;
+function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= maxLength;
 }
 
 /**

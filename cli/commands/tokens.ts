@@ -30,7 +30,7 @@ export function addTokenCommands(program: Command): void {
     .command("create [name]")
     .description("create a token for a person or program and show it once; after the first token, the API requires one")
     .option("--actor <name>", "the name, as an option")
-    .option("--expires <time>", `lifetime such as 12h or 30d, at most ${tokenLifetimes.longest / 24}d`, defaultLifetime)
+    .option("--expires <time>", `lifetime such as 12h or 30d, at most ${tokenLifetimes.max / 24}d`, defaultLifetime)
     .option("--scope <scopes>", `what the token permits: a list of ${scopes.join(", ")}`, defaultScopes.join(","))
     .action(async (name: string | undefined, _options: unknown, command: Command) => create(name, command));
 
@@ -78,7 +78,6 @@ function readOwner(name: string | undefined, options: Pick<CreateOptions, "actor
   const actor = name ?? options.actor ?? "";
   const permitted = options.scope.split(",").map((each) => each.trim());
   const hours = readLifetime(options.expires);
-  const { longest } = tokenLifetimes;
   const problems: Problem[] = [];
   if (!/^[\x21-\x7e][\x20-\x7e]{0,199}$/.test(actor)) {
     problems.push({ path: "name", value: actor, rule: "must be 1–200 printable ASCII characters" });
@@ -86,7 +85,7 @@ function readOwner(name: string | undefined, options: Pick<CreateOptions, "actor
     problems.push({ path: "--actor", value: options.actor, rule: `must be the name, ${name}, or be left out` });
   }
   if (hours === undefined) {
-    const rule = `must be a number of hours or days, such as 12h or 30d, and at most ${longest / 24}d`;
+    const rule = `must be a number of hours or days, such as 12h or 30d, and at most ${tokenLifetimes.max / 24}d`;
     problems.push({ path: "--expires", value: options.expires, rule });
   }
   if (permitted.some((each) => !(scopes as readonly string[]).includes(each))) {

@@ -49,7 +49,7 @@ export interface TokenRecord {
 
 const msPerHour = 3_600_000;
 /** Lifetimes for `--expires`, in hours. */
-export const tokenLifetimes = { default: 90 * 24, longest: 366 * 24 } as const;
+export const tokenLifetimes = { default: 90 * 24, max: 366 * 24 } as const;
 
 /**
  * Reads a lifetime such as `12h` or `30d`.
@@ -59,7 +59,7 @@ export const tokenLifetimes = { default: 90 * 24, longest: 366 * 24 } as const;
 export function readLifetime(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
   const hours = Number(count) * (unit === "d" ? 24 : 1);
-  return count !== undefined && hours <= tokenLifetimes.longest ? hours : undefined;
+  return count !== undefined && hours <= tokenLifetimes.max ? hours : undefined;
 }
 
 export function expiryOf(createdAt: number, hours: number): string {

@@ -15,7 +15,7 @@ export interface SearchRow {
 
 /** Number of stored numbers of a metric. */
 export const metricWidth = 5;
-const perMetric = 5;
+/** Index of an aspect among them. */
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
 
 /** Makes the rows of an index. Rows share equal parts: jobs, environments, names, short texts. */
@@ -61,12 +61,16 @@ export class RowMaker {
   }
 }
 
+/** Returns a row with a metric's numbers by name. */
 export function searchedRun(row: SearchRow): SearchedRun {
   const { record, metricNames, metrics } = row;
   return {
     record,
     metrics: metricNames.names.map((metric, position) => {
-      const [last, min, max, lastStep, lastTime] = metrics.subarray(position * perMetric, (position + 1) * perMetric);
+      const [last, min, max, lastStep, lastTime] = metrics.subarray(
+        position * metricWidth,
+        (position + 1) * metricWidth,
+      );
       return { metric, last: last!, min: min!, max: max!, lastStep: lastStep!, lastTime: lastTime! };
     }),
   };
@@ -124,9 +128,9 @@ class NameSets {
   constructor(
     private readonly normalise: (name: string) => string,
     private readonly matches: (normalName: string, normalShort: string) => boolean,
-    most = 10_000,
+    maxSets = 10_000,
   ) {
-    this.byNames = new BoundedMap(most);
+    this.byNames = new BoundedMap(maxSets);
   }
 
   of(names: readonly string[]): NameSet {

@@ -29,7 +29,7 @@ const experimentsAtOnce = 16;
  * Creates the search indexes of a process, by team and experiment. Evicts the least recently used if there are too many
  * runs.
  */
-export function createRunSearches(most = maxRuns): RunSearches {
+export function createRunSearches(runLimit = maxRuns): RunSearches {
   /** Ordered by last use. */
   const indexes = new Map<string, ExperimentIndex>();
 
@@ -45,7 +45,7 @@ export function createRunSearches(most = maxRuns): RunSearches {
     let runs = 0;
     for (const index of indexes.values()) runs += index.size;
     for (const [key, index] of indexes) {
-      if (indexes.size <= 1 || (runs <= most && indexes.size <= maxIndexes)) return;
+      if (indexes.size <= 1 || (runs <= runLimit && indexes.size <= maxIndexes)) return;
       indexes.delete(key);
       runs -= index.size;
     }

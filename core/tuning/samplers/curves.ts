@@ -25,7 +25,7 @@ export function detrended(history: readonly ObservedTrial[], objective: Objectiv
       const [from, to] = [losses.get(before), losses.get(at)];
       return from === undefined || to === undefined ? [] : [to - from];
     });
-    trend.set(at, (trend.get(before) ?? 0) + middleOf(changes));
+    trend.set(at, (trend.get(before) ?? 0) + upperMedian(changes));
   }
   return trials.flatMap(({ trial, losses }) =>
     [...losses].map(([at, loss]) => ({ trial, at, loss: loss - (trend.get(at) as number) })),
@@ -38,6 +38,6 @@ function lossesByPlace(trial: ObservedTrial, objective: Objective, sign: number)
   return new Map(loss === undefined ? [] : [[1, loss]]);
 }
 
-function middleOf(values: readonly number[]): number {
+function upperMedian(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
