@@ -1,8 +1,8 @@
 import type { Attribute, GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 
-/** Element types by the numbers of types.proto. */
-const float32 = 1;
-const int32 = 3;
+/** Element types by the numbers of TensorFlow's types.proto. */
+export const float32 = 1;
+export const int32 = 3;
 
 export const floatType: Attribute = { kind: "type", value: float32 };
 

@@ -2,7 +2,7 @@
 import type { Attribute, GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import type { OptimizerConfig } from "../../optimizer/optimizer";
 import type { OptimizerSettings, StepUpdate } from "../engine";
-import { floatType, type GraphBuilder, integersOf } from "./builder";
+import { floatType, type GraphBuilder, int32, integersOf } from "./builder";
 import type { Variables } from "./variables";
 
 /** A variable of the model, and the sum of its gradients over the microshards. */
@@ -133,8 +133,6 @@ function unshaped(nodes: readonly GraphNode[], value: Value): Value {
   const { op, inputs } = nodes[value.node] as GraphNode;
   return op === "Reshape" ? unshaped(nodes, inputs[0] as Value) : value;
 }
-
-const int32 = 3;
 
 /** Adds a node whose outputs are the elements of a vector. */
 function unpack(builder: GraphBuilder, vector: Value, elements: number): Value {

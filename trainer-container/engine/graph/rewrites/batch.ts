@@ -4,10 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../adapters/saved-model/graph-def";
-import { constantNode, integersOf } from "../builder";
+import { constantNode, int32, integersOf } from "../builder";
 import { computesRows, type RowInput, shapeInputOf } from "./rows";
 
-const int32 = 3;
 /**
  * Elements of the largest vector register. Kernels compute the elements that remain after whole registers with other roundings.
  * If a microshard's rows fill registers, none of its elements remain, alone or among others.

@@ -3,7 +3,7 @@
  * which is less precise, and for wide rows several times slower.
  */
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
-import { constantNode, integersOf } from "../builder";
+import { constantNode, int32, integersOf } from "../builder";
 
 /** Rows from which a sum has levels. */
 const minRows = 256;
@@ -13,7 +13,6 @@ const maxRowsOfLevel = 32;
 const minRowsOfLevel = 8;
 /** Elements from which a sum has levels. */
 const minElements = 65_536;
-const int32 = 3;
 
 /** Returns an equal graph. The nodes keep their positions; levels are appended. */
 export function sumInLevels(nodes: readonly GraphNode[]): readonly GraphNode[] {

@@ -4,12 +4,10 @@
  */
 import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../../reduction/tree";
-import { constantNode, integersOf } from "../builder";
+import { constantNode, float32, int32, integersOf } from "../builder";
 
 /** Rows of a microshard up to which our products are used. TensorFlow's are faster for many rows. */
 const maxRows = 256;
-const float32 = 1;
-const int32 = 3;
 
 const flag = (value: boolean): Attribute => ({ kind: "bool", value });
 const count = (value: number): Attribute => ({ kind: "int", value });

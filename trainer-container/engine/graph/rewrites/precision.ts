@@ -9,8 +9,8 @@
 
 import { type Attribute, type GraphNode, referenceTo, type Value } from "../../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
+import { float32 } from "../builder";
 
-const float32 = 1;
 /** Element types by the numbers of types.proto. */
 const types: Readonly<Record<NarrowPrecision, number>> = { bfloat16: 14, float16: 19 };
 

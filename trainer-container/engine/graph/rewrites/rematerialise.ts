@@ -6,13 +6,12 @@
  * a segment, a copy of the segment's nodes runs, and the backward nodes read the copies. The last segment is not copied.
  */
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
+import { float32 } from "../builder";
 import { isElementwise } from "./elementwise";
 import { ancestorsOf, type Schedule, scheduleOf } from "./schedule";
 
 /** A value this many times smaller than its segment's largest one is kept. */
 const smallRatio = 64;
-
-const floatType = 1;
 
 /** Nodes whose values are in memory anyway. */
 const isSource = ({ op, inputs }: GraphNode): boolean => inputs.length === 0 || op === "ReadVariableOp";
@@ -175,7 +174,7 @@ function typeOf({ outputs, attributes }: GraphNode, output: number): number {
   const { Tout, DstT, T } = attributes;
   if (Tout?.kind === "types") return Tout.value[output] as number;
   const type = DstT ?? T;
-  return type?.kind === "type" ? type.value : floatType;
+  return type?.kind === "type" ? type.value : float32;
 }
 
 const nodesOf = (values: readonly Value[]): readonly number[] => values.map(({ node }) => node);

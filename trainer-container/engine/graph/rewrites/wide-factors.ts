@@ -3,7 +3,7 @@
  * factors; in such a matrix they displace each other in the cache, and the product takes up to twice as long.
  */
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
-import { constantNode } from "../builder";
+import { constantNode, float32, int32 } from "../builder";
 
 /** Columns between rows that displace each other. */
 const stride = 512;
@@ -13,8 +13,6 @@ const maxColumns = 1_024;
 const minRows = 1_024;
 /** One line of the cache, so that successive rows begin in different ones. */
 const added = 16;
-const float32 = 1;
-const int32 = 3;
 
 /** Returns an equal graph. The nodes keep their positions; copies are appended. */
 export function widenFactors(nodes: readonly GraphNode[]): readonly GraphNode[] {
