@@ -122,10 +122,11 @@ const orderedTypes: readonly string[] = ["int", "float"];
 /** Types with few distinct values, by which rows can be grouped. */
 const groupable: readonly string[] = ["int", "string", "bool"];
 
+/** Checks each column, and the rules between columns: unique names, one label, at least one feature. */
 function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
   const seen = new Map<string, number>();
   for (const [index, column] of columns.entries()) {
-    const at = (key: string): (string | number)[] => ["columns", index, key];
+    const at = (key: string) => ["columns", index, key];
     // Databases fold case, so columns whose names differ only by case cannot be in one table.
     const earlier = seen.get(column.name.toLowerCase());
     if (earlier !== undefined) {
@@ -136,73 +137,7 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
       };
     }
     seen.set(column.name.toLowerCase(), earlier ?? index);
-    if (column.type === "tensor" && column.shape === undefined) {
-      yield { path: at("shape"), rule: "is required for a tensor, e.g. [28, 28, 1]" };
-    }
-    if (column.type !== "tensor" && column.shape !== undefined) {
-      yield {
-        path: at("shape"),
-        value: column.shape,
-        rule: `must be left out: the column's type is ${column.type}, not tensor`,
-      };
-    }
-    if (column.from !== undefined && (column.role === "label" || column.type === "tensor")) {
-      const rule = `must be left out: ${column.role === "label" ? "the label" : "a tensor"} is no feature of a view`;
-      yield { path: at("from"), value: column.from.view, rule };
-    }
-    if (column.role === "label") {
-      if (column.nullable)
-        yield { path: at("nullable"), value: true, rule: "must be false for the label: every row needs a label" };
-      if (column.type === "tensor" || column.type === "timestamp") {
-        yield {
-          path: at("type"),
-          value: column.type,
-          rule: "must be int, string or bool (classification) or float (regression) for the label",
-        };
-      }
-    }
-    if (column.role === "slice" && !groupable.includes(column.type)) {
-      yield {
-        path: at("type"),
-        value: column.type,
-        rule: "must be int, string or bool for a slice: metrics are computed for each of its values",
-      };
-    }
-    for (const bound of ["minimum", "maximum"] as const) {
-      if (column[bound] !== undefined && !orderedTypes.includes(column.type) && column.type !== "tensor") {
-        yield {
-          path: at(bound),
-          value: column[bound],
-          rule: `must be left out: a ${column.type} column cannot have bounds`,
-        };
-      }
-    }
-    if (column.minimum !== undefined && column.maximum !== undefined && column.minimum > column.maximum) {
-      yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
-    }
-    if (column.format !== undefined) {
-      const rule = formatRule(column.type, column.format);
-      if (rule !== undefined) yield { path: at("format"), value: column.format, rule };
-    }
-    if (column.type === "tensor" && column.missing !== undefined && column.missing.length > 0) {
-      yield { path: at("missing"), value: column.missing, rule: "must be left out: a tensor has no missing tokens" };
-    }
-    if (column.values !== undefined) {
-      const type = column.type === "string" ? "string" : "number";
-      if (column.type !== "string" && !orderedTypes.includes(column.type)) {
-        yield {
-          path: at("values"),
-          value: column.values,
-          rule: `must be left out: a ${column.type} column cannot have a set of values`,
-        };
-      } else if (column.values.some((value) => typeof value !== type)) {
-        yield {
-          path: at("values"),
-          value: column.values,
-          rule: `must all be ${type}s: the column's type is ${column.type}`,
-        };
-      }
-    }
+    yield* problemsOfColumn(column, at);
   }
   const labels = columns.filter((column) => column.role === "label");
   if (labels.length !== 1) {
@@ -213,6 +148,77 @@ function* columnProblems(columns: readonly ColumnSchema[]): Generator<Finding> {
   }
   if (!columns.some((column) => column.role === "feature")) {
     yield { path: ["columns"], rule: "must have at least one column of role feature" };
+  }
+}
+
+/** Checks the fields of one column against each other. `at` returns the path of a field. */
+function* problemsOfColumn(column: ColumnSchema, at: (key: string) => Finding["path"]): Generator<Finding> {
+  if (column.type === "tensor" && column.shape === undefined) {
+    yield { path: at("shape"), rule: "is required for a tensor, e.g. [28, 28, 1]" };
+  }
+  if (column.type !== "tensor" && column.shape !== undefined) {
+    yield {
+      path: at("shape"),
+      value: column.shape,
+      rule: `must be left out: the column's type is ${column.type}, not tensor`,
+    };
+  }
+  if (column.from !== undefined && (column.role === "label" || column.type === "tensor")) {
+    const rule = `must be left out: ${column.role === "label" ? "the label" : "a tensor"} is no feature of a view`;
+    yield { path: at("from"), value: column.from.view, rule };
+  }
+  if (column.role === "label") {
+    if (column.nullable)
+      yield { path: at("nullable"), value: true, rule: "must be false for the label: every row needs a label" };
+    if (column.type === "tensor" || column.type === "timestamp") {
+      yield {
+        path: at("type"),
+        value: column.type,
+        rule: "must be int, string or bool (classification) or float (regression) for the label",
+      };
+    }
+  }
+  if (column.role === "slice" && !groupable.includes(column.type)) {
+    yield {
+      path: at("type"),
+      value: column.type,
+      rule: "must be int, string or bool for a slice: metrics are computed for each of its values",
+    };
+  }
+  for (const bound of ["minimum", "maximum"] as const) {
+    if (column[bound] !== undefined && !orderedTypes.includes(column.type) && column.type !== "tensor") {
+      yield {
+        path: at(bound),
+        value: column[bound],
+        rule: `must be left out: a ${column.type} column cannot have bounds`,
+      };
+    }
+  }
+  if (column.minimum !== undefined && column.maximum !== undefined && column.minimum > column.maximum) {
+    yield { path: at("minimum"), value: column.minimum, rule: `must be at most the maximum, ${column.maximum}` };
+  }
+  if (column.format !== undefined) {
+    const rule = formatRule(column.type, column.format);
+    if (rule !== undefined) yield { path: at("format"), value: column.format, rule };
+  }
+  if (column.type === "tensor" && column.missing !== undefined && column.missing.length > 0) {
+    yield { path: at("missing"), value: column.missing, rule: "must be left out: a tensor has no missing tokens" };
+  }
+  if (column.values !== undefined) {
+    const type = column.type === "string" ? "string" : "number";
+    if (column.type !== "string" && !orderedTypes.includes(column.type)) {
+      yield {
+        path: at("values"),
+        value: column.values,
+        rule: `must be left out: a ${column.type} column cannot have a set of values`,
+      };
+    } else if (column.values.some((value) => typeof value !== type)) {
+      yield {
+        path: at("values"),
+        value: column.values,
+        rule: `must all be ${type}s: the column's type is ${column.type}`,
+      };
+    }
   }
 }
 
