@@ -15,7 +15,7 @@ const path = z.string().superRefine((given, context) => {
 const pathDescription = "Relative, of normal form, at most 1,000 bytes: `model/weights.safetensors`.";
 
 export const listRunArtifacts = contract("listRunArtifacts", "GET /runs/{runId}/artifacts", {
-  summary: "List what lies directly under a path of a run's artifacts",
+  summary: "List the files and directories directly under a path of a run's artifacts",
   params,
   query: z.strictObject({
     path: path.optional().meta({ description: "A directory; the top where it is left out." }),

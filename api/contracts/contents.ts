@@ -8,7 +8,7 @@ const contract = contractsFor("Contents");
 export const createUploads = contract("createUploads", "POST /uploads", {
   summary: "Get URLs to upload the contents that the store lacks",
   description:
-    "Put each to its URL with the headers given; the store checks the digest as it comes in. URLs live 15 minutes.",
+    "PUT each to its URL with the given headers; the store checks the digest. A URL is valid for 15 minutes.",
   body: z
     .strictObject({
       contents: z

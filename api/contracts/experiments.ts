@@ -15,7 +15,7 @@ const example = { experiment: examples.experiment };
 
 export const createExperiment = contract("createExperiment", "POST /experiments", {
   summary: "Create an experiment",
-  description: "A training run's experiment is made by itself when the job is submitted.",
+  description: "A submitted job creates its experiment if it does not exist.",
   body: z
     .strictObject({
       name: experimentName,
@@ -32,7 +32,7 @@ export const createExperiment = contract("createExperiment", "POST /experiments"
 });
 
 export const listExperiments = contract("listExperiments", "GET /experiments", {
-  summary: "List experiments in the order in which they were made, or find one by its name",
+  summary: "List experiments in the order of their creation, or find one by its name",
   query: pageQuery.extend({
     name: z
       .string()
@@ -70,7 +70,7 @@ export const changeExperiment = contract("changeExperiment", "PATCH /experiments
       tags: z
         .record(keyText, tagValue.nullable())
         .optional()
-        .meta({ description: "Tags to set; null takes one off. Others stay." }),
+        .meta({ description: "Tags to set; null removes one. Others stay." }),
       lifecycle: z.enum(["active", "deleted"]).optional(),
     })
     .meta({ id: "ExperimentChange" }),

@@ -23,7 +23,7 @@ const example = {
 export const createExport = contract("createExport", "POST /models/{name}/versions/{version}/exports", {
   summary: "Export a version as ONNX, SavedModel, TensorFlow.js, safetensors or an MLflow model",
   description:
-    "Makes the files, or finds those that were made: they are a function of the version. Each file that computes is run and compared with the platform's own " +
+    "Creates the files, or returns the existing ones: they are a function of the version. Each file that computes is run and compared with the platform's own " +
     "predictor; one that differs by more than 1e-5 is not kept. The graph of a SavedModel is run as ONNX. " +
     "Download them by `GET /contents/{sha256}`; they are also among the run's artifacts, under `exports/`.",
   params,
@@ -50,7 +50,7 @@ export const createExport = contract("createExport", "POST /models/{name}/versio
 });
 
 export const listExports = contract("listExports", "GET /models/{name}/versions/{version}/exports", {
-  summary: "List the exports of a version that were made",
+  summary: "List the existing exports of a version",
   params,
   responses: {
     200: {

@@ -132,7 +132,7 @@ export const listFeatureViewUses = contract("listFeatureViewUses", "GET /feature
 export const registerFeatureBatch = contract("registerFeatureBatch", "POST /feature-views/{view}/batches", {
   summary: "Make uploaded rows visible",
   description:
-    "The files must have been uploaded (`POST /uploads`). Idempotent: equal files are the same batch. `ringmaster views ingest` makes the files.",
+    "The files must have been uploaded (`POST /uploads`). Idempotent: equal files are the same batch. `ringmaster views ingest` creates the files.",
   params: view,
   body: batchDraft,
   bodyExample: draftExample,

@@ -12,7 +12,7 @@ const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" 
 export const listInboxReports = contract("listInboxReports", "GET /inbox", {
   summary: "List the results for files that were put into the inbox",
   description:
-    "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version, or its report says why not and what to do.",
+    "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version. Otherwise its report states the reason and the next step.",
   query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Only files of this dataset." }) }),
   pages: "items",
   responses: { 200: { description: "A page.", schema: inboxPage, example: { items: [examples.inboxReport] } } },

@@ -13,7 +13,7 @@ export const reproduceTrainingRun = contractsFor("Training runs")(
   "reproduceTrainingRun",
   "POST /training-runs/{runId}/reproduce",
   {
-    summary: "Run a run again from its record",
+    summary: "Repeat a run from its record",
     description:
       "Creates a run of the same job, code, dataset version and seed, with every step computed. It ends after its evaluation, and registers and promotes nothing. " +
       "`GET /training-runs/{runId}/reproduction` of the new run shows whether its weights are the same.",
@@ -41,7 +41,7 @@ export const getReproduction = contractsFor("Training runs")(
   "getReproduction",
   "GET /training-runs/{runId}/reproduction",
   {
-    summary: "Hold a run's weights against those of the run that it reproduces, or of any other",
+    summary: "Compare a run's weights with those of the run that it reproduces, or of another",
     params: ofRun,
     query: z.strictObject({
       of: nameText.optional().meta({ description: "The other run; by default the one that this run reproduces." }),
@@ -102,7 +102,7 @@ export const getDatasetLineage = contractsFor("Datasets")(
   "getDatasetLineage",
   "GET /datasets/{name}/versions/{version}/lineage",
   {
-    summary: "Show which files made a version, and which runs and models saw it",
+    summary: "Show the files of a version, and the runs and models that used it",
     description: "Runs come by pages; files, shards and models with the first.",
     params: nameAndVersion,
     query: pageQuery,
@@ -115,7 +115,7 @@ export const getModelVersionLineage = contractsFor("Models")(
   "getModelVersionLineage",
   "GET /models/{name}/versions/{version}/lineage",
   {
-    summary: "Show what a version was made of: run, code, features, data, raw files and their rows",
+    summary: "Show the origin of a version: run, code, features, data, raw files and their rows",
     params: nameAndVersion,
     responses: { 200: { description: "Back to the raw files.", schema: answerLineage, example } },
     errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
@@ -123,7 +123,7 @@ export const getModelVersionLineage = contractsFor("Models")(
 );
 
 export const getContentLineage = contractsFor("Contents")("getContentLineage", "GET /contents/{sha256}/lineage", {
-  summary: "Show which datasets, runs and models saw a raw file or a shard",
+  summary: "Show the datasets, runs and models that used a raw file or a shard",
   description:
     "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",
   params: z.strictObject({ sha256 }),

@@ -14,7 +14,7 @@ const policyExample = {
 const inForce = { ...policyExample, revision: 6, rulesRevision: 6, by: "ada", at: examples.model.updatedAt };
 
 export const getModelPolicy = contract("getModelPolicy", "GET /models/{name}/policy", {
-  summary: "Get the gates and approvals that a model declares, and those before",
+  summary: "Get a model's gates and approval rules, and their earlier revisions",
   params: name,
   responses: {
     200: {

@@ -50,7 +50,7 @@ export const registerTrainingRun = contract("registerTrainingRun", "POST /traini
 });
 
 export const registerModelVersion = contract("registerModelVersion", "POST /models/register", {
-  summary: "Register a version that was made elsewhere",
+  summary: "Register a version of another program",
   description:
     "Creates the model if there is none of that name. The version starts without a verdict, approvals and stage, whatever its origin.",
   body: z
@@ -130,7 +130,7 @@ export const decideModelVersion = contract("decideModelVersion", "POST /models/{
   summary: "Approve or reject a version that passed its gates",
   description:
     "The model's policy determines how many different people must approve, and who may; without a policy one approval suffices. One rejection decides. " +
-    "The same decision again changes nothing; the opposite is refused. `next` of the answer says what happens next: the version that waits is " +
+    "The same decision again changes nothing; the opposite is refused. `next` of the answer states what follows: the version that waits is " +
     "promoted, more approvals are needed, a canary test decides, or the version has to be promoted by hand because its run has ended. " +
     "If the gate verdict is outdated (another champion, other rules), the approval is refused with `GATE_OUTDATED`, and a version that waits is evaluated again.",
   params: nameAndVersion,
@@ -161,7 +161,7 @@ export const requestModelApproval = contract(
 
 export const setModelVersionStage = contract("setModelVersionStage", "PUT /models/{name}/versions/{version}/stage", {
   scope: "approve",
-  summary: "Put a version into a stage",
+  summary: "Set the stage of a version",
   description:
     "`production` is a promotion under the same conditions as a run's: a passed gate about the present champion, and the approvals. The previous champion is archived in the same write. " +
     "`canary` needs the gate. A version leaves production by another's promotion or by a rollback.",
@@ -177,7 +177,7 @@ export const setModelVersionStage = contract("setModelVersionStage", "PUT /model
 
 export const rollBackModel = contract("rollBackModel", "POST /models/{name}/rollback", {
   scope: "approve",
-  summary: "Go back to the version that was in production before",
+  summary: "Roll back to the version that was in production before",
   description:
     "Refers to one champion: the present one, or `from`. If another was promoted in the meantime, or another rollback was first, the request is refused and changes nothing. " +
     "The version serves again under the verdict and the approvals that it served under.",
@@ -185,7 +185,11 @@ export const rollBackModel = contract("rollBackModel", "POST /models/{name}/roll
   body: z
     .strictObject({
       reason,
-      from: z.int().min(1).optional().meta({ description: "The version that is to go." }),
+      from: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: "The version to roll back; refused if another one is in production." }),
     })
     .meta({ id: "RollbackRequest" }),
   bodyExample: { reason: "latency of the new one" },
@@ -228,7 +232,7 @@ export const tagModelVersion = contract("tagModelVersion", "PUT /models/{name}/v
 });
 
 export const untagModelVersion = contract("untagModelVersion", "DELETE /models/{name}/versions/{version}/tags", {
-  summary: "Take a tag off a version",
+  summary: "Delete a tag of a version",
   params: nameAndVersion,
   query: tagQuery,
   responses: versionAnswer,

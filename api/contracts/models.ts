@@ -42,7 +42,7 @@ export const listModels = contract("listModels", "GET /models", {
 });
 
 export const createModel = contract("createModel", "POST /models", {
-  summary: "Make a model that has no versions yet",
+  summary: "Create a model without versions",
   description: "A deleted model's name may be used again: it keeps its policy, and its version numbers continue.",
   body: z
     .strictObject({
@@ -118,7 +118,7 @@ export const listModelHistory = contract("listModelHistory", "GET /models/{name}
 });
 
 export const getProductionModel = contract("getProductionModel", "GET /models/{name}/production", {
-  summary: "Get what serving should load: version, artifact, digest, schemas",
+  summary: "Get the version that serving should load: artifact, digest, schemas",
   description:
     "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
     "where each promotion and rollback stores it; the header `Ringmaster-Source` names the source.",
@@ -157,7 +157,7 @@ export const tagModel = contract("tagModel", "PUT /models/{name}/tags", {
 });
 
 export const untagModel = contract("untagModel", "DELETE /models/{name}/tags", {
-  summary: "Take a tag off a model",
+  summary: "Delete a tag of a model",
   params: name,
   query: tagQuery,
   responses: modelAnswer,
@@ -179,7 +179,7 @@ export const getModelAlias = contract("getModelAlias", "GET /models/{name}/alias
 });
 
 export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/aliases/{alias}", {
-  summary: "Let an alias name a version",
+  summary: "Set the version that an alias names",
   description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
   params: nameAndAlias,
   body: z.strictObject({ version: z.int().min(1).max(999_999_999), reason }).meta({ id: "AliasRequest" }),
@@ -189,7 +189,7 @@ export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/alias
 });
 
 export const deleteModelAlias = contract("deleteModelAlias", "DELETE /models/{name}/aliases/{alias}", {
-  summary: "Take an alias away",
+  summary: "Delete an alias",
   params: nameAndAlias,
   query: reasonQuery,
   responses: modelAnswer,

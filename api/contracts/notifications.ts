@@ -33,12 +33,12 @@ const answered = {
 };
 
 export const getNotifications = contract("getNotifications", "GET /notifications", {
-  summary: "Get where the team is notified",
+  summary: "Get the team's channels of notifications",
   responses: { 200: answered },
 });
 
 export const setNotifications = contract("setNotifications", "PUT /notifications", {
-  summary: "Set where the team is notified, and of what",
+  summary: "Set the team's channels and the events that they receive",
   description: "Replaces what was set. The URL must be https and lead to a public address.",
   body: notificationRequest,
   bodyExample: { url: examples.notificationSettings.url, topic: true, events: ["run.failed", "approval.needed"] },
@@ -68,7 +68,7 @@ export const testNotifications = contract("testNotifications", "POST /notificati
 
 export const getNotificationKey = contract("getNotificationKey", "GET /notifications/key", {
   scope: "write",
-  summary: "Get the key that signs what the webhook is sent",
+  summary: "Get the key that signs requests to the webhook",
   description: "For the receiver: it verifies `webhook-signature` by the key, as Standard Webhooks has it.",
   responses: {
     200: {

@@ -15,13 +15,13 @@ const links = z
   .meta({ description: "`false`: without links, for a page that is kept as a file." });
 
 export const getExperimentsPage = contract("getExperimentsPage", "GET /pages/experiments", {
-  summary: "Look at the list of experiments",
+  summary: "Show the list of experiments",
   query: z.strictObject({ nextToken: z.string().max(4_096).optional() }),
   responses: { 200: page },
 });
 
 export const getExperimentPage = contract("getExperimentPage", "GET /pages/experiments/{experimentId}", {
-  summary: "Look at an experiment: its runs as a table to filter, to order and to compare from",
+  summary: "Show an experiment: a table of its runs to filter, order and compare",
   description: "The page reports an invalid filter next to it.",
   params: z.strictObject({ experimentId: experimentIdText }),
   query: z.strictObject({
@@ -35,7 +35,7 @@ export const getExperimentPage = contract("getExperimentPage", "GET /pages/exper
 });
 
 export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
-  summary: "Look at a run: curves, metrics, params, notes, code, environment, data, attempts, files, lineage",
+  summary: "Show a run: curves, metrics, params, notes, code, environment, data, attempts, files, lineage",
   params: run,
   query: z.strictObject({ links }),
   responses: { 200: page },
@@ -45,7 +45,7 @@ export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
 const registration = { params: run, query: z.strictObject({ as: modelName }) } as const;
 
 export const getRegisterPage = contract("getRegisterPage", "GET /pages/runs/{runId}/register", {
-  summary: "Look at what registering a run's model does, and confirm it",
+  summary: "Show what the registration of a run's model does, and confirm it",
   ...registration,
   responses: { 200: page },
   errors: ["RUN_NOT_FOUND"],
@@ -66,7 +66,7 @@ export const confirmRegistration = contract("confirmRegistration", "POST /pages/
 });
 
 export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}", {
-  summary: "Look at a study: best value so far, learning curves, parallel coordinates, importance, slices, savings",
+  summary: "Show a study: best value so far, learning curves, parallel coordinates, importance, slices, savings",
   params: z.strictObject({ study: nameText }),
   query: z.strictObject({ links }),
   responses: { 200: page },
@@ -74,7 +74,7 @@ export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}
 });
 
 export const getMonitorPage = contract("getMonitorPage", "GET /pages/monitors/{monitor}", {
-  summary: "Look at a monitor: its settings and its newest windows",
+  summary: "Show a monitor: its settings and its newest windows",
   params: z.strictObject({ monitor: nameText }),
   query: z.strictObject({ links }),
   responses: { 200: page },
@@ -82,14 +82,14 @@ export const getMonitorPage = contract("getMonitorPage", "GET /pages/monitors/{m
 });
 
 export const getWindowPage = contract("getWindowPage", "GET /pages/monitors/{monitor}/windows/{window}", {
-  summary: "Look at a window of a monitor: drift of all columns, with their distributions",
+  summary: "Show a window of a monitor: drift of all columns, with their distributions",
   params: z.strictObject({ monitor: nameText, window: versionNumber }),
   responses: { 200: page },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],
 });
 
 export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifact", {
-  summary: "Be led to a file of a run, to download it",
+  summary: "Redirect to the download of a run's file",
   params: run,
   query: z.strictObject({ path: z.string().min(1).max(1_000) }),
   responses: {
@@ -103,7 +103,7 @@ export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifa
 });
 
 export const getComparisonPage = contract("getComparisonPage", "GET /pages/compare", {
-  summary: "Look at runs side by side",
+  summary: "Show runs next to each other",
   query: z.strictObject({
     runs: z
       .string()

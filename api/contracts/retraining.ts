@@ -74,7 +74,7 @@ export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-
 });
 
 export const replaceRetrainingRule = contract("replaceRetrainingRule", "PUT /retraining-rules/{rule}", {
-  summary: "Replace what a rule says",
+  summary: "Replace the definition of a rule",
   params,
   body: ruleDefinition,
   bodyExample: examples.retrainingRuleDefinition,
@@ -91,7 +91,7 @@ export const deleteRetrainingRule = contract("deleteRetrainingRule", "DELETE /re
 });
 
 export const disableRetrainingRule = contract("disableRetrainingRule", "POST /retraining-rules/{rule}/disable", {
-  summary: "Let a rule skip its causes",
+  summary: "Disable a rule: it skips its causes",
   params,
   body: z.strictObject({ reason }).meta({ id: "DisableRequest" }),
   bodyExample: { reason: "labels of March are in doubt" },
@@ -101,7 +101,7 @@ export const disableRetrainingRule = contract("disableRetrainingRule", "POST /re
 });
 
 export const enableRetrainingRule = contract("enableRetrainingRule", "POST /retraining-rules/{rule}/enable", {
-  summary: "Let a rule act again, on what happens from now on",
+  summary: "Enable a rule for later causes",
   params,
   idempotent: true,
   responses: { 200: changed },
@@ -120,7 +120,7 @@ export const listRetrainingCauses = contract("listRetrainingCauses", "GET /retra
 export const runRetrainingRule = contract("runRetrainingRule", "POST /retraining-rules/{rule}/runs", {
   summary: "Retrain by a rule now, by hand",
   description:
-    "Whatever its limits, and although it is disabled. Look at `cause.state`: `failed` says why no run could be made.",
+    "Ignores the rule's limits, also if it is disabled. `cause.state` is `failed` with a reason if no run could be created.",
   params,
   idempotencyKey: true,
   responses: {

@@ -46,8 +46,7 @@ const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time
 
 export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, or a view of one",
-  description:
-    "A view of 1,000 points, where `points` does not say otherwise, takes as long of a million points as of a few thousand.",
+  description: "The default view has 1,000 points. It takes as long for a million stored points as for a few thousand.",
   params,
   query: z
     .strictObject({ metric: metric.optional(), ...viewQuery })
@@ -55,7 +54,7 @@ export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metric
       ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
       {
         path: ["metric"],
-        error: "must be said where points or steps are",
+        error: "is required where points or steps are given",
       },
     ),
   responses: {

@@ -93,7 +93,7 @@ export const compareRuns = contract("compareRuns", "POST /runs/compare", {
     })
     .refine(({ runs, top }) => (runs === undefined) !== (top === undefined), {
       path: ["runs"],
-      error: "must be said, or top, and not both",
+      error: "must be given, or top, and not both",
     })
     .meta({ id: "CompareRequest" }),
   bodyExample: { top: { metric: "validation/loss", count: 5, experiments: ["digits"] } },

@@ -24,9 +24,9 @@ const name = z.string().min(1).max(limits.runName);
 const notes = z.string().max(limits.notes).meta({ description: "Markdown." });
 
 export const logRun = contract("logRun", "POST /runs", {
-  summary: "Log a run that was made elsewhere, with all that is known of it",
+  summary: "Log a run of another program",
   description:
-    "One call makes the run with its parameters, tags and first metrics. An experiment that is named and not there is made. Training runs are made by `POST /training-runs`.",
+    "One call creates the run with its params, tags and first metrics. A named experiment that does not exist is created. `POST /training-runs` creates training runs.",
   body: z
     .strictObject({
       experimentId: experimentIdText.optional(),
@@ -55,7 +55,7 @@ export const logRun = contract("logRun", "POST /runs", {
     })
     .refine(({ experimentId, experiment }) => experimentId === undefined || experiment === undefined, {
       path: ["experiment"],
-      error: "must be left out where experimentId is said",
+      error: "must be left out where experimentId is given",
     })
     .refine(({ startedAt, endedAt }) => startedAt === undefined || endedAt === undefined || endedAt >= startedAt, {
       path: ["endedAt"],
@@ -84,14 +84,14 @@ export const getRun = contract("getRun", "GET /runs/{runId}", {
 });
 
 export const changeRun = contract("changeRun", "PATCH /runs/{runId}", {
-  summary: "Change a run's name, notes, tags, or end it",
+  summary: "Change a run's name, notes or tags, or end it",
   description: "A training run's status and end are its own: `POST /training-runs/{runId}/cancel` ends it.",
   params,
   body: z
     .strictObject({
       name: name.optional(),
       notes: notes.optional(),
-      tags: tagChanges.optional().meta({ description: "Tags to set; null takes one off. Others stay." }),
+      tags: tagChanges.optional().meta({ description: "Tags to set; null removes one. Others stay." }),
       status: runStatus.optional(),
       endedAt: milliseconds.optional(),
     })
@@ -116,14 +116,14 @@ export const logParams = contract("logParams", "POST /runs/{runId}/params", {
 
 export const deleteRun = contract("deleteRun", "DELETE /runs/{runId}", {
   summary: "Mark a run as deleted",
-  description: "Nothing of it is lost: `POST /runs/{runId}/restore` takes the mark off.",
+  description: "Its data stay: `POST /runs/{runId}/restore` restores it.",
   params,
   responses: { 200: { description: "The changed run.", schema: answer, example } },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
 export const restoreRun = contract("restoreRun", "POST /runs/{runId}/restore", {
-  summary: "Take the mark off a deleted run",
+  summary: "Restore a deleted run",
   params,
   idempotent: true,
   responses: { 200: { description: "The changed run.", schema: answer, example } },

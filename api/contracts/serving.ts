@@ -68,7 +68,7 @@ const assignment = z
 
 export const routeUnits = contract("routeUnits", "POST /models/{name}/route", {
   scope: "read",
-  summary: "Find out which version answers a unit",
+  summary: "Get the version that answers a unit",
   description:
     "A function of the model's traffic and the unit: the same answer each time, from any process. Keep `epoch` and hand it in with the unit's outcome. Answers " +
     "also while the tables cannot be reached, by the copy of the last change in the bucket.",
@@ -137,9 +137,9 @@ export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/ou
 
 export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traffic/decision", {
   scope: "approve",
-  summary: "Carry out what the test of the canaries says",
+  summary: "Carry out the decision of the canaries' test",
   description:
-    "Promote, keep on or roll back: one canary at a time. A promotion goes through gates and approvals like any other; where they refuse it, the answer says so.",
+    "Promotes the canary, continues its test or rolls it back: one canary at a time. A promotion needs gates and approvals like any other; the answer names their refusal.",
   params: name,
   idempotent: true,
   responses: {
@@ -172,7 +172,7 @@ export const logShadow = contract("logShadow", "POST /models/{name}/versions/{ve
 });
 
 export const getShadow = contract("getShadow", "GET /models/{name}/versions/{version}/shadow", {
-  summary: "Compare a shadow with what served",
+  summary: "Compare a shadow with the served predictions",
   params: nameAndVersion,
   responses: {
     200: {

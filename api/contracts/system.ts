@@ -4,7 +4,7 @@ import { contractsFor } from "../contract";
 const contract = contractsFor("System");
 
 export const getHealth = contract("getHealth", "GET /health", {
-  summary: "Ask whether the API answers",
+  summary: "Check whether the API answers",
   responses: {
     200: {
       description: "It does.",

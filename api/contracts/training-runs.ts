@@ -190,7 +190,7 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
     })
     .refine(
       ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
-      { path: ["metric"], error: "must be said where points or steps are" },
+      { path: ["metric"], error: "is required where points or steps are given" },
     ),
   responses: {
     200: {
@@ -206,7 +206,7 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
 });
 
 export const getTrainingRunLogs = contract("getTrainingRunLogs", "GET /training-runs/{runId}/logs", {
-  summary: "Read what a run's workers printed",
+  summary: "Read the logs of a run's workers",
   params,
   query: z.strictObject({
     worker: z.coerce

@@ -50,7 +50,7 @@ export const logMetricsBody = z
   })
   .refine(({ writer, sequence }) => (writer === undefined) === (sequence === undefined), {
     path: ["sequence"],
-    error: "must be said with writer, and only with it",
+    error: "must be given with writer, and only with it",
   })
   .meta({ id: "LogMetricsRequest" });
 

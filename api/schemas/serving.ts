@@ -26,11 +26,11 @@ const planRequest = z
       .default(100)
       .meta({ description: "Minimum of each arm before any decision." }),
     maxUnits: z.int().min(10).max(1_000_000_000).optional().meta({
-      description: "Maximum of the canary, after which it goes back without proof.",
+      description: "Maximum of the canary, after which it is rolled back if nothing was shown.",
     }),
     act: z.enum(["advise", "automatic"]).default("advise").meta({
       description:
-        "`automatic`: what the test decides is carried out when outcomes come in, promotion as far as gates and approvals allow it.",
+        "`automatic`: the test's decision is carried out when outcomes arrive, a promotion only if gates and approvals allow it.",
     }),
   })
   .meta({

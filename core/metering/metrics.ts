@@ -34,7 +34,7 @@ export const operationalMetrics = {
   GpuHours: sum("None", "hours of GPUs, at the end of each attempt"),
   EstimatedDollars: sum("None", "estimated US dollars, at the end of each attempt"),
   SpotInterruptions: sum("Count", "workers whose host was taken away"),
-  SpotNotices: sum("Count", "workers whose host EC2 said it will take away"),
+  SpotNotices: sum("Count", "workers whose host has a notice of interruption"),
   RecoveryTime: spread("from the loss of a worker to the next finished step"),
   RetrainingFired: sum("Count", "runs that a retraining rule began"),
   RetrainingSkipped: sum("Count", "causes that a retraining rule let pass"),

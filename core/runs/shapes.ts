@@ -225,7 +225,7 @@ const machine = z
     instanceId: z.string().optional(),
     interruptionNoticeAt: instant
       .optional()
-      .meta({ description: "When EC2 said that it will take the instance back." }),
+      .meta({ description: "Time at which EC2 announced the interruption of the instance." }),
   })
   .meta({ id: "MachineRecord", description: "The machine under one process of a worker." });
 export interface MachineRecord extends Shape<typeof machine> {}
