@@ -41,10 +41,12 @@ export interface RowColumns {
   readonly computed: Map<object, Column>;
 }
 
+/** Creates a batch without computed expressions. */
 export function rowColumns(count: number, columns: Map<string, Column>): RowColumns {
   return { count, columns, computed: new Map() };
 }
 
+/** Returns the column as distinct values with a code for each row. */
 export function asDictionary(column: Column): DictionaryColumn {
   return column instanceof DictionaryColumn ? column : dictionaryOf(column.length, (row) => valueIn(column, row));
 }
@@ -53,12 +55,6 @@ export function asDictionary(column: Column): DictionaryColumn {
 export function numbersOf(column: Column, count: number): Float64Array {
   if (column instanceof Float64Array) return column;
   return Float64Array.from({ length: count }, (_, row) => (valueIn(column, row) as number | null) ?? Number.NaN);
-}
-
-/** Returns rows in memory by column. */
-export function columnsOf(rows: readonly Readonly<Record<string, unknown>>[]): RowColumns {
-  const names = new Set(rows.flatMap((row) => Object.keys(row)));
-  return rowColumns(rows.length, new Map([...names].map((name) => [name, rows.map((row) => row[name] ?? null)])));
 }
 
 /** Returns an expression's values, each computed once a batch. */

@@ -2,7 +2,7 @@ import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
 import type { RawRow } from "../../../core/row-values";
 import { intermediatesOf } from "../../../core/views/bind";
-import { columnOf, columnsOf, valueIn } from "../../../core/views/columns";
+import { columnOf, type RowColumns, rowColumns, valueIn } from "../../../core/views/columns";
 import {
   canonicalRow,
   canonicalRows,
@@ -18,6 +18,12 @@ import type { State, Statistic } from "../../../core/views/statistics";
 import { parseFeatureView } from "../../../core/views/view-file";
 import { addWindows } from "./row-windows";
 import { measureTable, type Query, type ResultRow } from "./statistic-queries";
+
+/** Returns rows in memory by column. */
+function columnsOf(rows: readonly Readonly<Record<string, unknown>>[]): RowColumns {
+  const names = new Set(rows.flatMap((row) => Object.keys(row)));
+  return rowColumns(rows.length, new Map([...names].map((name) => [name, rows.map((row) => row[name] ?? null)])));
+}
 
 /** Measures statistics on rows in memory, as `measureTable` does in SQL. */
 export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
