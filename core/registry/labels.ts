@@ -46,6 +46,7 @@ export function tagsProblem(tags: Readonly<Record<string, string>>): string | un
 const pattern =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?$/;
 
+/** Returns why a semantic version is invalid; `undefined` if it is valid. */
 export function semverProblem(text: string): string | undefined {
   if (text.length > 64) return "must be at most 64 characters";
   if (/^[^+]*\+/.test(text)) return "must have no build metadata (+…), which does not distinguish versions";
@@ -83,11 +84,8 @@ export function setTag(target: Target, key: string, value: string, actor: Actor)
   return change(target, { action: "tagged", subject: key }, actor, (labels) => {
     if (Object.hasOwn(labels.tags, key) && labels.tags[key] === value) return undefined;
     const tags = { ...labels.tags, [key]: value };
-    const bytes = new TextEncoder().encode(JSON.stringify(tags)).length;
-    if (bytes > labelLimits.tagBytes)
-      throw new InvalidInputError("the tag cannot be set", [
-        { path: "tags", value: bytes, rule: `must be at most ${labelLimits.tagBytes} bytes in total` },
-      ]);
+    const rule = tagsProblem(tags);
+    if (rule !== undefined) throw new InvalidInputError("the tag cannot be set", [{ path: "tags", rule }]);
     return { ...labels, tags };
   });
 }
