@@ -13,7 +13,7 @@ import {
 } from "../search/registered-models";
 import { pageOf } from "../tracking/paging";
 import { versionsOf } from "./reads";
-import { latestOfStages, modelView, unlessEmpty, versionView } from "./view";
+import { latestOfStages, modelView, undefinedIfEmpty, versionView } from "./view";
 
 const maxModels = 1_000;
 const maxVersions = 200_000;
@@ -33,7 +33,7 @@ export const searchOperations: readonly MlflowOperation[] = [
     const views = await mapLimited(items, readsInParallel, async (model) =>
       modelView(model, latestOfStages(await versionsOf(platform, model))),
     );
-    return { registered_models: unlessEmpty(views), next_page_token: nextToken };
+    return { registered_models: undefinedIfEmpty(views), next_page_token: nextToken };
   }),
 
   operation("GET /mlflow/model-versions/search", query, async ({ platform, fields }) => {
@@ -46,7 +46,7 @@ export const searchOperations: readonly MlflowOperation[] = [
     const found = versions.filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
     const views = items.map((version) => versionView(version, {}));
-    return { model_versions: unlessEmpty(views), next_page_token: nextToken };
+    return { model_versions: undefinedIfEmpty(views), next_page_token: nextToken };
   }),
 ];
 

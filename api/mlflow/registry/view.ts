@@ -9,9 +9,9 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
     last_updated_timestamp: Date.parse(model.updatedAt),
     description: model.description || undefined,
     // Aliases are shown with the model.
-    latest_versions: unlessEmpty(latest.map((version) => versionView(version, {}))),
-    tags: unlessEmpty(Object.entries(model.tags).map(([key, value]) => ({ key, value }))),
-    aliases: unlessEmpty(
+    latest_versions: undefinedIfEmpty(latest.map((version) => versionView(version, {}))),
+    tags: undefinedIfEmpty(Object.entries(model.tags).map(([key, value]) => ({ key, value }))),
+    aliases: undefinedIfEmpty(
       Object.entries(model.aliases).map(([alias, version]) => ({ alias, version: String(version) })),
     ),
   };
@@ -33,9 +33,9 @@ export function versionView(version: ModelVersion, aliases: Readonly<Record<stri
     source: version.source ?? "",
     run_id: version.runId ?? "",
     status: "READY",
-    tags: unlessEmpty(Object.entries(version.tags).map(([key, value]) => ({ key, value }))),
+    tags: undefinedIfEmpty(Object.entries(version.tags).map(([key, value]) => ({ key, value }))),
     run_link: version.runLink ?? "",
-    aliases: unlessEmpty(
+    aliases: undefinedIfEmpty(
       Object.entries(aliases)
         .filter(([, named]) => named === version.version)
         .map(([alias]) => alias),
@@ -54,6 +54,7 @@ export function latestOfStages(versions: readonly ModelVersion[]): readonly Mode
   return [...latest.values()].sort((a, b) => a.version - b.version);
 }
 
-export function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+/** Returns a list as protobuf's JSON mapping has it, which omits empty ones. */
+export function undefinedIfEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
 }

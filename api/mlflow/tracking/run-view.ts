@@ -108,10 +108,12 @@ export function experimentView(experiment: Experiment): object {
   };
 }
 
+/** Lists entries as MLflow's messages of params and tags. */
 export function keyValues(of: Readonly<Record<string, string>>): readonly { key: string; value: string }[] {
   return Object.keys(of).map((key) => ({ key, value: of[key]! }));
 }
 
+/** Returns an object with the list as its member `name`, without a member for an empty list. */
 export function unlessEmpty<T>(name: string, list: readonly T[]): Readonly<Record<string, readonly T[]>> {
   return list.length === 0 ? {} : { [name]: list };
 }
