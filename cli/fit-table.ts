@@ -1,7 +1,7 @@
 /** Space between columns. */
 const gap = 2;
 /** Minimum width of a truncated text. */
-const minWidth = 10;
+const minTextWidth = 10;
 /** Matches times whose seconds may be omitted. */
 const time = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d/;
 const toTheMinute = "2026-03-01 12:00".length;
@@ -37,8 +37,8 @@ export function fitTable(head: readonly string[], rows: readonly (readonly strin
     } else break;
   }
   return {
-    head: columns.map(({ title, width: most }) => ending(title, most)),
-    rows: rows.map((_, at) => columns.map(({ cells, width: most }) => beginning(cells[at]!, most))),
+    head: columns.map(({ title, width: maxWidth }) => ending(title, maxWidth)),
+    rows: rows.map((_, at) => columns.map(({ cells, width: maxWidth }) => beginning(cells[at]!, maxWidth))),
     left,
   };
 }
@@ -47,7 +47,7 @@ interface Column {
   readonly title: string;
   readonly cells: readonly string[];
   /** Width of the content that must stay whole. */
-  readonly least: number;
+  readonly minWidth: number;
   width: number;
 }
 
@@ -55,11 +55,11 @@ function columnOf(title: string, cells: readonly string[], at: number): Column {
   const natural = Math.max(...[title, ...cells].map(widthOf));
   const kept = cells.filter((cell) => at === 0 || isNumber(cell) || cell.includes("\u001b"));
   const whole = Math.max(0, ...kept.map((cell) => (time.test(cell) ? toTheMinute : widthOf(cell))));
-  return { title, cells, width: natural, least: Math.max(whole, Math.min(natural, minWidth)) };
+  return { title, cells, width: natural, minWidth: Math.max(whole, Math.min(natural, minTextWidth)) };
 }
 
-function room({ width, least }: Column): number {
-  return width - least;
+function room({ width, minWidth }: Column): number {
+  return width - minWidth;
 }
 
 /** Matches amounts, times and durations with any unit. */
@@ -72,14 +72,14 @@ function widthOf(text: string): number {
   return [...text.replaceAll(/\u001b\[[\d;]*m/g, "")].length;
 }
 
-function beginning(text: string, most: number): string {
-  if (widthOf(text) <= most) return text;
+function beginning(text: string, maxWidth: number): string {
+  if (widthOf(text) <= maxWidth) return text;
   if (time.test(text)) return text.slice(0, toTheMinute);
-  return `${[...text.replaceAll("\n", " ")].slice(0, most - 1).join("")}…`;
+  return `${[...text.replaceAll("\n", " ")].slice(0, maxWidth - 1).join("")}…`;
 }
 
 /** Keeps the end of a dotted name, which is the most specific part. */
-function ending(text: string, most: number): string {
-  if (widthOf(text) <= most) return text;
-  return `…${[...text].slice(1 - most).join("")}`;
+function ending(text: string, maxWidth: number): string {
+  if (widthOf(text) <= maxWidth) return text;
+  return `…${[...text].slice(1 - maxWidth).join("")}`;
 }

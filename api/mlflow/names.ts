@@ -5,7 +5,7 @@ const permitted = /^[/\p{L}\p{N}_.\- :]*$/u;
 
 /** Returns the rule that a name breaks. Valid names are cached, because each batch repeats them. */
 export function problemOfName(name: string): string | undefined {
-  if (good.has(name)) return undefined;
+  if (validNames.has(name)) return undefined;
   if (name === "__proto__") return "Names must not be __proto__, which a JavaScript object cannot have as a key.";
   if (!permitted.test(name)) {
     return "Names may only contain alphanumerics, underscores (_), dashes (-), periods (.), spaces ( ), colon(:) and slashes (/).";
@@ -14,12 +14,12 @@ export function problemOfName(name: string): string | undefined {
   if (normal !== name || normal === "." || normal.startsWith("..") || normal.startsWith("/")) {
     return `Names may be treated as files in certain cases, and must not resolve to other names when treated as such. This name would resolve to '${normal}'`;
   }
-  good.set(name, true);
+  validNames.set(name, true);
   return undefined;
 }
 
 const maxKnown = 10_000;
-const good = new BoundedMap<string, true>(maxKnown);
+const validNames = new BoundedMap<string, true>(maxKnown);
 
 /** Normalises a path as Python's `posixpath.normpath` does. */
 export function normalPath(path: string): string {

@@ -13,7 +13,8 @@ import type { Links } from "./links";
 import { html, type Markup } from "./markup";
 import { shortened } from "./tables";
 
-const most = { metrics: 5, params: 5 };
+/** Maximum number of columns. */
+const maxColumns = { metrics: 5, params: 5 };
 
 /** @param now milliseconds since the epoch */
 export function experimentHtml(page: ExperimentPage, links: Links, now: number): Page {
@@ -110,7 +111,7 @@ function metricColumns(runs: readonly SearchedRun[]): readonly string[] {
   const all = metricsOf(runs).filter((metric) => !metric.startsWith("system/"));
   // Omits metrics that few runs have.
   const common = all.filter((metric) => 5 * held(metric) >= runs.length);
-  return [...(common.length > 0 ? common : all)].sort(byRank).slice(0, most.metrics);
+  return [...(common.length > 0 ? common : all)].sort(byRank).slice(0, maxColumns.metrics);
 }
 
 /** Returns the params that differ and are short enough for a column, those with the most differences first. */
@@ -120,7 +121,7 @@ function paramColumns(differing: readonly Row[]): readonly string[] {
     .filter(({ values }) => values.every((value) => value === null || value.length <= 60))
     .map((row) => ({ name: row.name, spread: spread(row) }))
     .sort((a, b) => b.spread - a.spread)
-    .slice(0, most.params)
+    .slice(0, maxColumns.params)
     .map(({ name }) => name);
 }
 

@@ -22,6 +22,8 @@ import { pairs, shortened } from "./tables";
 import { timeline } from "./timeline";
 
 const refreshSeconds = 30;
+/** Time without a new point or change after which an open run counts as abandoned. */
+const silentMs = 15 * 60_000;
 
 /** @param now milliseconds since the epoch */
 export function runHtml(page: RunPage, links: Links, now: number): Page {
@@ -29,7 +31,7 @@ export function runHtml(page: RunPage, links: Links, now: number): Page {
   const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
   const isOpen = record.status === "running" || record.status === "queued";
   // A client that died leaves its run open permanently. A run without a recent sign of life is not refreshed.
-  const isLive = isOpen && now - lastSign(page) < 900_000;
+  const isLive = isOpen && now - lastSign(page) < silentMs;
   const body = html`${header(page, links, now)}
 ${banners(page, links)}
 ${contractSection(page)}
@@ -60,6 +62,7 @@ ${fileTable(page, links)}`;
   });
 }
 
+/** Returns the time of the last change or point of a run, in milliseconds since the epoch. */
 function lastSign({ record, metrics, details }: RunPage): number {
   const updated = details === undefined ? Number.NaN : Date.parse(details.run.updatedAt);
   return [record.startedAt, updated, ...metrics.map(({ lastTime }) => lastTime)]

@@ -1,7 +1,7 @@
 const probes = 7;
 /** With seven probes, about one digest in a thousand that is not in the set seems to be in it. */
 const bitsPerDigest = 16;
-const smallestBytes = 64 * 1024;
+const minBytes = 64 * 1024;
 
 /**
  * A set of SHA-256 digests in fixed memory: a Bloom filter. It contains every digest that was added. It seems to contain
@@ -15,7 +15,7 @@ export class DigestSet {
   ) {}
 
   static forCount(count: number, salt: number): DigestSet {
-    const bytes = Math.max(smallestBytes, 2 ** Math.ceil(Math.log2((count * bitsPerDigest) / 8 + 1)));
+    const bytes = Math.max(minBytes, 2 ** Math.ceil(Math.log2((count * bitsPerDigest) / 8 + 1)));
     return new DigestSet(new Uint8Array(bytes), salt);
   }
 

@@ -20,7 +20,7 @@ export interface NextTraining {
   readonly runKey: string;
 }
 
-/** `leave`: the job gets no further training and ends. Without `leave` and `next`, the trainer asks again. */
+/** `leave`: the job gets no further training and ends. Without `leave` and `next`, the trainer sends its request again after a pause. */
 export interface JobContinuation {
   readonly next?: NextTraining;
   readonly leave?: true;
@@ -37,8 +37,8 @@ export const continueRequest = z.object({
 
 /** Age of a job's last request after which the next one is recorded. Less than `seenWithinMs`. */
 const recordedEveryMs = 1_500;
-/** Rounds against other writers of the same job. */
-const rounds = 5;
+/** Attempts to write the row of a job that other processes change, too. */
+const maxTries = 5;
 
 /** Parses a trainer's request. Omits its values from the error, because one of them is a secret. */
 export function parseContinueRequest(input: unknown): z.output<typeof continueRequest> {
@@ -60,7 +60,7 @@ export async function continueJob(
   const { sharedJobs, runs, clock, keys } = dependencies;
   const { runId, runKey, jobId } = request;
   await checkRunKey(keys, runId, runKey);
-  for (let round = 0; round < rounds; round++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const job = await sharedJobs.find(jobId);
     if (job && !isOf(job, request)) return { next: await handOver(dependencies, request, job) };
     if (job?.idle && !request.leave && (await staysIdle(dependencies, job))) return {};
@@ -112,7 +112,7 @@ async function isActive({ studies }: ContinueJobDependencies, study: string | un
   return study !== undefined && (await studies.find(study))?.status === "running";
 }
 
-/** Whether an idle job goes on waiting, and its record is new enough. Most requests of a trainer end here. */
+/** Whether an idle job continues to wait, and its record is recent. Most requests of a trainer end here. */
 async function staysIdle(dependencies: ContinueJobDependencies, { study, seenAt }: SharedJob): Promise<boolean> {
   return dependencies.clock.now() - seenAt < recordedEveryMs && (await isActive(dependencies, study));
 }

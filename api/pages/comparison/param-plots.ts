@@ -158,9 +158,9 @@ function widthOf(text: string): number {
 }
 
 /** Keeps the end of a dotted name, which is the most specific part. */
-function shortened(text: string, most: number): string {
-  if (widthOf(text) <= most) return text;
-  const characters = [...text.slice(-2 * most)];
-  while (characters.length > 0 && widthOf(characters.join("")) > most - 1) characters.shift();
+function shortened(text: string, maxWidth: number): string {
+  if (widthOf(text) <= maxWidth) return text;
+  const characters = [...text.slice(-2 * maxWidth)];
+  while (characters.length > 0 && widthOf(characters.join("")) > maxWidth - 1) characters.shift();
   return `…${characters.join("")}`;
 }

@@ -112,18 +112,19 @@ interface Measured {
   readonly leftOut: number;
 }
 
+/** Draws the statistic for each slice with enough rows. At least `minGroups` slices must have a value. */
 function measure(
   { columns }: SlicedPredictions,
   { column, minRows, seed }: SliceRequest,
   statistic: GroupStatistic | undefined,
-  least: number,
+  minGroups: number,
 ): Measured | Unjudged {
   const found = columns.find((each) => each.column === column);
   if (!found) return { reason: `the evaluation has no slices by ${column}; add it to the job's evaluation.slices` };
   if (!statistic) return { reason: "this task has no metric of that name" };
   const all = membersOf(found);
   const groups = all.filter(({ rows }) => rows.length >= minRows);
-  if (groups.length < least) {
+  if (groups.length < minGroups) {
     return {
       reason:
         `${groups.length === 0 ? "no slice" : "only one slice"} by ${column} has at least ${minRows} rows in the test split; ` +
@@ -144,7 +145,7 @@ function measure(
     seed,
   );
   const judged = groups.filter((_, at) => definedIn(draws, at)).length;
-  if (judged < least)
+  if (judged < minGroups)
     return { reason: `it is defined for ${judged === 0 ? "no slice" : "only one slice"} by ${column}` };
   return {
     draws,
@@ -190,8 +191,8 @@ function differenceOf(
   const ends = pair.map((group) => found.groups[group]!.value);
   const rank = ({ value }: SliceRow): number => (value === ends[0] ? 0 : value === ends[1] ? 1 : 2);
   const slices = rowsOf(found, component).sort((a, b) => rank(a) - rank(b) || b.estimate - a.estimate);
-  const most = found.bounded ? Math.min(1, upper) : upper;
-  return { evidence: { ...frameOf(found, request), estimate, lower, upper: most, slices }, component };
+  const capped = found.bounded ? Math.min(1, upper) : upper;
+  return { evidence: { ...frameOf(found, request), estimate, lower, upper: capped, slices }, component };
 }
 
 function frameOf({ draws, groups, leftOut }: Measured, { column, minRows, seed }: SliceRequest) {

@@ -34,9 +34,10 @@ const drawBudget = 60_000_000;
 /** Total number of comparisons over all resamples. */
 const comparisonBudget = 400_000_000;
 
+/** Returns the number of resamples that the budgets allow, within fixed limits. */
 export function resamplesOf(rows: number, comparisons: number): number {
-  const most = Math.min(drawBudget / rows, comparisonBudget / comparisons);
-  return Math.max(minResamples, Math.min(maxResamples, Math.floor(most)));
+  const affordable = Math.min(drawBudget / rows, comparisonBudget / comparisons);
+  return Math.max(minResamples, Math.min(maxResamples, Math.floor(affordable)));
 }
 
 export function drawGroups(

@@ -147,7 +147,15 @@ export interface FirstRecord {
  * Fields of a job that are not parameters: its experiment, its inputs (which the record has as inputs), and people's
  * notes.
  */
-const others: ReadonlySet<string> = new Set(["experiment", "name", "dataset", "registerAs", "limits", "tags", "notes"]);
+const notParams: ReadonlySet<string> = new Set([
+  "experiment",
+  "name",
+  "dataset",
+  "registerAs",
+  "limits",
+  "tags",
+  "notes",
+]);
 
 /**
  * Returns a job's leaves by dotted path: `hyperparameters.learningRate` → `0.001`. Texts are unchanged, other values
@@ -155,7 +163,7 @@ const others: ReadonlySet<string> = new Set(["experiment", "name", "dataset", "r
  */
 export function paramsOfJob(job: { readonly [Field in keyof Job]: unknown }): Readonly<Record<string, string>> {
   const params: Record<string, string> = {};
-  for (const [key, value] of Object.entries(job)) if (!others.has(key)) addLeaves(params, key, value);
+  for (const [key, value] of Object.entries(job)) if (!notParams.has(key)) addLeaves(params, key, value);
   return params;
 }
 
