@@ -55,6 +55,7 @@ export class InvalidInputError extends RingmasterError {
   }
 }
 
+/** Describes a problem in one line: `line 3: path is VALUE, but RULE`. */
 export function describeProblem(problem: Problem): string {
   const at = problem.line === undefined ? "" : `line ${problem.line}: `;
   const value = problem.value === undefined ? "" : ` is ${shorten(JSON.stringify(problem.value))}, but`;

@@ -8,6 +8,7 @@ export async function findJson<T>(objects: Pick<ObjectStore, "find">, key: strin
   return body === undefined ? undefined : parseDocument<T>(key, body);
 }
 
+/** Reads a JSON document that must exist. @throws ObjectNotFoundError, CorruptObjectError */
 export async function getJson<T>(objects: Pick<ObjectStore, "get">, key: string): Promise<T> {
   return parseDocument<T>(key, await objects.get(key));
 }

@@ -16,6 +16,7 @@ export interface ColumnRule {
 /** The largest number of a column. Sums of the squares of larger ones may be no numbers. */
 export const maxMagnitude = "1e100";
 
+/** Returns the rules that every row must satisfy in a column. */
 export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   const rules: ColumnRule[] = [];
   const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });

@@ -16,6 +16,7 @@ const minResamples = 400;
 /** Total number of draws: some seconds of one processor. */
 const drawBudget = 200_000_000;
 
+/** Returns the number of resamples that the budget allows, within fixed limits. */
 export function resamplesOf(rows: number): number {
   return Math.max(minResamples, Math.min(maxResamples, Math.floor(drawBudget / rows)));
 }

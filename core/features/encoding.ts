@@ -59,6 +59,7 @@ export function shardLayout(transform: FeatureTransform): {
   return { numericWidth, codesWidth };
 }
 
+/** Encodes prepared rows as a safetensors file: `label`; `numeric`, `codes` and `slices` if there are such columns. */
 export function encodeFeatureShard(rows: FeatureRows, layout: ReturnType<typeof shardLayout>): Uint8Array {
   const tensors: Record<string, SafetensorsTensor> = {
     label: { dtype: rows.label instanceof Int32Array ? "I32" : "F32", shape: [rows.rows], data: rows.label },

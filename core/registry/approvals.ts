@@ -68,6 +68,7 @@ export function hasExpired({ approvalRequest }: Pick<ModelVersion, "approvalRequ
 /** The reason why a caller's decision does not count. */
 export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
 
+/** Returns why a person's decision on a version does not count; `undefined` if it counts. */
 export function refusalOfDecision(
   rules: ApprovalRules,
   { submitters }: Pick<ModelVersion, "submitters">,

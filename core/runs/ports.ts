@@ -50,6 +50,7 @@ export function segmentNameOf({ runId, segment = 0 }: RunSegment): string {
   return segment === 0 ? runId : `${runId}-${segment}`;
 }
 
+/** Returns the run and segment of a name of `segmentNameOf`. */
 export function parseSegmentName(name: string): Required<RunSegment> {
   const [, runId = name, segment] = /^(run-[0-9a-z]+)-(\d+)$/.exec(name) ?? [];
   return { runId, segment: segment === undefined ? 0 : Number(segment) };

@@ -13,6 +13,7 @@ export interface RunTeams {
 /** More than a function meets while it is warm. A run's team never changes, so a remembered one stays true. */
 const maxRemembered = 10_000;
 
+/** Creates the lookup of teams, with a cache in the process. */
 export function createRunTeams(find: RunSteps["find"]): RunTeams {
   const teams = new BoundedMap<string, string>(maxRemembered);
   const remember = ({ runId, team }: Run): void => void teams.set(runId, team);

@@ -98,6 +98,7 @@ export function latestAttempts(attempts: readonly TrainingAttempt[]): readonly T
   return [training, latest === training ? undefined : latest].flatMap((attempt) => attempt ?? []);
 }
 
+/** Returns the request by which an attempt's job is submitted, and found again. */
 export function jobRequestOf(
   run: Run,
   {

@@ -100,6 +100,7 @@ function fineTuneOf({ job, fineTunedFrom }: Run): Pick<TrainingTask, "fineTune">
   return { fineTune: { match, from: sourceText(fineTunedFrom), parts: fineTunedFrom.parts.sha256 } };
 }
 
+/** Returns a training's output: its result without what differs between equal trainings. */
 export function trainingOutputOf({
   runId: _runId,
   finishedAt: _finishedAt,

@@ -181,6 +181,7 @@ interface SchedulerContext {
   readonly usesHistory: boolean;
 }
 
+/** Creates the scheduler of a study. It has no state: it decides from the trials alone. */
 export function createScheduler(settings: SchedulerSettings, context: SchedulerContext): Scheduler {
   const { maxEpochs, objective, space, usesHistory } = context;
   switch (settings.type) {

@@ -198,10 +198,12 @@ export function internalBounds(parameter: NumericParameter): readonly [low: numb
   return log ? [Math.log(low - half), Math.log(last + half)] : [low - half, last + half];
 }
 
+/** Maps a value to the scale on which its parameter is searched. */
 export function toInternal({ log }: NumericParameter, value: number): number {
   return log ? Math.log(value) : value;
 }
 
+/** Maps a number of that scale to the nearest value of the parameter. */
 export function fromInternal(parameter: NumericParameter, value: number): number {
   return snap(parameter, parameter.log ? Math.exp(value) : value);
 }

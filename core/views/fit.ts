@@ -72,6 +72,7 @@ export interface Accumulator {
   state(): State;
 }
 
+/** Creates the accumulator that measures a statistic on rows in memory, batch by batch. */
 export function createAccumulator(statistic: Statistic): Accumulator {
   switch (statistic.kind) {
     case "summary":

@@ -13,6 +13,7 @@ const duration = z.string().regex(/^[1-9]\d{0,8}(?:s|m|h|d)$/, "must be a durati
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** Returns the milliseconds of a duration such as `15m`. */
 export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * unitMs[text.slice(-1)]!;
 }

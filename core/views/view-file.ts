@@ -77,6 +77,7 @@ export function sourceColumnsOf(view: FeatureView): readonly string[] {
   return [...columns];
 }
 
+/** Gives a step without a name the default: the columns that it reads, and its kind. */
 export function named(step: PlanStep): NamedStep {
   return { ...step, name: step.name ?? `${encodedBy(step).join("_")}_${step.kind}` };
 }

@@ -79,6 +79,7 @@ export async function* contentOf({ head, ranges }: StateFile, read: ReadState): 
   }
 }
 
+/** Returns the SHA-256 of a file, as hex. */
 export async function digestOfFile(file: StateFile, read: ReadState): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of contentOf(file, read)) hash.update(chunk);

@@ -47,6 +47,7 @@ async function newestCheckpoint(store: ObjectStore, runId: string): Promise<Chec
   }
 }
 
+/** Returns the place of a tensor file: an earlier one with the same content, or a new one of this checkpoint. */
 export function placeOf(store: Pick<ObjectStore, "hasContent">, { runId, step, earlier }: TensorPlaces): ContentPlace {
   return async (content) => {
     const key = earlier[content.sha256];

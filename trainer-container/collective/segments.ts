@@ -31,10 +31,12 @@ export function directChunkElements(elements: number, worldSize: number): number
   return Math.min(maxChunkElements, Math.max(minChunkElements, wanted));
 }
 
+/** Returns the number of chunks of a span; the last one may be shorter. */
 export function chunkCount({ start, end }: Span, chunkElements: number): number {
   return Math.ceil((end - start) / chunkElements);
 }
 
+/** Returns chunk `index` of a segment. */
 export function chunkOf(segment: Span, index: number, chunkElements: number): Span {
   const start = segment.start + index * chunkElements;
   return { start, end: Math.min(segment.end, start + chunkElements) };

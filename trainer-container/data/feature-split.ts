@@ -20,6 +20,7 @@ export interface FeatureSplit {
   createLabels(rows: number): Int32Array | Float32Array;
 }
 
+/** Loads a split into memory. @throws CorruptObjectError, CorruptShardError */
 export async function loadFeatureSplit(
   manifest: FeatureManifest,
   split: SplitName,

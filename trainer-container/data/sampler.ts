@@ -30,6 +30,7 @@ export interface SamplerOptions {
   readonly shardRows?: readonly number[];
 }
 
+/** Creates the sampler of a training. @throws RangeError for an empty split, or a batch that microshards do not divide */
 export function createSampler({ seed, rows, batchSize, microshards, shardRows }: SamplerOptions): Sampler {
   if (batchSize % microshards !== 0) {
     throw new RangeError(`batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards`);

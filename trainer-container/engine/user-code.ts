@@ -128,6 +128,7 @@ export function describeReturned(value: unknown): string {
   return value === null || value === undefined ? String(value) : typeof value;
 }
 
+/** Describes what user code threw, which may be any value. */
 export function describeThrown(error: unknown): string {
   return isNativeError(error) ? `${error.name}: ${error.message}` : String(error);
 }

@@ -16,6 +16,7 @@ export interface BestEpoch {
   readonly weights: Float32Array;
 }
 
+/** Allocates the state of early stopping, with no epoch yet. */
 export function createBestEpoch({ parameterCount }: Pick<TrainableModel, "parameterCount">, layout: ScoreLayout) {
   const best: BestEpoch = {
     numbers: new Float64Array(1 + 2 * layout.length),

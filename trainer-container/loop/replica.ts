@@ -33,6 +33,7 @@ export interface Replica {
   reset(): void;
 }
 
+/** Creates this worker's state at step 0, with the model's initial weights. */
 export function createReplica(model: TrainableModel, plan: TrainingPlan, layout: ScoreLayout): Replica {
   const initial = new Float32Array(model.parameterCount);
   model.readWeights(initial);

@@ -34,6 +34,7 @@ export function addScore(layout: ScoreLayout, result: BatchResult, sums: Float32
   });
 }
 
+/** Returns the means of summed scores, over the weight of their rows. */
 export function scoreOf(layout: ScoreLayout, sums: Float32Array | Float64Array): Score {
   const weight = sums[1]!;
   const accuracy = sums[2]! / weight;

@@ -39,6 +39,7 @@ export function leafRange(leafCount: number, worldSize: number, rank: number): L
 /** Cache of the last plan: every generation of a size has the same one. */
 let last: ReductionPlan | undefined;
 
+/** Plans the sum of `leafCount` leaves over `worldSize` ranks: leaves, own additions and the rest. @throws RangeError */
 export function planReduction(leafCount: number, worldSize: number): ReductionPlan {
   if (last?.leafCount === leafCount && last.worldSize === worldSize) return last;
   if (!Number.isInteger(worldSize) || worldSize < 1 || worldSize > leafCount) {

@@ -184,6 +184,7 @@ export interface RoutedModel extends Pick<Model, "name" | "production" | "traffi
   readonly revision: number;
 }
 
+/** Returns the part of a model's head that routing needs. */
 export function routedModel({ name, revision, production, traffic }: Model): RoutedModel {
   return {
     name,

@@ -16,7 +16,7 @@ interface MarkPorts {
   readonly changes: Pick<RunChanges, "mark">;
 }
 
-/** Writes within two marks: the first for a process that dies after the write, the second for a reader that looked in between. */
+/** Writes within two marks: the first for a process that dies after the write, the second for a reader between the two. */
 async function marked<T>({ identities, changes }: MarkPorts, runId: string, write: () => Promise<T>): Promise<T> {
   const identity = await identities.identify(runId);
   if (!identity) return write();

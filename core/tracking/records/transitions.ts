@@ -50,6 +50,7 @@ export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunReco
   return sameJson(record, after) ? undefined : after;
 }
 
+/** Sets tags; `null` removes one. */
 export function withTags(tags: Texts, changes: Readonly<Record<string, string | null>>): Texts {
   const gone = new Set(Object.keys(changes).filter((key) => changes[key] === null));
   const kept = Object.entries(tags).filter(([key]) => !gone.has(key));

@@ -39,6 +39,7 @@ const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Pri
 /** Operations whose results' shapes depend on values: code may have read a shape that other values would change. */
 const shapedByValues = /^(Unique|NonMaxSuppression|SparseFillEmptyRows|RaggedRange|StringSplit)/;
 
+/** Records the operations of one pass as graph nodes, while TensorFlow.js runs them. */
 export class Recorder implements ComputationObserver {
   private readonly ends: number[] = [];
   private readonly cuts: number[] = [];

@@ -13,6 +13,7 @@ export interface Conversion {
 
 export type Converter = (conversion: Conversion) => Value;
 
+/** Refuses a layer. @throws UnsupportedLayerError with `why` as the reason, e.g. `its padding is …` */
 export function unsupported({ layer }: Conversion, why: string): never {
   throw new UnsupportedLayerError(layer, why);
 }
@@ -22,6 +23,7 @@ export function channelsLast({ builder, layer }: Conversion, last: string): Valu
   return new Value(builder, layer.outputShape, { last });
 }
 
+/** Wraps a layer's output whose channels precede its positions, as in ONNX. */
 export function channelsFirst({ builder, layer }: Conversion, first: string): Value {
   return new Value(builder, layer.outputShape, { first });
 }
@@ -31,6 +33,7 @@ export function only({ inputs }: Conversion): Value {
   return inputs[0]!;
 }
 
+/** Reads a number of the configuration, or `otherwise` if it has none. */
 export function numberOf({ layer }: Conversion, field: string, otherwise: number): number {
   const value = layer.config[field];
   return typeof value === "number" ? value : otherwise;
