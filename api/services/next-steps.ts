@@ -26,7 +26,7 @@ export function nextSteps(
   if (model.production === version.version) return [{ kind: "none", what: "it is in production" }];
   const decision = decisionOn(model, version);
   if (decision.state === "rejected") {
-    const { by, reason } = decision.word;
+    const { by, reason } = decision.approval;
     const why = reason === "" ? "" : `: ${reason}`;
     return [{ kind: "none", what: `rejected by ${by}${why}; train a new version` }];
   }
@@ -123,8 +123,8 @@ function testOf(model: Model): NextStep {
 }
 
 /** Quotes a text as one word of a shell. */
-export function quoted(word: string): string {
-  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+export function quoted(text: string): string {
+  return /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 interface Ports {

@@ -150,6 +150,6 @@ function rejectionOf(model: Model, version: ModelVersion): string | undefined {
   if (!isVisible(model, version)) return `version ${version.version} of ${model.name} was deleted`;
   const decision = decisionOn(model, version);
   if (decision.state !== "rejected") return undefined;
-  const { by, reason } = decision.word;
+  const { by, reason } = decision.approval;
   return reason === "" ? `rejected by ${by}` : `rejected by ${by}: ${reason}`;
 }

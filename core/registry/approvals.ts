@@ -5,7 +5,7 @@ import { approvalRulesOf, comparesPeople } from "./policy";
 
 /** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
-  | { readonly state: "approved" | "rejected"; readonly word: Approval }
+  | { readonly state: "approved" | "rejected"; readonly approval: Approval }
   | { readonly state: "waiting"; readonly given: number; readonly required: number };
 
 /**
@@ -18,7 +18,7 @@ export function decisionOn(
 ): Decision {
   const { approvals } = version;
   const rejection = approvals.find(({ decision }) => decision === "rejected");
-  if (rejection) return { state: "rejected", word: rejection };
+  if (rejection) return { state: "rejected", approval: rejection };
   const rules = approvalRulesOf(model);
   const given = new Map(
     approvals
@@ -26,7 +26,7 @@ export function decisionOn(
       .map((approval) => [approval.person?.id ?? "", approval]),
   );
   const last = [...given.values()].at(-1);
-  if (last && given.size >= rules.required) return { state: "approved", word: last };
+  if (last && given.size >= rules.required) return { state: "approved", approval: last };
   return { state: "waiting", given: given.size, required: rules.required };
 }
 

@@ -60,7 +60,7 @@ export class NotApprovedError extends RingmasterError {
   ) {
     super(
       decision.state !== "waiting"
-        ? `version ${version} of ${model} was rejected by ${decision.word.by}: it cannot be promoted; train a new version`
+        ? `version ${version} of ${model} was rejected by ${decision.approval.by}: it cannot be promoted; train a new version`
         : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: it cannot be promoted; \`ringmaster models approve ${model} ${version}\` approves it`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
     );

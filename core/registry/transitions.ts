@@ -110,7 +110,7 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     const made = model.production === version ? servedDecision(candidate) : decisionOn(model, candidate);
     if (made.state === decision) return undefined;
     if (made.state !== "waiting")
-      throw new AlreadyDecidedError(candidate.model, version, made.word.decision, made.word.by);
+      throw new AlreadyDecidedError(candidate.model, version, made.approval.decision, made.approval.by);
     if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
     const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
     if (refusal !== undefined) throw new NotAnApproverError(candidate, actor, approvalRulesOf(model), refusal);
@@ -120,23 +120,26 @@ export function decideApproval(version: number, decision: Approval["decision"], 
       refuseOutdated(model, candidate, candidate.gate);
     }
     const { by, person, reason = "", at } = actor;
-    const word: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
-    const approvals = [...candidate.approvals, word];
+    const given: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
+    const approvals = [...candidate.approvals, given];
     const next: ModelVersion = { ...candidate, approvals };
     if (decision === "approved") {
-      const approval = decisionOn(model, next).state === "approved" ? word : undefined;
+      const approval = decisionOn(model, next).state === "approved" ? given : undefined;
       return changeVersion(state, { action: "approved" }, actor, { ...next, approval });
     }
     // A rollback must not return to a former champion that was rejected since.
     const formerProduction = model.formerProduction.filter((former) => former !== version);
-    const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: word, stage: "archived" });
+    const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: given, stage: "archived" });
     return { ...change, model: { ...change.model, formerProduction } };
   };
 }
 
 /** The champion serves by the verdict and approval of its promotion, even if the policy has changed. */
-function servedDecision({ served, approval }: ModelVersion): { readonly state: "approved"; readonly word: Approval } {
-  return { state: "approved", word: (served?.approval ?? approval)! };
+function servedDecision({ served, approval }: ModelVersion): {
+  readonly state: "approved";
+  readonly approval: Approval;
+} {
+  return { state: "approved", approval: (served?.approval ?? approval)! };
 }
 
 /**
@@ -158,8 +161,8 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
     const { production, formerProduction } = model;
     const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
     const { approvals } = candidate;
-    const served = { gate, approvals, approval: decision.word };
-    const next = { ...candidate, approval: decision.word, approvalsWithdrawn: undefined, served };
+    const served = { gate, approvals, approval: decision.approval };
+    const next = { ...candidate, approval: decision.approval, approvalsWithdrawn: undefined, served };
     return setChampion(state, next, "promoted", actor, former.slice(-rememberedChampions));
   };
 }
