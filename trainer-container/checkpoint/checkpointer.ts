@@ -38,10 +38,10 @@ export interface Checkpointer {
   boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void;
   /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
   due(finishedSteps: number): boolean;
-  /** Training goes back to this checkpoint, or to step 0: later checkpoints fall due again. */
-  wentBack(checkpoint: RestoredCheckpoint | undefined): void;
-  /** A generation began under this leader. Copies that were held for another leader are uploaded. */
-  led(leaderId: string): void;
+  /** Continues the schedule from this checkpoint, or from step 0: later checkpoints fall due again. */
+  rewind(checkpoint: RestoredCheckpoint | undefined): void;
+  /** Records the leader of a new generation. Copies that were held for another leader are uploaded. */
+  setLeader(leaderId: string): void;
   /** Awaited before any write to the replica's buffers: settles once no checkpoint needs them unchanged. Never rejects. */
   writable(): Promise<void> | undefined;
   /** Stores all copies. Tries for ten minutes while the store is unavailable, or `once`. Never rejects. */
@@ -279,11 +279,11 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
 
     due: (finishedSteps) => isDue(finishedSteps, false),
 
-    wentBack(checkpoint) {
+    rewind(checkpoint) {
       last = dueAt(checkpoint);
     },
 
-    led(leaderId) {
+    setLeader(leaderId) {
       if (leader !== undefined && leader !== leaderId) for (const one of pending) one.held = false;
       leader = leaderId;
     },

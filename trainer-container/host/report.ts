@@ -203,7 +203,7 @@ export function withCheckpoints(
   return {
     ...events,
     generationStarted(generation, finishedSteps) {
-      checkpointer.led(generation.members[0]!.memberId);
+      checkpointer.setLeader(generation.members[0]!.memberId);
       events.generationStarted(generation, finishedSteps);
     },
     boundary(replica, { rank }, validation) {

@@ -259,7 +259,7 @@ async function trainTask(
           checkpointDue: (step) => checkpointer.due(step),
           async restore() {
             const again = await restore();
-            checkpointer.wentBack(again);
+            checkpointer.rewind(again);
             const message = "both holders of a part of the optimizer's state were lost: back to the newest checkpoint";
             logger.log("warn", message, { step: again?.finishedSteps ?? 0 });
           },

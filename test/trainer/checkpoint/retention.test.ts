@@ -231,7 +231,7 @@ describe("what is kept of a run", () => {
     }
     const from = newest * stepsPerEpoch;
     const validation = { loss: lossOf(newest) };
-    other.checkpointer.wentBack(newest === 0 ? undefined : { finishedSteps: from, validation });
+    other.checkpointer.rewind(newest === 0 ? undefined : { finishedSteps: from, validation });
     other.uploader.free = true;
     for (let at = from + 1; at <= epochs * stepsPerEpoch; at += 1) await other.step(at);
     await other.checkpointer.flush();
@@ -245,7 +245,7 @@ describe("what is kept of a run", () => {
   ])("is the same $name: the second rank has them", async ({ uploads }) => {
     const leader = setUp();
     const standby = setUp({}, leader.store);
-    for (const { checkpointer } of [leader, standby]) checkpointer.led("a");
+    for (const { checkpointer } of [leader, standby]) checkpointer.setLeader("a");
     for (let at = 1; at <= 30; at += 1) {
       await leader.step(at);
       await standby.step(at, "standby");
@@ -253,7 +253,7 @@ describe("what is kept of a run", () => {
     }
     expect(standby.uploader.waiting).toHaveLength(0);
     // The leader is gone; the second rank may be one again, behind a newcomer.
-    standby.checkpointer.led("c");
+    standby.checkpointer.setLeader("c");
     standby.uploader.free = true;
     const next = setUp({}, leader.store);
     next.uploader.free = true;
