@@ -7,15 +7,15 @@ import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Referen
 import { SchemaCollection } from "./schemas";
 
 /** Introduction of the document, in Markdown. */
-export const introduction = `Everything under \`/api/v1\` takes and answers JSON.
+export const introduction = `Everything under \`/api/v1\` takes and returns JSON.
 
-**Who calls.** On AWS the deployment's configuration decides: requests signed with IAM credentials (Signature Version 4, service \`execute-api\`), or a bearer token of a Cognito user pool or another OpenID provider. On one machine nobody signs. A caller belongs to a team and sees that team's data, runs and models, nothing else.
+**Authentication.** On AWS, by the deployment's configuration: requests signed with IAM credentials (Signature Version 4, service \`execute-api\`), or a bearer token of a Cognito user pool or another OpenID provider. On one machine, requests are not signed. A caller belongs to a team, and sees only that team's data, runs and models.
 
-**Errors** are \`{"error": {"code", "message", "details", "requestId"}}\`. \`code\` is stable; \`message\` says what was wrong, with which value, by which rule, and what to do next. A request that breaks its rules is refused with INVALID_INPUT and *all* its problems in \`details.problems\`; nothing is done then.
+**Errors** are \`{"error": {"code", "message", "details", "requestId"}}\`. \`code\` is stable; \`message\` states the problem, the value, the rule and the next step. An invalid request is refused with INVALID_INPUT and *all* its problems in \`details.problems\`, and changes nothing.
 
-**Sending again.** GET, PUT and DELETE may be repeated, and so may every POST of which this document says so (\`x-ringmaster.repeatable\`). The others take an \`Idempotency-Key\`: the same request under the same key is done once. 429, 502, 503 and 504 are worth another try after a pause.
+**Retries.** GET, PUT and DELETE may be repeated, and so may each POST that this document marks (\`x-ringmaster.repeatable\`). The others take an \`Idempotency-Key\`: the same request under the same key is carried out once. Retry 429, 502, 503 and 504 after a pause.
 
-**Lists** answer \`nextToken\` while there is more; hand it back as the query parameter \`nextToken\`. Tokens are opaque.`;
+**Lists** return \`nextToken\` while there are more items; pass it as the query parameter \`nextToken\`. Tokens are opaque.`;
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
@@ -57,7 +57,7 @@ export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument
           name: "X-Ringmaster-Team",
           in: "header",
           required: false,
-          description: "For which of the caller's teams; may be left out by callers in one.",
+          description: "One of the caller's teams. Optional for a caller in one team.",
           example: "vision",
           schema: { type: "string", maxLength: 32, pattern: teamNamePattern.source },
         },
@@ -66,7 +66,7 @@ export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument
           in: "header",
           required: false,
           description:
-            "1–255 printable ASCII characters. The same request under the same key is done once and answered alike; another request under it is refused with IDEMPOTENCY_CONFLICT.",
+            "1–255 printable ASCII characters. The same request under the same key is carried out once, with the same response; another request under it is refused with IDEMPOTENCY_CONFLICT.",
           example: "8e03978e-40d5-43e8-bc93-6894a57f9324",
           schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]{1,255}$" },
         },

@@ -20,10 +20,13 @@ export const contentRoutes = [
   /** Returns a URL for downloading a content, for serving and for people. */
   defineRoute(contracts.getContentUrl, async ({ platform: { objects, contentUrls }, params: { sha256 } }) => {
     if ((await objects.size(objectKeys.content(sha256))) === undefined) {
-      throw new RingmasterError(`the content store has no content with SHA-256 ${sha256}`, {
-        code: "CONTENT_NOT_FOUND",
-        httpStatus: 404,
-      });
+      throw new RingmasterError(
+        `the content store has no content with SHA-256 ${sha256}; check the digest, or upload the content (POST /uploads)`,
+        {
+          code: "CONTENT_NOT_FOUND",
+          httpStatus: 404,
+        },
+      );
     }
     return { status: 200, body: { url: await contentUrls.forDownload(sha256) } };
   }),
