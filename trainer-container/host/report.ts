@@ -31,6 +31,8 @@ export interface ReporterOptions {
 }
 
 /** Publishes the training: metric points, progress, log lines. */
+export type Reporter = ReturnType<typeof createReporter>;
+
 export function createReporter(options: ReporterOptions) {
   const { plan, telemetry, logger, now, leaves } = options;
   const roster = new WorkerRoster();

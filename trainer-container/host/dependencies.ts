@@ -1,0 +1,31 @@
+import type { Logger } from "../../core/logging";
+import type { Clock, ObjectStore } from "../../core/ports";
+import type { TrainingTask } from "../../core/runs/training-task";
+import type { TrainerConfig } from "../../platform/config";
+import type { StateUploader } from "../checkpoint/upload-protocol";
+import type { Engine, EngineOptions } from "../engine/engine";
+import type { Gang } from "../gang/gang";
+import type { Telemetry } from "../telemetry/telemetry";
+import type { Interruption } from "./interruption";
+
+/** The environment of a trainer process. */
+export interface TrainerDependencies {
+  readonly config: TrainerConfig;
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly telemetry: Telemetry;
+  readonly interruption: Interruption;
+  /** Sends checkpoints' copies. Default: on this thread. */
+  readonly upload?: StateUploader;
+  readonly createEngine: (options: EngineOptions) => Promise<Engine>;
+  readonly createGang: (task: TrainingTask) => Gang;
+  /** Tests whether the run has ended, as after a cancellation. Nothing of it is stored then. Default: it has not. */
+  readonly hasEnded?: () => Promise<boolean>;
+  /** Rejects on an uncaught exception, or on a loop of user code without an end. */
+  readonly uncaught?: Promise<never>;
+  /** Called before a user's module is loaded. */
+  readonly watchLoops?: () => void;
+}
