@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as layers from "@tensorflow/tfjs-layers";
-import { ownLayers, registerOwnLayers } from "../../adapters/tfjs/layers/register";
+import { ownLayers } from "../../adapters/tfjs/layers/register";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
@@ -8,16 +8,10 @@ import { ModelError } from "./errors";
 import { installBatchNormalization } from "./layers/batch-normalization";
 import { installLayerNormalization } from "./layers/layer-normalization";
 import { installRecurrent } from "./layers/recurrent";
+import { checkClasses } from "./model-classes";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned, repeatedName } from "./user-code";
-
-registerOwnLayers();
-
-/** Classes of layers and initializers that the predictor has, read before user code could add others. */
-const builtInClasses: ReadonlySet<string> = new Set(
-  Object.keys(tf.serialization.SerializationMap.getMap().classNameMap),
-);
 
 /** Builds the definition's model with weights that depend only on `seed`. @throws ModelError */
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
@@ -133,22 +127,6 @@ function checkWeights(model: layers.LayersModel): void {
       `The layer '${stateful.name}' is stateful: its state would depend on which worker saw which rows. Set stateful: false.`,
     );
   }
-}
-
-/** Refuses classes that another process could not rebuild from the topology alone. */
-function checkClasses(model: layers.LayersModel): void {
-  const visit = (value: unknown): void => {
-    if (typeof value !== "object" || value === null) return;
-    const className = (value as { class_name?: unknown }).class_name;
-    if (typeof className === "string" && !builtInClasses.has(className)) {
-      throw new ModelError(
-        `The model uses the class '${className}', which tf.layers does not have; its artifact must load without user ` +
-          "code. Use the layers of the context's tf.layers.",
-      );
-    }
-    Object.values(value).forEach(visit);
-  };
-  visit(model.toJSON(null, false));
 }
 
 /** Refuses probabilities as outputs. A regression may learn values from 0 to 1. */

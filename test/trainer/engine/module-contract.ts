@@ -8,6 +8,8 @@ import type { Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, mlp, randomBatch } from "./contract";
 import { modelsOf } from "./models-of";
 
+type Layer = LayersModel["layers"][number];
+
 type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters">> & {
   readonly loss?: LossFunction;
   readonly metrics?: Readonly<Record<string, LossFunction>>;
@@ -551,6 +553,38 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         new Doubling({}),
       ]);
       await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(/class 'Doubling'.*without user code/);
+    });
+
+    it.each<[string, (dense: Layer) => Layer, RegExp]>([
+      [
+        "of a class of its own with the name of a built-in one",
+        (dense) => {
+          const { constructor: Dense } = dense as unknown as { constructor: new (options: object) => Layer };
+          return new (class extends Dense {})({ units: 3, inputShape: [6] });
+        },
+        /layer 'dense_.*' is of a class of its own that extends 'Dense'; .*without user code/,
+      ],
+      [
+        "with a function of its own",
+        (dense) => {
+          const call = dense.call.bind(dense);
+          dense.call = (...given) => tf.mul(call(...given) as tf.Tensor, 2);
+          return dense;
+        },
+        /function 'call' of the layer 'dense_.*' was replaced; .*without user code/,
+      ],
+    ])("refuses a layer %s, also inside of others", async (_, change, message) => {
+      const factories = [
+        stack((each) => [change(each.dense({ units: 3, inputShape: [6] }))]),
+        stack((each) => [
+          each.reshape({ targetShape: [2, 3], inputShape: [6] }),
+          each.timeDistributed({ layer: change(each.dense({ units: 3 })) }),
+          each.flatten(),
+          each.dense({ units: 3 }),
+        ]),
+      ];
+      for (const factory of factories)
+        await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(message);
     });
 
     it.each<[string, LossFunction]>([
