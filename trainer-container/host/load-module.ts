@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import vm from "node:vm";
 import type { ObjectStore } from "../../core/ports";
+import type { Task } from "../../core/runs/model-definition";
 import type { Training } from "../engine/define-training";
 import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-code";
 import { TrainingHaltedError } from "../loop/errors";
@@ -48,8 +49,46 @@ export function evaluateModule(source: string, name: string): Training {
       undefined,
     );
   }
+  if (training !== exported) checkFields(training, name); // a module may export more than its training
   checkFunctions(training, name);
   return training;
+}
+
+const fields: Readonly<Record<keyof Training, true>> = {
+  model: true,
+  loss: true,
+  metrics: true,
+  graph: true,
+  rematerialise: true,
+};
+
+/** @throws TrainingHaltedError `USER_CODE` if a field has no meaning, e.g. `losses` */
+function checkFields(training: Training, name: string): void {
+  const unknown = Object.keys(training).find((field) => !(field in fields));
+  if (unknown === undefined) return;
+  const known = Object.keys(fields).join(", ");
+  throw userCodeError(
+    `the training module ${name} gives defineTraining the field '${unknown}'; its fields are ${known}`,
+    undefined,
+  );
+}
+
+/** Metrics that runs track themselves under `train/` and `validation/`. */
+const trackedNames = ["loss", "gradient-norm", "learning-rate", "loss-scale", "skipped-steps"] as const;
+
+/**
+ * Refuses metrics that would replace the run's own, which early stopping and the choice of checkpoints read.
+ *
+ * @throws TrainingHaltedError `USER_CODE`
+ */
+export function requireFreeNames({ metrics = {} }: Training, task: Task, name: string): void {
+  const tracked = [...trackedNames, ...(task === "regression" ? [] : ["accuracy"])];
+  const taken = tracked.find((metric) => Object.hasOwn(metrics, metric));
+  if (taken === undefined) return;
+  throw userCodeError(
+    `the training module ${name} has the metric '${taken}', which the run tracks itself as train/${taken}; rename the metric`,
+    undefined,
+  );
 }
 
 /** @throws TrainingHaltedError `USER_CODE` if `loss` or a metric is no function */

@@ -12,7 +12,7 @@ import type { TrainingTask } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { classWeightsOf } from "./class-weights";
-import { loadTrainingModule } from "./load-module";
+import { loadTrainingModule, requireFreeNames } from "./load-module";
 
 /** Returns the engine options of the task. */
 export function engineOptionsOf(task: TrainingTask): EngineOptions {
@@ -47,10 +47,12 @@ export async function modelDefinition(
     );
   }
   const training = await loadTrainingModule(store, model.sha256, model.path);
+  const labels = taskOf(features.label);
+  requireFreeNames(training, labels.task, model.path);
   const definition: ModuleDefinition = {
     type: "module",
     inputShape: features.transform.shape,
-    ...taskOf(features.label),
+    ...labels,
     ...weighted,
     factory: training.model as ModuleDefinition["factory"],
     ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { Tensor } from "@tensorflow/tfjs-core";
 import { bundleModule } from "../../../cli/user-module";
+import type { Task } from "../../../core/runs/model-definition";
 import { ModelError } from "../../../trainer-container/engine/errors";
 import { classifyError } from "../../../trainer-container/host/failure";
-import { evaluateModule, loadTrainingModule } from "../../../trainer-container/host/load-module";
+import { evaluateModule, loadTrainingModule, requireFreeNames } from "../../../trainer-container/host/load-module";
 import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
 import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/uncaught";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
@@ -54,10 +55,28 @@ describe("user modules", () => {
       source: "exports.default = { model() {}, metrics: { mine: null } };",
       message: "null as metrics.mine; it must be a function",
     },
+    {
+      name: "give a field that a training does not have",
+      source: "exports.default = { model() {}, losses() {} };",
+      message: "the field 'losses'; its fields are model, loss, metrics, graph, rematerialise",
+    },
   ])("that $name are the user's failure", ({ source, message }) => {
     expect(() => evaluateModule(source, "model.ts")).toThrow(
       expect.objectContaining({ code: "USER_CODE", message: expect.stringContaining(message) }),
     );
+  });
+
+  it("may export more than their training", () => {
+    const source = `Object.assign(exports, ${training}, { helper: 3 });`;
+    expect(evaluateModule(source, "model.ts").model({} as never)).toBe("built");
+  });
+
+  it.each(["loss", "learning-rate", "accuracy"])("must not name a metric as the run's own: %s", (metric) => {
+    const given = { model: () => undefined as never, metrics: { [metric]: () => undefined as never } };
+    const check = (task: Task) => () => requireFreeNames(given, task, "model.ts");
+    expect(check("binary")).toThrow(`the metric '${metric}', which the run tracks itself as train/${metric}`);
+    if (metric === "accuracy") expect(check("regression")).not.toThrow();
+    else expect(check("regression")).toThrow("rename the metric");
   });
 
   it("name their own file in stack traces", () => {
