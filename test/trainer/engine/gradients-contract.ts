@@ -259,6 +259,15 @@ const userCases: Readonly<Record<string, Case>> = {
             ),
         ],
         ["gather", (x) => tf.gather(x, [2, 0, 2], 1)],
+        ["gather at the places of the largest", (x) => tf.gather(tf.square(x), tf.topk(x, 2).indices, 1, 1)],
+        [
+          "gather of places of the largest",
+          (x) => tf.gatherND(tf.reshape(tf.square(x), [6]), tf.reshape(tf.topk(tf.reshape(x, [6]), 2).indices, [2, 1])),
+        ],
+        [
+          "drawn classes",
+          (x) => tf.add(tf.square(x), tf.mul(tf.sum(tf.cast(tf.multinomial(x as tf.Tensor2D, 1, 7), "float32")), 0)),
+        ],
         [
           "gather of places",
           (x) =>

@@ -23,7 +23,7 @@ if (findBinding("cpu")) {
 
   it("has the version of the training step", async () => {
     const { kernels, graph } = (await start()).numerics().switches;
-    expect({ kernels, graph, step: trainingStep.version }).toEqual({ kernels: "16", graph: "7", step: 3 });
+    expect({ kernels, graph, step: trainingStep.version }).toEqual({ kernels: "17", graph: "7", step: 3 });
   });
 
   it("is what 'auto' chooses", async () => {

@@ -17,6 +17,8 @@ const cutting: ReadonlySet<string> = new Set([
   tf.ArgMax,
   tf.ArgMin,
   tf.FloorDiv,
+  tf.Multinomial,
+  tf.SearchSorted,
 ]);
 
 /**

@@ -2,13 +2,24 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
+/** Places may depend on the weights, such as those of `tf.topk`, but no gradient flows through them. */
+const noGradient = (indices: tf.Tensor): tf.Tensor => tf.zeros(indices.shape);
+
 export function registerPlaceGradients(): void {
+  const gather = tf.getGradient(tf.GatherV2) as tf.GradConfig;
+  replaceGradient({
+    ...gather,
+    gradFunc: (dy, saved, attrs) => ({
+      ...gather.gradFunc(dy, saved, attrs),
+      indices: () => noGradient(saved[1] as tf.Tensor),
+    }),
+  });
   replaceGradient({
     kernelName: tf.GatherNd,
     inputsToSave: ["params", "indices"],
     gradFunc: (dy, saved) => {
       const [params, indices] = saved as [tf.Tensor, tf.Tensor];
-      return { params: () => addAt(indices, dy as tf.Tensor, params.shape), indices: () => tf.zerosLike(indices) };
+      return { params: () => addAt(indices, dy as tf.Tensor, params.shape), indices: () => noGradient(indices) };
     },
   });
   replaceGradient({
@@ -16,7 +27,7 @@ export function registerPlaceGradients(): void {
     inputsToSave: ["indices"],
     gradFunc: (dy, [indices]) => ({
       updates: () => tf.gatherND(dy as tf.Tensor, indices as tf.Tensor),
-      indices: () => tf.zerosLike(indices as tf.Tensor),
+      indices: () => noGradient(indices as tf.Tensor),
     }),
   });
   replaceGradient({
@@ -28,7 +39,7 @@ export function registerPlaceGradients(): void {
       return {
         tensor: () => tf.tensorScatterUpdate(dy, indices, tf.zerosLike(replacements())),
         updates: replacements,
-        indices: () => tf.zerosLike(indices),
+        indices: () => noGradient(indices),
       };
     },
   });

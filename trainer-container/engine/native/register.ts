@@ -3,6 +3,7 @@ import { sparseCrossEntropyKernel } from "../losses";
 import { registerActivationGradients } from "./activation-gradients";
 import { registerAdd } from "./add";
 import { registerBatchNormalization } from "./batch-normalization";
+import { registerBincount } from "./bincount";
 import { registerDraws } from "./draws";
 import { registerExplicitPadding } from "./explicit-padding";
 import { registerFusedLstm } from "./fused-lstm";
@@ -24,7 +25,7 @@ function registerCrossEntropy(backend: NativeBackend): void {
 }
 
 /** Version of this folder's kernels, of `gradients/` and of `layers/`. The bits depend on them, so any change of them changes it. */
-const kernelsVersion = "16";
+const kernelsVersion = "17";
 
 /** Version of recorded graphs (`engine/graph`). The bits depend on it. */
 const graphVersion = "7";
@@ -43,6 +44,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerActivationGradients(backend);
   registerDraws(backend);
   registerExplicitPadding();
+  registerBincount(backend);
   registerGather(backend);
   if (onCpu) {
     registerAdd(backend);
