@@ -95,7 +95,8 @@ function checkNames(list: layers.LayersModel["layers"]): void {
 
 function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDefinition): void {
   if (model.inputs?.length !== 1 || model.outputs?.length !== 1) {
-    const hint = model.inputs?.length ? "" : " Give the first layer an inputShape.";
+    const several = model.inputs?.length > 1 ? " Take parts of the row by tf.layers.selectFeatures({ columns })." : "";
+    const hint = model.inputs?.length ? several : " Give the first layer an inputShape.";
     throw new ModelError(
       `The model has ${model.inputs?.length ?? 0} inputs and ${model.outputs?.length ?? 0} outputs; it must have one of each.${hint}`,
     );
@@ -105,13 +106,41 @@ function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDe
   if (input.join() !== inputShape.join()) {
     throw new ModelError(`The model takes rows of shape [${input}], but the data's rows are [${inputShape}].`);
   }
+  checkSides(model.layers);
   if (output.length !== 1 || output[0] !== outputs) {
     throw new ModelError(`The model gives rows of shape [${output}], but the task needs [${outputs}].`);
   }
 }
 
+/** Refuses windows that do not fit: TensorFlow.js builds such layers, and their kernels read outside of their memory. */
+function checkSides(list: layers.LayersModel["layers"]): void {
+  for (const layer of list) {
+    checkSides((layer as Partial<layers.LayersModel>).layers ?? []);
+    const rows = layer.inboundNodes.flatMap(({ inputShapes, outputShapes }) => [
+      shapesOf(inputShapes),
+      shapesOf(outputShapes),
+    ]);
+    const index = rows.findIndex((shapes) =>
+      shapes.some((shape) => shape.some((side) => side !== null && !(side >= 1))),
+    );
+    if (index === -1) continue;
+    const [from, to] = [rows[index - 1], rows[index]].map((shapes) => shapes?.map((shape) => `[${shape.slice(1)}]`));
+    throw new ModelError(
+      `The layer '${layer.name}' makes rows of shape ${to} from ${from}, but each side must be at least 1. ` +
+        "Choose a smaller poolSize, kernelSize, dilationRate or cropping, fewer strides before it, or padding 'same'.",
+    );
+  }
+}
+
+/** Returns the shapes of a node. A model of one layer has the shape itself. */
+const shapesOf = (shapes: readonly unknown[]): readonly (readonly (number | null)[])[] =>
+  (Array.isArray(shapes[0]) ? shapes : [shapes]) as readonly (readonly (number | null)[])[];
+
 function checkWeights(model: layers.LayersModel): void {
-  if (model.trainableWeights.length === 0) throw new ModelError("The model has no trainable weights.");
+  if (model.trainableWeights.length === 0)
+    throw new ModelError(
+      "The model has no trainable weights. Add a layer that has some, such as dense, or leave one unfrozen.",
+    );
   const odd = model.weights.find((weight) => weight.dtype !== "float32");
   if (odd) throw new ModelError(`The weight '${odd.originalName}' is ${odd.dtype}; only float32 weights are trained.`);
   const constrained = model.weights.find((weight) => (weight as unknown as { constraint?: unknown }).constraint);

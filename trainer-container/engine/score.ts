@@ -109,8 +109,7 @@ function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.T
     const scaled = [labels, outputs].map((each) => tf.mul(each, 1 / scale.deviation)) as [tf.Tensor, tf.Tensor];
     return defaultLoss(definition.task)(...scaled);
   }
-  const value = callUserCode("loss()", () => own(labels, outputs));
-  checkTensor(value, "loss()");
+  const value = callOwn("loss()", own, labels, outputs);
   if (value.dtype === "float32") return value;
   throw new ModelError(
     `The training module's loss() returned a tensor of ${value.dtype}; it must be float32 to have a gradient.`,
@@ -164,6 +163,19 @@ function sumOverRows(value: tf.Tensor, { rows, weights }: BatchTensors, name: st
     );
   }
   return tf.mul(value, rows) as tf.Scalar;
+}
+
+/** Calls a user's loss or metric. @throws ModelError */
+function callOwn(name: string, own: LossFunction, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
+  const value = callUserCode(name, () => own(labels, outputs));
+  if (labels.isDisposed || outputs.isDisposed) {
+    throw new ModelError(
+      `The training module's ${name} disposed of its ${outputs.isDisposed ? "outputs" : "labels"}, which are still needed. ` +
+        "Tensors of a call are disposed at its end; remove the call of dispose().",
+    );
+  }
+  checkTensor(value, name);
+  return value;
 }
 
 /** @throws ModelError if user code returned something other than a tensor of numbers */
@@ -226,8 +238,7 @@ function metricsOf(
   if (definition.type !== "module" || !definition.metrics) return {};
   const entries = Object.entries(definition.metrics as Readonly<Record<string, LossFunction>>).map(([name, metric]) => {
     const what = `metric '${name}'`;
-    const value = callUserCode(what, () => metric(batch.labels, outputs));
-    checkTensor(value, what);
+    const value = callOwn(what, metric, batch.labels, outputs);
     const sum = sumOverRows(value, batch, what);
     // Comparisons give integers, which a graph cannot return next to the loss.
     return [name, sum.dtype === "float32" ? sum : tf.cast(sum, "float32")] as const;

@@ -82,7 +82,8 @@ export function callUserCode<T>(name: string, call: () => T): T {
       (error as Partial<Error> | null)?.message ?? "",
     )?.[1];
     if (repeated !== undefined) throw repeatedName(repeated, error);
-    throw new ModelError(`The training module's ${name} threw ${describeThrown(error)}`, error);
+    const thrown = describeThrown(error);
+    throw new ModelError(`The training module's ${name} threw ${thrown}${hintOf(thrown)}`, error);
   }
 }
 
@@ -107,7 +108,7 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
       ? "the loss has no gradient, because it depends on the model's outputs through no operation that has one " +
         "(comparisons, argMax, floorDiv and constants have none)"
       : `${layer === undefined ? "TensorFlow.js" : `the layer '${layer}'`} threw ${thrown}`;
-    const hint = isOutsideOfTable.test(thrown) ? embeddingHint : "";
+    const hint = isOutsideOfTable.test(thrown) ? embeddingHint : hintOf(thrown);
     throw new ModelError(`The training module's model and loss cannot be computed: ${reason}${hint}`, place ?? error);
   }
 }
@@ -116,6 +117,17 @@ export function computeModel<T>(definition: ModelDefinition, compute: () => T): 
 const isOutsideOfTable = /(?:index -?\d+|indices\[[\d,]*\] = -?\d+) is not in \[0, \d+/;
 const embeddingHint =
   ". An embedding takes whole numbers from 0 that are below its inputDim: enlarge inputDim, and let the job's features have standardize: false";
+
+/** Returns what to do about a message of TensorFlow.js that does not say it. */
+function hintOf(thrown: string): string {
+  if (/Kernel '\w+' not registered for backend 'wasm'/.test(thrown))
+    return ". WebAssembly lacks this operation: compute the value by other operations, or set resources.backend to native";
+  if (!/Cannot read properties of undefined \(reading 'backend'\)/.test(thrown)) return "";
+  return (
+    ". It uses a tensor that is disposed: what a call of loss() or a metric creates is disposed at the call's end. " +
+    "Create the tensor in each call, or at the module's top level"
+  );
+}
 
 /** Describes a returned value for a message: its type, and the value itself if it is short. Handles a promise's rejection. */
 export function describeReturned(value: unknown): string {

@@ -448,6 +448,16 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         /no trainable weights/,
       ],
       [
+        "pools over more than a row has",
+        stack((each, { outputs }) => [
+          each.reshape({ targetShape: [2, 3, 1], inputShape: [6] }),
+          each.maxPooling2d({ poolSize: 4 }),
+          each.flatten(),
+          each.dense({ units: outputs }),
+        ]),
+        /layer 'max_pooling2d_.*' makes rows of shape \[0,0,1\] from \[2,3,1\].*smaller poolSize/,
+      ],
+      [
         "was not given its input's shape",
         ({ tf: { sequential, layers } }) => sequential({ layers: [layers.dense({ units: 3 })] }),
         /inputShape/,
@@ -600,6 +610,23 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       }
     });
 
+    it.each<[string, LossFunction, RegExp]>([
+      ["a tensor of an earlier call", cached(), /threw .*a tensor that is disposed.*top level/s],
+      [
+        "its disposed outputs",
+        (_, outputs) => {
+          const mean = tf.mean(outputs);
+          outputs.dispose();
+          return mean;
+        },
+        /loss\(\) disposed of its outputs, .*remove the call of dispose/,
+      ],
+    ])("refuses a loss that uses %s", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      const train = () => model.gradients(randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount));
+      expect(() => [train(), train()]).toThrow(userCode(message));
+    });
+
     const refusals: readonly (readonly [string, LossFunction, RegExp])[] = [
       ["throws", () => throwing("boom"), /threw Error: boom/],
       ["throws no error", () => throwing(undefined), /threw undefined/],
@@ -745,6 +772,15 @@ function errorOf(call: () => unknown): Error {
 /** Computes an operation that has no gradient. */
 function flipped(outputs: tf.Tensor): tf.Tensor {
   return tf.mean(tf.image.flipLeftRight(tf.reshape(outputs, [1, 1, -1, 1]) as tf.Tensor4D));
+}
+
+/** Returns a loss that creates a tensor in its first call only. */
+function cached(): LossFunction {
+  let factor: tf.Tensor | undefined;
+  return (_, outputs) => {
+    factor ??= tf.scalar(2);
+    return tf.mul(tf.mean(tf.square(outputs)), factor);
+  };
 }
 
 const throwing = (value: unknown): never => {
