@@ -5,7 +5,7 @@ import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
 import { isIncomplete } from "./layers/convolutions";
 import { isOwnClass } from "./layers/register";
-import { unreadActivation } from "./layers/serialized";
+import { repairedClasses, unreadActivation } from "./layers/serialized";
 import { stockRank } from "./layers/volume-normalization";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
@@ -22,7 +22,7 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
   const network = networkOf(model);
   const completed = network.layers.filter(
     ({ className, outputShape }) =>
-      className === "Resizing" || (className === "BatchNormalization" && outputShape.length >= stockRank),
+      repairedClasses.has(className) || (className === "BatchNormalization" && outputShape.length >= stockRank),
   );
   return {
     predict: (inputs, rows) => predictor.predict(inputs, rows),

@@ -26,6 +26,7 @@ export function completeClasses(): void {
     return { ...getConfig.call(this), ...(depthMultiplier === 1 ? {} : { depthMultiplier }) };
   };
   resizeBatches();
+  copyShapes();
 }
 
 /** A topology is read with names in camel case, so the activation's class is found by this name too. */
@@ -52,3 +53,18 @@ function resizeBatches(): void {
     return [...given.slice(0, -3), this.height, this.width, given.at(-1) ?? null];
   };
 }
+
+/** Lets layers leave their input's shape as it is. Those of stock TensorFlow.js write the output's shape into it. */
+function copyShapes(): void {
+  for (const each of [layers.categoryEncoding({ numTokens: 1 }), layers.centerCrop({ height: 1, width: 1 })]) {
+    const prototype = Object.getPrototypeOf(each) as layers.Layer;
+    const { computeOutputShape } = prototype;
+    prototype.computeOutputShape = function (this: layers.Layer, shape) {
+      const given = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
+      return computeOutputShape.call(this, [...given]);
+    };
+  }
+}
+
+/** Classes that stock TensorFlow.js has, but cannot run in every model. */
+export const repairedClasses: ReadonlySet<string> = new Set(["Resizing", "CategoryEncoding", "CenterCrop"]);

@@ -610,6 +610,24 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       }
     });
 
+    it("takes layers that write into the shapes of stock TensorFlow.js", async () => {
+      const encoded = stack((each, { outputs }) => [
+        each.categoryEncoding({ numTokens: 4, inputShape: [6] }),
+        each.dense({ units: outputs }),
+      ]);
+      const cropped = stack((each, { outputs }) => [
+        each.centerCrop({ height: 2, width: 2, inputShape: [4, 4, 1] }),
+        each.flatten(),
+        each.dense({ units: outputs }),
+      ]);
+      const predict = async (factory: typeof encoded, inputShape: readonly number[], inputs: readonly number[]) =>
+        (await create(moduleOf(factory, { inputShape }))).predict(Float32Array.from(inputs), 1);
+      expect(await predict(encoded, [6], [0, 1, 2, 3, 0, 1])).toHaveLength(3);
+      const ids = { ...randomBatch(mlp, 3), inputs: Float32Array.from({ length: 18 }, (_, i) => (i * i) % 4) };
+      expect(gradientError(await create(moduleOf(encoded)), ids)).toBeLessThan(2e-3);
+      expect(await predict(cropped, [4, 4, 1], Array(16).fill(0.5))).toHaveLength(3);
+    });
+
     it.each<[string, LossFunction, RegExp]>([
       ["a tensor of an earlier call", cached(), /threw .*a tensor that is disposed.*top level/s],
       [
