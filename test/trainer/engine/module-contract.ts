@@ -610,6 +610,32 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       }
     });
 
+    it.each([undefined, 7])("draws classes from a call's key alone, with the seed %s", async (seed) => {
+      const loss: LossFunction = (_, outputs) => {
+        const drawn = tf.oneHot(tf.squeeze(tf.multinomial(outputs as tf.Tensor2D, 1, seed), [1]), 3);
+        return tf.neg(tf.sum(tf.mul(drawn, tf.logSoftmax(outputs)), 1));
+      };
+      const model = await create(moduleOf(dense, { loss }));
+      const gradientBy = (key: string) => {
+        const into = new Float32Array(model.parameterCount);
+        model.gradients(randomBatch(mlp, 16), key, into);
+        return into;
+      };
+      const first = gradientBy("a");
+      const other = gradientBy("b");
+      expect(gradientBy("a")).toEqual(first);
+      if (seed === undefined) expect(other).not.toEqual(first);
+    });
+
+    it("draws classes as often as their shares say", () => {
+      const shares = [0.1, 0.6, 0.3];
+      const counts = tf.tidy(() => {
+        const drawn = tf.multinomial(tf.log(tf.tensor2d([shares])) as tf.Tensor2D, 10_000, 3);
+        return tf.sum(tf.oneHot(tf.reshape(drawn, [-1]), 3), 0).arraySync() as number[];
+      });
+      for (const [index, share] of shares.entries()) expect(counts[index]! / 10_000).toBeCloseTo(share, 1);
+    });
+
     it("takes layers that write into the shapes of stock TensorFlow.js", async () => {
       const encoded = stack((each, { outputs }) => [
         each.categoryEncoding({ numTokens: 4, inputShape: [6] }),

@@ -9,6 +9,7 @@ import { registerExplicitPadding } from "./explicit-padding";
 import { registerFusedLstm } from "./fused-lstm";
 import { registerGather } from "./gather";
 import { registerMaxPool } from "./max-pool";
+import { registerMultinomial } from "./multinomial";
 import { attributesOf, type NativeBackend, replaceKernel } from "./op";
 import { Operations } from "./operations";
 import { hasOwnOperations, hasOwnProducts } from "./own-operations";
@@ -46,6 +47,7 @@ export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   registerExplicitPadding();
   registerBincount(backend);
   registerGather(backend);
+  registerMultinomial();
   if (onCpu) {
     registerAdd(backend);
     registerBatchNormalization(backend); // its GPU kernel was never run
