@@ -30,6 +30,12 @@ export const noCapacityReason = "no spot capacity in time";
 /** Maximum wait of a spot attempt for its first worker, unless the job says otherwise. */
 export const defaultMaxWaitMinutes = 60;
 
+/** Explanations of exit codes of Node, by code. */
+const aborts: Readonly<Record<string, string>> = {
+  133: ". Code 133 is a limit of JavaScript, such as an array that grows without end; the job's log has 'Fatal JavaScript invalid size'",
+  134: ". Code 134 is an abort: if the job's log says 'heap out of memory', raise resources.memoryMbPerWorker (docs/jobs.md#memory)",
+};
+
 /** Number of host losses, beyond Batch's own attempts, after which the run stays on-demand permanently. */
 const lossesBeforeOnDemand = 3;
 /**
@@ -90,9 +96,7 @@ export function decideNextMove(known: {
     const message = `a worker needed more memory than it has: ${reason}. Raise resources.memoryMbPerWorker (docs/jobs.md#memory)`;
     return { move: "fail", code: "OUT_OF_MEMORY", message, why: message };
   }
-  const abort = reason.includes("with code 134")
-    ? ". Code 134 is an abort: if the job's log says 'heap out of memory', raise resources.memoryMbPerWorker (docs/jobs.md#memory)"
-    : "";
+  const abort = Object.entries(aborts).find(([code]) => reason.includes(`with code ${code}`))?.[1] ?? "";
   const code = failure?.code ?? "TRAINER_EXITED";
   const message = failure?.message ?? `the workers ended without a result: ${reason}${abort}`;
   if (failure && !failure.retryable) return { move: "fail", code, message, why: message };

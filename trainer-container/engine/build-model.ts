@@ -32,10 +32,20 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     checkClasses(model);
     checkLogits(model, definition);
   } catch (error) {
-    if (model.inputs) model.dispose(); // a model without an input shape was not built
+    discard(model);
     throw error;
   }
   return model;
+}
+
+/** Disposes of a refused model, as far as the module has not done so. */
+function discard(model: layers.LayersModel): void {
+  if (!model.inputs) return; // a model without an input shape was not built
+  try {
+    model.dispose();
+  } catch {
+    // Parts of it were disposed.
+  }
 }
 
 /**
@@ -141,6 +151,12 @@ function checkWeights(model: layers.LayersModel): void {
     throw new ModelError(
       "The model has no trainable weights. Add a layer that has some, such as dense, or leave one unfrozen.",
     );
+  const disposed = model.weights.find((weight) => (weight as unknown as { val: tf.Tensor }).val.isDisposed);
+  if (disposed) {
+    throw new ModelError(
+      `The weight '${disposed.originalName}' is disposed; the module must not dispose of its model or of parts of it.`,
+    );
+  }
   const odd = model.weights.find((weight) => weight.dtype !== "float32");
   if (odd) throw new ModelError(`The weight '${odd.originalName}' is ${odd.dtype}; only float32 weights are trained.`);
   const constrained = model.weights.find((weight) => (weight as unknown as { constraint?: unknown }).constraint);

@@ -24,7 +24,7 @@ export interface HostWorkersOptions {
 }
 
 /** Exit codes that Batch's retry rules do not retry (`platform/trainer-job.ts`). */
-const finalCodes: readonly number[] = [trainerExitCodes.failed, 134, 139];
+const finalCodes: readonly number[] = [trainerExitCodes.failed, 133, 134, 139];
 
 /**
  * Runs the workers of a container that has several GPUs: one process for each, which sees one GPU. A process that is lost

@@ -42,6 +42,11 @@ describe("what to do about a run's training", () => {
     ],
     ["a first failure is tried again, the last time on-demand", {}, { move: "resubmit", market: "on-demand" }],
     ["of two retries the first stays on spot", { retries: 2 }, { move: "resubmit", market: "spot" }],
+    [
+      "code 133 is explained",
+      { job: { ...failedJob, reason: "exited with code 133" }, retries: 0 },
+      { move: "fail", code: "TRAINER_EXITED", message: expect.stringContaining("an array that grows without end") },
+    ],
     ["without retries it fails", { retries: 0 }, { move: "fail", code: "TRAINER_EXITED" }],
     [
       "a container that exceeded its memory is not tried again, and the setting to raise is named",

@@ -458,6 +458,15 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         /layer 'max_pooling2d_.*' makes rows of shape \[0,0,1\] from \[2,3,1\].*smaller poolSize/,
       ],
       [
+        "disposed of its weights",
+        ({ tf: { sequential, layers } }) => {
+          const model = sequential({ layers: [layers.dense({ units: 3, inputShape: [6] })] });
+          model.layers[0]?.dispose();
+          return model;
+        },
+        /weight 'dense_.*kernel' is disposed/,
+      ],
+      [
         "was not given its input's shape",
         ({ tf: { sequential, layers } }) => sequential({ layers: [layers.dense({ units: 3 })] }),
         /inputShape/,

@@ -56,4 +56,5 @@ it.each([
   [[0, 75, 137], 75],
   [[75, 1, 0], 1],
   [[137, 139], 139],
+  [[137, 133], 133],
 ])("the worst of the exit codes %j is %d", (codes, worst) => expect(worstOf(codes)).toBe(worst));
