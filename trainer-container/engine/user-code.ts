@@ -122,6 +122,8 @@ const embeddingHint =
 function hintOf(thrown: string): string {
   if (/Kernel '\w+' not registered for backend 'wasm'/.test(thrown))
     return ". WebAssembly lacks this operation: compute the value by other operations, or set resources.backend to native";
+  if (thrown.includes("Improper config format"))
+    return " Give a name, such as 'relu', or an object of tf.initializers or tf.regularizers: the model's artifact cannot hold functions";
   if (!/Cannot read properties of undefined \(reading 'backend'\)/.test(thrown)) return "";
   return (
     ". It uses a tensor that is disposed: what a call of loss() or a metric creates is disposed at the call's end. " +

@@ -428,6 +428,11 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         },
         /model\(\) threw Error: boom/,
       ],
+      [
+        "has a function as activation",
+        stack((each) => [each.dense({ units: 3, inputShape: [6], activation: tf.relu as never })]),
+        /Improper config format.*Give a name, such as 'relu'.*cannot hold functions/s,
+      ],
       ["returns a promise", async () => undefined, /synchronously/],
       ["returns something else", () => 3, /returned number 3, not a tf.LayersModel/],
       ["returns nothing", () => null, /returned null/],
