@@ -3,7 +3,6 @@ import { ExpressionError, parseExpression } from "../../core/schedules/expressio
 import type { Clock } from "../clock";
 import { operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
-import { parsePath } from "./input";
 import { matchesPattern } from "./pattern";
 import { invalidPattern, parsePattern } from "./pattern-rules";
 import { defaultBusArn, isDefaultBus, putEvents } from "./put-events";
@@ -21,6 +20,9 @@ type Operation = (backend: EventsBackend, body: Body) => object | Promise<object
 
 /** EventBridge's limit on targets per rule. */
 const maxTargets = 5;
+
+/** The fields of a target that are implemented. */
+const targetFields: readonly string[] = ["Id", "Arn", "RoleArn", "Input", "RetryPolicy", "DeadLetterConfig"];
 
 /** EventBridge's operations by the second part of their target header. */
 export const operations: Readonly<Record<string, Operation>> = {
@@ -159,20 +161,17 @@ function checkTarget(target: unknown): void {
   if (!isObject(target) || typeof target["Id"] !== "string" || typeof target["Arn"] !== "string") {
     throw validation("A target must have an Id and an Arn.");
   }
-  const { Id, Arn, Input, InputPath, InputTransformer } = target as unknown as Target;
+  const { Id, Arn, Input } = target as unknown as Target;
+  const unknown = Object.keys(target).find((field) => !targetFields.includes(field));
+  if (unknown !== undefined) {
+    throw validation(
+      `Target ${Id}: ${unknown} is not implemented by the embedded EventBridge, which implements ${targetFields.join(", ")}.`,
+    );
+  }
   if (!targetKind(Arn))
     throw validation(
       `Target ${Id} is ${Arn}: the embedded EventBridge delivers to Lambda functions and state machines only.`,
     );
-  if ([Input, InputPath, InputTransformer].filter((given) => given !== undefined).length > 1) {
-    throw validation(`Only one of Input, InputPath, or InputTransformer must be provided for target ${Id}.`);
-  }
-  const paths = [
-    ...(InputPath === undefined ? [] : [InputPath]),
-    ...Object.values(InputTransformer?.InputPathsMap ?? {}),
-  ];
-  const wrong = paths.find((path) => !parsePath(path));
-  if (wrong !== undefined) throw validation(`Target ${Id}: '${wrong}' is not a JSON path such as '$.detail.status'.`);
   if (Input !== undefined) {
     try {
       parseJson(Input, portLimits);

@@ -7,7 +7,6 @@ import type { EmittedEvent } from "../service";
 import { Journal } from "../storage/journal";
 import type { JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
-import { targetInput } from "./input";
 import { type Rule, type Rules, ruleArn } from "./rules";
 import type { TargetMessage, TargetPorts } from "./target";
 import { createTargetQueue } from "./target-queue";
@@ -156,9 +155,8 @@ function idOf(text: string): string {
 }
 
 function messagesFor(event: BusEvent, rule: Rule): readonly { id: string; item: TargetMessage }[] {
-  const of = { name: rule.Name, arn: ruleArn(rule.Name) };
-  return rule.targets.map((target) => ({
-    id: `${event.id}/${rule.Name}/${target.Id}`,
-    item: { arn: target.Arn, input: targetInput(target, { ...event }, of), retryPolicy: target.RetryPolicy },
+  return rule.targets.map(({ Id, Arn, Input = JSON.stringify(event), RetryPolicy }) => ({
+    id: `${event.id}/${rule.Name}/${Id}`,
+    item: { arn: Arn, input: Input, retryPolicy: RetryPolicy },
   }));
 }

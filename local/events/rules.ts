@@ -2,15 +2,17 @@ import { type Expression, nextFire, parseExpression } from "../../core/schedules
 import { account, region } from "../account";
 import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
-import type { TargetInput } from "./input";
 import { matchesPattern, type Pattern } from "./pattern";
 import { parsePattern } from "./pattern-rules";
 import type { RetryPolicy } from "./target";
 
-export interface Target extends TargetInput {
+/** A target of a rule, with the fields that the embedded EventBridge implements. */
+export interface Target {
   readonly Id: string;
   readonly Arn: string;
   readonly RoleArn?: string;
+  /** A constant as JSON text. The target receives the event if it is undefined. */
+  readonly Input?: string;
   readonly RetryPolicy?: RetryPolicy;
   readonly DeadLetterConfig?: unknown;
 }

@@ -81,12 +81,11 @@ describe("events", () => {
 
   it("delivers a matching event to a function and to a state machine", async () => {
     const pattern = JSON.stringify({ source: ["test"], detail: { code: [{ numeric: [">", 0] }] } });
-    const InputTransformer = { InputPathsMap: { code: "$.detail.code" }, InputTemplate: '{"exit": <code>}' };
     await rule(
       "failures",
       { EventPattern: pattern },
       { Id: "f", Arn: lambdaArn },
-      { Id: "m", Arn: machineArn, RoleArn: "arn:role", InputTransformer },
+      { Id: "m", Arn: machineArn, RoleArn: "arn:role", Input: '{"exit":137}' },
     );
     const { FailedEntryCount, Entries } = await put(failed(0), failed(137));
     expect(FailedEntryCount).toBe(0);
@@ -110,11 +109,7 @@ describe("events", () => {
   });
 
   it("takes what services emit", async () => {
-    await rule(
-      "batch",
-      { EventPattern: '{"source":["aws.batch"]}' },
-      { Id: "f", Arn: lambdaArn, InputPath: "$.detail.status" },
-    );
+    await rule("batch", { EventPattern: '{"source":["aws.batch"]}' }, { Id: "f", Arn: lambdaArn });
     events.put({
       source: "aws.batch",
       detailType: "Batch Job State Change",
@@ -122,12 +117,14 @@ describe("events", () => {
       detail: { status: "FAILED" },
     });
     await until(() => targets.invoked.length === 1);
-    expect(targets.invoked).toEqual(["FAILED"]);
+    expect(targets.invoked).toMatchObject([
+      { source: "aws.batch", resources: ["arn:job"], detail: { status: "FAILED" } },
+    ]);
   });
 
   it("answers for each entry by itself", async () => {
     const Time = new Date("2025-12-31T23:00:00Z");
-    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn, InputPath: "$.time" });
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn });
     const answer = await put(
       { ...failed(1), Time },
       { ...failed(1), Detail: "[]" },
@@ -144,7 +141,7 @@ describe("events", () => {
       "ResourceNotFoundException",
     ]);
     await until(() => targets.invoked.length === 1);
-    expect(targets.invoked).toEqual(["2025-12-31T23:00:00Z"]);
+    expect(targets.invoked).toMatchObject([{ time: "2025-12-31T23:00:00Z" }]);
     await expect(put(...Array(11).fill(failed(1)))).rejects.toMatchObject({ name: "ValidationException" });
   });
 
@@ -186,7 +183,7 @@ describe("events", () => {
   });
 
   it("keeps events that came before it was ready, and those that a kill left in the journal", async () => {
-    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn, InputPath: "$.detail.n" });
+    await rule("all", { EventPattern: '{"source":["test"]}' }, { Id: "f", Arn: lambdaArn });
     await stop();
     const { appendFileSync } = await import("node:fs");
     const path = join(directory, "events-journal.ndjson");
@@ -198,7 +195,8 @@ describe("events", () => {
     events.put({ source: "test", detailType: "d", resources: [], detail: { n: 2 } });
     await starting;
     await until(() => targets.invoked.length === 2);
-    expect(targets.invoked.sort()).toEqual([1, 2]);
+    const numbers = (targets.invoked as { detail: { n: number } }[]).map(({ detail }) => detail.n);
+    expect(numbers.sort()).toEqual([1, 2]);
     await until(() => examineJournal({ path }).lines.length === 0);
   });
 
@@ -296,8 +294,12 @@ describe("events", () => {
     await rule("good", { EventPattern: '{"source":["a"]}' });
     await expect(target("arn:aws:sqs:us-east-1:0:queue")).rejects.toThrow(/Lambda functions and state machines only/);
     await expect(target(lambdaArn, { Input: "{" })).rejects.toThrow(/JSON syntax/);
-    await expect(target(lambdaArn, { Input: "{}", InputPath: "$.a" })).rejects.toThrow(/Only one of/);
-    await expect(target(lambdaArn, { InputPath: "a" })).rejects.toThrow(/JSON path/);
+    await expect(target(lambdaArn, { InputPath: "$.a" })).rejects.toThrow(
+      /Target 1: InputPath is not implemented by the embedded EventBridge, which implements Id, Arn, RoleArn, Input/,
+    );
+    await expect(target(lambdaArn, { InputTransformer: { InputTemplate: "{}" } })).rejects.toThrow(
+      /InputTransformer is not implemented/,
+    );
     await expect(client.send(new CreateArchiveCommand({ ArchiveName: "a", EventSourceArn: "b" }))).rejects.toThrow(
       /does not implement CreateArchive/,
     );
