@@ -8,18 +8,15 @@ export const retrainingNames = ({ prefix, region }: { readonly prefix: string; r
   deadLetterQueue: `${prefix}-retraining-undelivered`,
 });
 
+/** Returns how the names of the drift alarms of a deployment begin. Users create the alarms. */
 export function driftAlarmPrefix(prefix: string): string {
   return `${prefix}-drift-`;
 }
 
 /**
- * Returns the name of a monitor's CloudWatch alarm. A dot separates team and monitor, because both may contain hyphens.
+ * Parses the name of a drift alarm, `<prefix>-drift-<team>.<monitor>`. A dot separates team and monitor, because both
+ * may contain hyphens. Returns undefined for the name of another alarm.
  */
-export function driftAlarmName(prefix: string, team: string, monitor: string): string {
-  return `${driftAlarmPrefix(prefix)}${team}.${monitor}`;
-}
-
-/** Parses such a name; `undefined` for the name of another alarm. */
 export function parseDriftAlarmName(
   prefix: string,
   alarm: string,

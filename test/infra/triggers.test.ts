@@ -2,7 +2,7 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { matchesPattern } from "../../local/events/pattern";
 import { parsePattern } from "../../local/events/pattern-rules";
 import { localWorld } from "../../local/settings";
-import { driftAlarmName, parseDriftAlarmName } from "../../platform/retraining";
+import { parseDriftAlarmName } from "../../platform/retraining";
 import { rules } from "../../platform/rules";
 import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
@@ -41,7 +41,7 @@ describe("the triggers of the function that retrains", () => {
       "detail-type": "CloudWatch Alarm State Change",
       detail: { alarmName, state: { value } },
     });
-    const name = driftAlarmName("ringmaster", "team-a", "model-b");
+    const name = "ringmaster-drift-team-a.model-b";
     expect(parseDriftAlarmName("ringmaster", name)).toEqual({ team: "team-a", monitor: "model-b" });
     expect(parseDriftAlarmName("ringmaster", "ringmaster-errors")).toBeUndefined();
     const pattern = patternOf("drift-alarm");

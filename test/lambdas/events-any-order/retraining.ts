@@ -2,7 +2,6 @@ import { createRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import type { RetrainEvent } from "../../../lambdas/retrain/events";
 import { createRetrainHandler } from "../../../lambdas/retrain/retrain";
-import { driftAlarmName } from "../../../platform/retraining";
 import { jobInput, registerTestDataset } from "../../support/fixtures";
 import { at, type Delivery, type World } from "./world";
 
@@ -36,7 +35,7 @@ export async function retraining({ platform }: World): Promise<readonly Delivery
   const alarm = (n: number, value: string) => ({
     ...{ source: "aws.cloudwatch", "detail-type": "CloudWatch Alarm State Change", time: hour(n) },
     detail: {
-      alarmName: driftAlarmName(config.prefix, team, "inputs"),
+      alarmName: `${config.prefix}-drift-${team}.inputs`,
       state: { value, timestamp: hour(n) },
     },
   });
