@@ -1,9 +1,8 @@
 import { type AttributeType, type AttributeValue, attributeTypes, typeOf } from "../value/attribute-value";
 import { compareScalars } from "../value/compare";
 import type { Comparator, Condition, ConditionFunction, Operand } from "./ast";
-import { pathText, samePath } from "./ast";
-import { parsePath } from "./path";
-import { Findings, type Scope } from "./scope";
+import { OperandParser } from "./operand-parser";
+import type { Scope } from "./scope";
 import { Tokens } from "./tokens";
 
 const arity: Readonly<Record<ConditionFunction | "size", number>> = {
@@ -31,21 +30,16 @@ export function parseCondition(expression: string, scope: Scope): Condition {
  * :b`. Only the text behind it shows which, so `primary` parses either, and the caller checks for the one that it
  * needs.
  */
-class ConditionParser {
-  private readonly findings = new Findings();
-  /** The nodes that already have their own parentheses. */
-  private readonly enclosed = new WeakSet<Condition | Operand>();
-
-  constructor(
-    private readonly tokens: Tokens,
-    private readonly scope: Scope,
-  ) {}
-
+class ConditionParser extends OperandParser<Condition | Operand> {
   parse(): Condition {
     const condition = this.condition(this.or());
     this.tokens.expectEnd();
     this.findings.throwFirst(findingOrder);
     return condition;
+  }
+
+  protected inner(): Condition | Operand {
+    return this.or();
   }
 
   private or(): Condition | Operand {
@@ -95,7 +89,7 @@ class ConditionParser {
       const operand = this.operand(left);
       this.tokens.next();
       const list = this.operandList();
-      for (const candidate of list) this.checkDistinct("IN", operand, candidate);
+      for (const candidate of list) this.checkDistinct("distinct", "IN", operand, candidate);
       return { kind: "in", operand, list };
     }
     return left;
@@ -107,44 +101,19 @@ class ConditionParser {
     do list.push(this.operand(this.primary()));
     while (this.tokens.take(","));
     this.tokens.expect(")");
-    if (list.length > 100) {
-      this.findings.add(
-        "arity",
-        `Incorrect number of operands for operator or function; operator or function: IN, number of operands: ${list.length}`,
-      );
-    }
+    if (list.length > 100) this.wrongCount("IN", list.length);
     return list;
   }
 
   private primary(): Condition | Operand {
     const token = this.tokens.peek();
-    if (token.kind === "value") {
-      return { kind: "value", value: this.scope.value(this.tokens.next().text, this.findings) };
-    }
-    if (this.tokens.take("(")) {
-      const inner = this.or();
-      this.tokens.expect(")");
-      if (this.enclosed.has(inner)) this.findings.add("parentheses", "The expression has redundant parentheses;");
-      this.enclosed.add(inner);
-      return inner;
-    }
-    const next = this.tokens.peek(1);
-    if (token.kind === "word" && next.kind === "symbol" && next.text === "(" && !isKeyword(token.text)) {
-      return this.call();
-    }
     if (token.kind === "word" && isKeyword(token.text)) throw this.tokens.syntaxError();
-    return { kind: "path", path: parsePath(this.tokens, this.scope, this.findings) };
+    return this.term();
   }
 
-  private call(): Condition | Operand {
+  protected call(): Condition | Operand {
     const name = this.tokens.next().text;
-    this.tokens.expect("(");
-    const args: Operand[] = [];
-    if (!this.tokens.at(")")) {
-      do args.push(this.operand(this.primary()));
-      while (this.tokens.take(","));
-    }
-    this.tokens.expect(")");
+    const args = this.args(() => this.operand(this.primary()));
     if (!Object.hasOwn(arity, name)) {
       this.findings.add("function", `Invalid function name; function: ${name}`);
       return { kind: "function", name: "attribute_exists", args };
@@ -158,18 +127,13 @@ class ConditionParser {
 
   private checkCall(name: ConditionFunction | "size", args: readonly Operand[]): void {
     if (args.length !== arity[name]) {
-      this.findings.add(
-        "arity",
-        `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${args.length}`,
-      );
+      this.wrongCount(name, args.length);
       return;
     }
-    this.checkDistinct(name, args[0]!, args[1]);
+    this.checkDistinct("distinct", name, args[0]!, args[1]);
     const type = immediateType(args.at(-1)!);
     if (name === "attribute_exists" || name === "attribute_not_exists") {
-      if (args[0]!.kind !== "path") {
-        this.findings.add("operand", `Operator or function requires a document path; operator or function: ${name}`);
-      }
+      if (args[0]!.kind !== "path") this.noPath(name);
     } else if (name === "begins_with") {
       for (const arg of args) this.checkType(name, arg, (t) => t === "S" || t === "B");
     } else if (name === "size") {
@@ -187,7 +151,7 @@ class ConditionParser {
   }
 
   private compare(operator: Comparator, left: Operand, right: Operand): Condition {
-    this.checkDistinct(operator, left, right);
+    this.checkDistinct("distinct", operator, left, right);
     if (operator !== "=" && operator !== "<>") {
       for (const operand of [left, right]) this.checkType(operator, operand, isOrdered);
     }
@@ -209,24 +173,9 @@ class ConditionParser {
     return { kind: "between", operand, low, high };
   }
 
-  private checkDistinct(name: string, first: Operand, second: Operand | undefined): void {
-    if (first.kind !== "path" || second?.kind !== "path" || !samePath(first.path, second.path)) return;
-    this.findings.add(
-      "distinct",
-      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${name}, first operand: ${pathText(first.path)}`,
-    );
-  }
-
   private checkType(name: string, operand: Operand, allowed: (type: AttributeType) => boolean): void {
     const type = immediateType(operand);
     if (type !== undefined && !allowed(type)) this.wrongType(name, type);
-  }
-
-  private wrongType(name: string, type: string): void {
-    this.findings.add(
-      "operand",
-      `Incorrect operand type for operator or function; operator or function: ${name}, operand type: ${type}`,
-    );
   }
 
   private condition(node: Condition | Operand): Condition {
@@ -243,10 +192,6 @@ class ConditionParser {
     if (node.kind !== "function") throw this.tokens.syntaxError();
     this.misuse(node.name);
     return { kind: "value", value: { S: "" } };
-  }
-
-  private misuse(name: string): void {
-    this.findings.add("misuse", `The function is not allowed to be used this way in an expression; function: ${name}`);
   }
 }
 

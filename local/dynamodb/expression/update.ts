@@ -1,7 +1,8 @@
 import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
-import { pathText, type SetValue, samePath, type Update, type UpdateAction } from "./ast";
+import type { SetValue, Update, UpdateAction } from "./ast";
+import { OperandParser } from "./operand-parser";
 import { checkDistinctPaths, parsePath } from "./path";
-import { Findings, type Scope } from "./scope";
+import type { Scope } from "./scope";
 import { Tokens } from "./tokens";
 
 const conditionFunctions = new Set([
@@ -39,16 +40,8 @@ export function parseUpdate(expression: string, scope: Scope): Update {
   return new UpdateParser(new Tokens(expression), scope).parse();
 }
 
-class UpdateParser {
-  private readonly findings = new Findings();
+class UpdateParser extends OperandParser<SetValue> {
   private readonly actions: UpdateAction[] = [];
-  /** The values that already have their own parentheses. */
-  private readonly enclosed = new WeakSet<SetValue>();
-
-  constructor(
-    private readonly tokens: Tokens,
-    private readonly scope: Scope,
-  ) {}
 
   parse(): Update {
     const seen = new Set<string>();
@@ -96,6 +89,10 @@ class UpdateParser {
     return { kind: section === "ADD" ? "add" : "delete", path, value };
   }
 
+  protected inner(): SetValue {
+    return this.sum();
+  }
+
   /** Parses a term with at most one operator. `a + b + c` is a syntax error in DynamoDB. */
   private sum(): SetValue {
     const left = this.term();
@@ -110,32 +107,9 @@ class UpdateParser {
     return { kind: sign === "+" ? "plus" : "minus", left, right };
   }
 
-  private term(): SetValue {
-    const token = this.tokens.peek();
-    if (token.kind === "value") {
-      return { kind: "value", value: this.scope.value(this.tokens.next().text, this.findings) };
-    }
-    if (this.tokens.take("(")) {
-      const inner = this.sum();
-      this.tokens.expect(")");
-      if (this.enclosed.has(inner)) this.findings.add("parentheses", "The expression has redundant parentheses;");
-      this.enclosed.add(inner);
-      return inner;
-    }
-    const next = this.tokens.peek(1);
-    if (token.kind === "word" && next.kind === "symbol" && next.text === "(") return this.call();
-    return { kind: "path", path: parsePath(this.tokens, this.scope, this.findings) };
-  }
-
-  private call(): SetValue {
+  protected call(): SetValue {
     const name = this.tokens.next().text;
-    const args: SetValue[] = [];
-    this.tokens.expect("(");
-    if (!this.tokens.at(")")) {
-      do args.push(this.term());
-      while (this.tokens.take(","));
-    }
-    this.tokens.expect(")");
+    const args = this.args(() => this.term());
     if (name !== "if_not_exists" && name !== "list_append") {
       this.findings.add(
         "function",
@@ -147,20 +121,14 @@ class UpdateParser {
     }
     const [left, right] = args;
     if (left === undefined || right === undefined || args.length > 2) {
-      this.findings.add(
-        "arity",
-        `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${args.length}`,
-      );
+      this.wrongCount(name, args.length);
       return placeholder;
     }
     for (const operand of args) this.checkNesting(operand);
     if (name === "if_not_exists") {
-      this.checkDistinct(left, right);
+      this.checkDistinct("arity", name, left, right);
       if (left.kind === "path") return { kind: "if_not_exists", path: left.path, otherwise: right };
-      this.findings.add(
-        "operand",
-        "Operator or function requires a document path; operator or function: if_not_exists",
-      );
+      this.noPath(name);
       return placeholder;
     }
     for (const operand of args) this.checkType(name, operand, "L");
@@ -169,28 +137,12 @@ class UpdateParser {
 
   /** Checks that an operand of `list_append` is not a `list_append` itself. */
   private checkNesting(operand: SetValue): void {
-    if (operand.kind !== "list_append") return;
-    this.findings.add(
-      "misuse",
-      "The function is not allowed to be used this way in an expression; function: list_append",
-    );
-  }
-
-  private checkDistinct(first: SetValue, second: SetValue): void {
-    if (first.kind !== "path" || second.kind !== "path" || !samePath(first.path, second.path)) return;
-    this.findings.add(
-      "arity",
-      `The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: ${pathText(first.path)}`,
-    );
+    if (operand.kind === "list_append") this.misuse("list_append");
   }
 
   private checkType(name: string, operand: SetValue, wanted: AttributeType): void {
     const type = knownType(operand);
-    if (type === undefined || type === wanted) return;
-    this.findings.add(
-      "operand",
-      `Incorrect operand type for operator or function; operator or function: ${name}, operand type: ${type}`,
-    );
+    if (type !== undefined && type !== wanted) this.wrongType(name, type);
   }
 }
 
