@@ -90,7 +90,7 @@ function problemOfJson(message: string): Problem | undefined {
   };
 }
 
-/** Finds the column and the rows of a damaged Parquet file, by reading each row group of each column. */
+/** Finds the column and the rows of a damaged Parquet file. Returns undefined for files of another format. */
 async function findDamage(
   session: DuckDbSession,
   files: readonly string[],
@@ -98,32 +98,40 @@ async function findDamage(
   for (const file of files) {
     if (!/\.(parquet|pq)$/i.test(file)) return undefined;
     try {
-      const groups = await session.rows(
-        `SELECT DISTINCT row_group_id AS id, row_group_num_rows AS count FROM parquet_metadata(${quoteText(file)}) ORDER BY id`,
-      );
-      const columns = await session.rows(`DESCRIBE SELECT * FROM read_parquet(${quoteText(file)})`);
-      let first = 0;
-      for (const group of groups) {
-        const last = first + Number(group["count"]) - 1;
-        for (const described of columns) {
-          const name = String(described["column_name"]);
-          const rows = `file_row_number BETWEEN ${first} AND ${last}`;
-          const from = `read_parquet(${quoteText(file)}, file_row_number = true)`;
-          try {
-            await session.rows(`SELECT max(hash(${quoteName(name)})) FROM ${from} WHERE ${rows}`);
-          } catch (cause) {
-            const place = `in the rows ${first + 1} to ${last + 1}`;
-            const rule = /Out of Memory/i.test(messageOf(cause))
-              ? `must expand to less, and takes more memory than there is ${place}; write the file with smaller row groups`
-              : `must be readable, and is damaged ${place}; copy or write the file again`;
-            return { file, path: `column ${name}`, rule };
-          }
-        }
-        first = last + 1;
-      }
+      const problem = await findDamagedGroup(session, file);
+      if (problem) return { file, ...problem };
     } catch {
+      // Not even the metadata can be read, so DuckDB's own message says more.
       return undefined;
     }
+  }
+  return undefined;
+}
+
+/** Reads each row group of each column of a Parquet file, until one cannot be read. */
+async function findDamagedGroup(session: DuckDbSession, file: string): Promise<Problem | undefined> {
+  const groups = await session.rows(
+    `SELECT DISTINCT row_group_id AS id, row_group_num_rows AS count FROM parquet_metadata(${quoteText(file)}) ORDER BY id`,
+  );
+  const columns = await session.rows(`DESCRIBE SELECT * FROM read_parquet(${quoteText(file)})`);
+  let first = 0;
+  for (const group of groups) {
+    const last = first + Number(group["count"]) - 1;
+    for (const described of columns) {
+      const name = String(described["column_name"]);
+      const rows = `file_row_number BETWEEN ${first} AND ${last}`;
+      const from = `read_parquet(${quoteText(file)}, file_row_number = true)`;
+      try {
+        await session.rows(`SELECT max(hash(${quoteName(name)})) FROM ${from} WHERE ${rows}`);
+      } catch (cause) {
+        const place = `in the rows ${first + 1} to ${last + 1}`;
+        const rule = /Out of Memory/i.test(messageOf(cause))
+          ? `must expand to less, and takes more memory than there is ${place}; write the file with smaller row groups`
+          : `must be readable, and is damaged ${place}; copy or write the file again`;
+        return { path: `column ${name}`, rule };
+      }
+    }
+    first = last + 1;
   }
   return undefined;
 }
