@@ -82,23 +82,18 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const snapshot = await createSnapshot(session, { name, file, size, schema, parent }, (phase) =>
       onProgress({ phase }),
     );
-    const { ignoredColumns } = snapshot;
     const rows = snapshot.shards.reduce((sum, shard) => sum + shard.rows, 0);
+    const register = async (draft: DatasetDraft, warnings: readonly Warning[]): Promise<PushResult<Registered>> => {
+      onProgress({ phase: "registering" });
+      const sources = await sourcesOf(snapshot.source, rows, options.nameOf ?? basename);
+      const registered = await options.register(draft, sources, warnings);
+      return { registered, draft, ignoredColumns: snapshot.ignoredColumns, warnings };
+    };
     const { version } = options.append ?? {};
+    // An earlier push has appended the rows. Its version is registered again, which finds it.
     if (version && wasAppended(version.manifest, snapshot.shards)) {
       const { version: _, createdAt: __, ...draft } = version.manifest;
-      const warnings = version.warnings ?? [];
-      onProgress({ phase: "registering" });
-      return {
-        registered: await options.register(
-          draft,
-          await sourcesOf(snapshot.source, rows, options.nameOf ?? basename),
-          warnings,
-        ),
-        draft,
-        ignoredColumns,
-        warnings,
-      };
+      return register(draft, version.warnings ?? []);
     }
     const { schema: columns, rowCount, digest } = snapshot.draft;
     const files = [...(parent?.files ?? []), ...snapshot.shards.map(({ path }) => path)];
@@ -110,14 +105,11 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const references = [...snapshot.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
-    const warnings = [...(await warningsOf(session, snapshot)), ...folderWarnings(snapshot.source), ...found];
-    onProgress({ phase: "registering" });
-    const registered = await options.register(
-      snapshot.draft,
-      await sourcesOf(snapshot.source, rows, options.nameOf ?? basename),
-      warnings,
-    );
-    return { registered, draft: snapshot.draft, ignoredColumns, warnings };
+    return register(snapshot.draft, [
+      ...(await warningsOf(session, snapshot)),
+      ...folderWarnings(snapshot.source),
+      ...found,
+    ]);
   });
 }
 
