@@ -9,7 +9,7 @@ import { Gang } from "./gang";
 import { killGroup } from "./host-process";
 import type { JobBook } from "./job-book";
 import { hostLost, instanceId, isHostLost } from "./names";
-import { isSpot, type Need, place, type Verdict } from "./placement";
+import { type Decision, isSpot, type Need, place } from "./placement";
 import type { Resources } from "./resources";
 import { retries } from "./retry";
 import { Runner, type RunnerOptions } from "./runner";
@@ -210,7 +210,7 @@ export class Engine {
     return nextByFairShare(policy, waiting, inUse);
   }
 
-  private verdict(queue: JobQueue, job: Job): Verdict {
+  private verdict(queue: JobQueue, job: Job): Decision {
     const inUse = new Map<string, number>();
     for (const { job: other, vcpus } of this.placed.values()) {
       const name = other.computeEnvironment!;

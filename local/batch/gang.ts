@@ -36,6 +36,7 @@ export class Gang {
     this.host.startNode(main, parent);
   }
 
+  /** Records that a node's container runs. If it is the main node, starts the others. */
   running(node: Job): void {
     const { book } = this.host;
     const parent = book.get(node.parent!)!;
@@ -49,6 +50,7 @@ export class Gang {
     }
   }
 
+  /** Records that a node's container has ended. If it is the main node, stops the others. */
   ended(node: Job, ending: Ending): void {
     const { book, runner } = this.host;
     const parent = book.get(node.parent!)!;

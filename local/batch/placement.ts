@@ -1,11 +1,13 @@
 import type { ComputeEnvironment } from "./types";
 
+/** The resources that a job requires. */
 export interface Need {
   readonly vcpus: number;
   readonly gpus?: number;
   readonly multiNode: boolean;
 }
 
+/** The resources of the machine that are in use. */
 export interface Usage {
   /** The vCPUs in use, by compute environment. */
   readonly inUse: ReadonlyMap<string, number>;
@@ -15,7 +17,8 @@ export interface Usage {
   readonly gpus?: { readonly inUse: number; readonly limit: number };
 }
 
-export type Verdict =
+/** Whether a job is placed now, waits for free resources, or can never run. */
+export type Decision =
   | { readonly kind: "place"; readonly computeEnvironment: ComputeEnvironment }
   | { readonly kind: "wait" }
   | { readonly kind: "never"; readonly statusReason: string };
@@ -24,12 +27,12 @@ export type Verdict =
  * Selects the first compute environment of the queue with enough free vCPUs. `never` means that no environment can run
  * the job: Batch leaves such a job RUNNABLE.
  */
-export function place(need: Need, environments: readonly ComputeEnvironment[], usage: Usage): Verdict {
+export function place(need: Need, environments: readonly ComputeEnvironment[], usage: Usage): Decision {
   const total = [...usage.inUse.values()].reduce((sum, used) => sum + used, 0);
   const enabled = environments.filter(({ state }) => state === "ENABLED");
   if (enabled.length === 0) return { kind: "wait" };
-  const able = enabled.filter((environment) => !(need.multiNode && isSpot(environment)));
-  if (able.length === 0) {
+  const allowed = enabled.filter((environment) => !(need.multiNode && isSpot(environment)));
+  if (allowed.length === 0) {
     return {
       kind: "never",
       statusReason:
@@ -37,12 +40,12 @@ export function place(need: Need, environments: readonly ComputeEnvironment[], u
     };
   }
   const { gpus = 0 } = need;
-  const large = able.filter(
+  const sufficient = allowed.filter(
     (environment) =>
       gpus <= (usage.gpus?.limit ?? Infinity) &&
       need.vcpus <= Math.min(environment.computeResources?.maxvCpus ?? Infinity, usage.limit),
   );
-  if (large.length === 0) {
+  if (sufficient.length === 0) {
     return {
       kind: "never",
       statusReason:
@@ -50,7 +53,7 @@ export function place(need: Need, environments: readonly ComputeEnvironment[], u
     };
   }
   if (usage.gpus && usage.gpus.inUse + gpus > usage.gpus.limit) return { kind: "wait" };
-  const computeEnvironment = large.find(({ computeEnvironmentName: name, computeResources }) => {
+  const computeEnvironment = sufficient.find(({ computeEnvironmentName: name, computeResources }) => {
     const used = usage.inUse.get(name) ?? 0;
     return used + need.vcpus <= (computeResources?.maxvCpus ?? Infinity) && total + need.vcpus <= usage.limit;
   });

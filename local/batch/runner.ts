@@ -30,7 +30,8 @@ export interface RunnerEvents {
   ended(job: Job, ending: Ending): void;
 }
 
-interface Run {
+/** A container between its start and its end. */
+interface RunningContainer {
   readonly job: Job;
   readonly host: HostProcess;
   readonly hostDirectory: string;
@@ -44,7 +45,8 @@ const essentialExited = "Essential container in task exited";
 
 /** Runs the containers of jobs, each under its own host process. */
 export class Runner {
-  private readonly runs = new Map<string, Run>();
+  /** The running containers, by the id of their job. */
+  private readonly containers = new Map<string, RunningContainer>();
   private closing = false;
 
   constructor(
@@ -72,7 +74,7 @@ export class Runner {
     const start = {
       type: "start",
       command: [...image.command, ...command],
-      environment: { ...containerEnvironment(job, image, placement), ...visible(gpus) },
+      environment: { ...containerEnvironment(job, image, placement), ...gpuVariables(gpus) },
       workingDirectory: image.workingDirectory,
       machine: { instanceType, availabilityZone: `${region}a` },
       hostDirectory,
@@ -83,42 +85,42 @@ export class Runner {
       onLines: (lines) => logs?.append(logGroupOf(job), logStreamName, lines),
       onEnd: (end) => this.onEnd(job, end),
     });
-    this.runs.set(job.jobId, { job, host, hostDirectory, gpus });
+    this.containers.set(job.jobId, { job, host, hostDirectory, gpus });
   }
 
   private freeGpus(): readonly string[] {
-    const used = new Set([...this.runs.values()].flatMap(({ gpus }) => gpus));
+    const used = new Set([...this.containers.values()].flatMap(({ gpus }) => gpus));
     return this.options.gpus.filter((device) => !used.has(device));
   }
 
   /** Sends SIGTERM, and SIGKILL after the grace period. The attempt ends with `statusReason`. */
   stop(job: Job, statusReason: string): void {
-    const run = this.runs.get(job.jobId);
-    if (!run || run.statusReason !== undefined) return;
-    run.statusReason = statusReason;
-    run.host.signal("SIGTERM");
-    run.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => run.host.signal("SIGKILL"));
+    const running = this.containers.get(job.jobId);
+    if (!running || running.statusReason !== undefined) return;
+    running.statusReason = statusReason;
+    running.host.signal("SIGTERM");
+    running.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => running.host.signal("SIGKILL"));
   }
 
   /** Announces the interruption of the host in its files. */
   announceInterruption(job: Job, time: string): void {
-    this.runs.get(job.jobId)?.host.interrupt(time);
+    this.containers.get(job.jobId)?.host.interrupt(time);
   }
 
   /** Ends the host of a job. */
   lose(job: Job): void {
-    void this.runs.get(job.jobId)?.host.lose();
+    void this.containers.get(job.jobId)?.host.lose();
   }
 
   isRunning(job: Job): boolean {
-    return this.runs.has(job.jobId);
+    return this.containers.has(job.jobId);
   }
 
   /** Ends every process without changing the jobs' states. The next start finds their hosts lost, as after a kill. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all(
-      [...this.runs.values()].map(({ host, cancelGrace }) => {
+      [...this.containers.values()].map(({ host, cancelGrace }) => {
         cancelGrace?.();
         return host.lose();
       }),
@@ -128,7 +130,7 @@ export class Runner {
   /** Closes the attempt of a container that has ended or was found dead after a restart. */
   finish(job: Job, ending: Ending): void {
     if (this.closing) return;
-    const container = { ...job.container!, stoppedAt: this.options.clock.now(), ...known(ending) };
+    const container = { ...job.container!, stoppedAt: this.options.clock.now(), ...exitOf(ending) };
     const attempt: Attempt = { ...container, statusReason: ending.statusReason };
     this.book.update(job, { container, attempts: [...job.attempts, attempt] });
     this.events.ended(job, ending);
@@ -147,22 +149,23 @@ export class Runner {
   }
 
   private onEnd(job: Job, end: HostEnd): void {
-    const run = this.runs.get(job.jobId);
-    this.runs.delete(job.jobId);
-    run?.cancelGrace?.();
-    if (run) rmSync(run.hostDirectory, { recursive: true, force: true });
+    const running = this.containers.get(job.jobId);
+    this.containers.delete(job.jobId);
+    running?.cancelGrace?.();
+    if (running) rmSync(running.hostDirectory, { recursive: true, force: true });
     if (end.kind === "exit") {
-      this.finish(job, { exitCode: end.exitCode, statusReason: run?.statusReason ?? essentialExited });
+      this.finish(job, { exitCode: end.exitCode, statusReason: running?.statusReason ?? essentialExited });
     } else if (end.kind === "start-error") {
       this.finish(job, { reason: `CannotStartContainerError: ${end.message}`, statusReason: "Task failed to start" });
     } else this.finish(job, { statusReason: hostLost(instanceId(job.container?.pid ?? 0)) });
   }
 }
 
-const visible = (gpus: readonly string[]): Record<string, string> =>
+/** Returns the variables by which CUDA shows a container its own GPUs only. */
+const gpuVariables = (gpus: readonly string[]): Record<string, string> =>
   gpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: gpus.join() };
 
-function known({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"> {
+function exitOf({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason"> {
   return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };
 }
 
