@@ -101,8 +101,8 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
         );
         for (const item of page.items) {
           const sk = item["sk"] as string;
-          if (sk === past) continue;
-          if (sk === inside) continue;
+          // The bounds of the read are rows of neighbours and of the directory itself.
+          if (sk === past || sk === inside) continue;
           const [first, ...rest] = sk.slice(inside.length).split("/");
           const name = `${inside}${first}`;
           if (rest.length > 0) entries.set(`${name}/`, { path: name, isDirectory: true });

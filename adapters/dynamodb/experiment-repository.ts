@@ -19,7 +19,7 @@ import { RecentExperiments } from "./recent-experiments";
 import { catalogTable, type Item, type Table } from "./table";
 
 /** The maximum bytes of JSON. The rest of DynamoDB's 400 KB is for overhead. */
-const largest = 350_000;
+const maxBytes = 350_000;
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = (experiment: string) => ({
@@ -50,7 +50,7 @@ export function createExperimentRepositories(table: Table, clock: Clock): (team:
 
     function row(experiment: Experiment): Item {
       const bytes = Buffer.byteLength(JSON.stringify(experiment));
-      if (bytes > largest) throw new ExperimentTooLargeError(experiment.name, bytes, largest);
+      if (bytes > maxBytes) throw new ExperimentTooLargeError(experiment.name, bytes, maxBytes);
       return { pk, sk: idKey(experiment.experimentId), experiment };
     }
     const pointer = (name: string, experimentId: string, request?: string) => ({
@@ -136,10 +136,13 @@ export function createExperimentRepositories(table: Table, clock: Clock): (team:
         const experiment = experimentOf(await nextId(), name, rest);
         if (await putNew(experiment, request)) return experiment;
       }
-      const there = known ?? (await get(nameKey(name)));
-      const id = there?.["experimentId"] as string | undefined;
-      const own = request !== undefined && there?.["request"] === request && id !== undefined && (await find(id));
-      if (own) return own;
+      const pointerRow = known ?? (await get(nameKey(name)));
+      const id = pointerRow?.["experimentId"] as string | undefined;
+      if (request !== undefined && pointerRow?.["request"] === request && id !== undefined) {
+        // The request is repeated, and its first attempt created the experiment.
+        const created = await find(id);
+        if (created) return created;
+      }
       throw new ExperimentExistsError(name, id);
     }
 

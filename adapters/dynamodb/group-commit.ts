@@ -10,8 +10,8 @@ const maxBytes = 1024 * 1024;
 const rounds = 10;
 
 /** Rows that are written together or not at all, in any tables. */
-export interface Rows {
-  /** Rows with the same key are never sent in one request, because a transaction may contain a row only once. */
+export interface RowGroup {
+  /** Groups with the same key are never sent in one request, because a transaction may contain a row only once. */
   readonly key: string;
   /** The puts, each with or without its own condition. */
   readonly puts: readonly {
@@ -23,7 +23,7 @@ export interface Rows {
   readonly bytes: number;
 }
 
-interface Waiting extends Rows {
+interface Waiting extends RowGroup {
   readonly settle: (written: boolean) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export class GroupCommit {
   ) {}
 
   /** Writes rows. Returns `false` if a condition does not hold, and nothing was written. */
-  write(rows: Rows): Promise<boolean> {
+  write(rows: RowGroup): Promise<boolean> {
     const written = new Promise<boolean>((settle, fail) => {
       this.waiting.push({ ...rows, settle, fail });
     });
@@ -56,9 +56,9 @@ export class GroupCommit {
   private async pump(): Promise<void> {
     this.busy = true;
     while (this.waiting.length > 0) {
-      const group = this.takeSome();
-      if (group.length === 1 || !(await this.writeTogether(group)))
-        await Promise.all(group.map((one) => this.writeAlone(one)));
+      const groups = this.takeSome();
+      if (groups.length === 1 || !(await this.writeTogether(groups)))
+        await Promise.all(groups.map((one) => this.writeAlone(one)));
     }
     this.busy = false;
   }
@@ -79,15 +79,15 @@ export class GroupCommit {
     return taken;
   }
 
-  /** Writes in one transaction. Returns `false` if nothing was written because one of the groups failed. */
-  private async writeTogether(group: readonly Waiting[]): Promise<boolean> {
+  /** Writes groups in one transaction. Returns `false` if nothing was written because one of the groups failed. */
+  private async writeTogether(groups: readonly Waiting[]): Promise<boolean> {
     try {
-      await this.send(group);
-      for (const { settle } of group) settle(true);
+      await this.send(groups);
+      for (const { settle } of groups) settle(true);
       return true;
     } catch (error) {
       if (isTransactionConditionFailed(error) || isTransactionConflict(error)) return false;
-      for (const { fail } of group) fail(error);
+      for (const { fail } of groups) fail(error);
       return true;
     }
   }
@@ -107,13 +107,13 @@ export class GroupCommit {
     }
   }
 
-  private async send(group: readonly Rows[]): Promise<void> {
-    const TransactItems = group.flatMap(({ puts }) => puts.map((Put) => ({ Put })));
+  private async send(groups: readonly RowGroup[]): Promise<void> {
+    const TransactItems = groups.flatMap(({ puts }) => puts.map((Put) => ({ Put })));
     await this.client.send(new TransactWriteCommand({ TransactItems }));
   }
 }
 
-/** Creates runs. */
+/** The writes that create runs, combined for all callers of this process. */
 export const runCreations = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }) => new GroupCommit(documents),

@@ -62,7 +62,7 @@ export class MetricRows {
       const item = await this.table.get(headKey(runId));
       if (!item) return undefined;
       const head = await this.whole(runId, item);
-      // The parts of a state are deleted once a later state exists.
+      // Another process has stored a later state and deleted the parts of this one, so the head is read again.
       if (head) return head;
     }
   }
@@ -78,7 +78,11 @@ export class MetricRows {
     return heads;
   }
 
-  /** Writes the head of a log that is completely in it. Returns `false` if another write was first. */
+  /**
+   * Writes the head of a log without separate batches. Returns `false` if another write was first.
+   *
+   * @param before the version that is stored, or 0 if there is no head
+   */
   putYoung(runId: string, before: number, head: Pick<LogHead, "version" | "state" | "inline" | "grown">) {
     const item = { ...headKey(runId), ...head, folded: 0, foldedVersion: 0 };
     return this.table.put(item, before === 0 ? absent : ex`#version = ${before} AND grown = ${false}`);
@@ -114,10 +118,10 @@ export class MetricRows {
     );
     try {
       const { Attributes } = await this.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_OLD" }));
-      // Deletes the parts of the older state.
       await this.dropParts(runId, Number(Attributes?.["version"] ?? 0), Number(Attributes?.["parts"] ?? 0));
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
+      // A later state is stored, so nothing refers to the parts that were just written.
       await this.dropParts(runId, version, parts);
     }
   }
@@ -152,6 +156,7 @@ export class MetricRows {
     return this.table.all(ex`pk = ${pkOf(runId)} AND sk BETWEEN ${from} AND ${to}`);
   }
 
+  /** Returns a head with its state. Returns undefined if the parts of the state no longer exist. */
   private async whole(runId: string, item: Item): Promise<LogHead | undefined> {
     const parts = Number(item["parts"] ?? 0);
     const head = item as unknown as LogHead;

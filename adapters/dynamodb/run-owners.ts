@@ -9,7 +9,9 @@ import { runTeams } from "./run-steps";
 
 const maxKnown = 1_000;
 
-/** Finds out which team a run belongs to, by its record; by its own row where an earlier version created it without a record. */
+/**
+ * Finds the team of a run by its record. A run that an earlier version created without a record is found by its own row.
+ */
 export const runOwners = sharedPort({
   uses: { identities: runIdentities("read"), teams: runTeams("read") },
   make({ identities, teams }) {
@@ -21,7 +23,7 @@ export const runOwners = sharedPort({
       return team;
     };
     return {
-      /** `undefined` where there is no such run. */
+      /** Returns undefined if the run does not exist. */
       teamOf,
       /** @throws RunNotFoundError */
       async findTeam(runId: string): Promise<string> {
@@ -29,7 +31,10 @@ export const runOwners = sharedPort({
         if (team === undefined) throw new RunNotFoundError(runId);
         return team;
       },
-      /** As `RunIdentities.identify`. A training run without a record counts to the default experiment, so that its points are kept. */
+      /**
+       * Finds the team, experiment and source of a run (`RunIdentities.identify`). A training run without a record belongs
+       * to the default experiment, so that its points are kept.
+       */
       async identify(runId: string): Promise<RunIdentity | undefined> {
         const known = await identities.identify(runId);
         if (known || !canBeRunId(runId)) return known;

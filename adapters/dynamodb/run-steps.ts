@@ -69,7 +69,7 @@ export function createRunSteps(table: Table): RunSteps {
   };
 }
 
-/** A row `RUN` as the run that it holds. */
+/** Returns the run that a row `RUN` holds. */
 export function runOf(item: Item): Run {
   const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
   const { segment, pauseAt, pausedAt, workers } = item;
