@@ -16,13 +16,5 @@ export const isInteger = (value: unknown): value is number => Number.isInteger(v
 
 export const byteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
-export function equal(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
-}
-
 /** Matches a timestamp of the States Language. */
 export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -4,9 +4,9 @@ import type { Report } from "./report";
 
 type Range = (value: Json) => boolean;
 const between =
-  (least: number, most: number): Range =>
+  (min: number, max: number): Range =>
   (value) =>
-    isInteger(value) && value >= least && value <= most;
+    isInteger(value) && value >= min && value <= max;
 
 const retrierFields: Readonly<Record<string, readonly [range: Range, rule: string]>> = {
   IntervalSeconds: [between(1, 99_999_999), "an integer between 1 and 99999999"],

@@ -9,7 +9,7 @@ import { checkScope } from "./scopes";
 import { checkChoices } from "./validate-choice";
 import { checkCatch, checkRetry } from "./validate-recovery";
 
-export function checkState(name: string, state: JsonObject, around: Surroundings, at: string): void {
+function checkState(name: string, state: JsonObject, around: Surroundings, at: string): void {
   const { report } = around;
   const { Type: type } = state;
   if (!isStateType(type)) {

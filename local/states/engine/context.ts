@@ -27,7 +27,7 @@ function mapContext(state: ExecutionState, thread: Thread | undefined): JsonObje
  * Builds the context object of a state
  * (https://docs.aws.amazon.com/step-functions/latest/dg/input-output-contextobject.html).
  */
-export function contextOf({ summary, state }: View, thread: Thread, token?: string): JsonObject {
+function contextOf({ summary, state }: View, thread: Thread, token?: string): JsonObject {
   const { machine, name } = summary;
   return {
     Execution: {

@@ -6,7 +6,7 @@ import type { ExecutionSummary } from "../store/records";
 import type { Container, State } from "../types";
 import type { Outcome } from "./tasks/invoke";
 
-/** The resource of the task that a distributed Map is in the log. */
+/** The resource under which the log records a distributed Map, which is a task there. */
 export const mapRunResource = "arn:aws:states:::mapRun";
 
 /** The parameters of that task. */
@@ -53,6 +53,9 @@ export async function runMap(
   const running = new Set<Child>();
   let next = 0;
   let failed = false;
+  const stopAll = (): void => {
+    for (const child of running) void children.stop(child);
+  };
   const work = async (): Promise<void> => {
     while (next < inputs.length && !failed && !signal.aborted) {
       const index = next;
@@ -65,12 +68,9 @@ export async function runMap(
       if (status === "SUCCEEDED") outputs[index] = JSON.parse(output) as Json;
       else if (!failed) {
         failed = true;
-        for (const other of running) void children.stop(other);
+        stopAll();
       }
     }
-  };
-  const stopAll = (): void => {
-    for (const child of running) void children.stop(child);
   };
   signal.addEventListener("abort", stopAll);
   const atOnce = Math.min(concurrency, inputs.length, availableParallelism());

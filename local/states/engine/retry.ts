@@ -29,11 +29,18 @@ export function retryDelay(retrier: Retrier, attempt: number, random: number): n
 }
 
 export interface RetryDecision {
+  /** The index of the retrier. */
   readonly retrier: number;
   readonly delaySeconds: number;
 }
 
-/** Decides on a retry. The first retrier that includes the failure decides, even if it has no attempts left. */
+/**
+ * Decides on a retry. The first retrier that includes the failure decides, even if it has no attempts left. Returns
+ * undefined if the state is not retried.
+ *
+ * @param used the number of retries so far, by index of the retrier
+ * @param random in [0, 1), for the jitter
+ */
 export function decideRetry(
   state: State,
   failure: Failure,
@@ -47,6 +54,7 @@ export function decideRetry(
   return { retrier: index, delaySeconds: retryDelay(retrier, attempt, random) };
 }
 
+/** Returns the first catcher that includes the failure, and its index. */
 export function findCatcher(
   state: State,
   failure: Failure,

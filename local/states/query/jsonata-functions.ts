@@ -31,9 +31,9 @@ function partition(array: unknown, size: unknown): Json | undefined {
 }
 
 /** The maximum number of items of `$range` and `States.ArrayRange`, as on AWS. */
-export const maxRangeItems = 1000;
+const maxRangeItems = 1000;
 
-export function range(first: unknown, last: unknown, step: unknown): number[] {
+function range(first: unknown, last: unknown, step: unknown): number[] {
   const from = number(first, "1 of function $range");
   const to = number(last, "2 of function $range");
   const by = number(step, "3 of function $range");
@@ -53,7 +53,7 @@ function hash(data: unknown, algorithm: unknown): string | undefined {
 }
 
 /** Returns the first value of Mulberry32. The same seed gives the same value. */
-export function random(seed: unknown): number {
+function random(seed: unknown): number {
   if (seed === undefined) return Math.random();
   let z = (Math.trunc(number(seed, "1 of function $random")) + 0x6d2b79f5) | 0;
   z = Math.imul(z ^ (z >>> 15), z | 1);

@@ -13,7 +13,8 @@ export interface Integrations {
 
 export type Outcome = { readonly output: Json } | FailureDetails;
 
-const isJson = (value: unknown): Json => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json));
+/** Converts a value to JSON as a handler's answer is: `undefined` becomes `null`, and its members are omitted. */
+const toJson = (value: unknown): Json => (value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json));
 
 /** The error names of Lambda's API that Step Functions reports as `Lambda.…`. */
 const known =
@@ -38,7 +39,7 @@ function handlerFailure(payload: Json): FailureDetails {
 async function call(functions: FunctionInvoker, name: string, payload: Json, signal: AbortSignal): Promise<Outcome> {
   try {
     const result = await functions.invoke(name, payload, signal);
-    const output = isJson(result.payload);
+    const output = toJson(result.payload);
     return result.functionError === undefined ? { output } : handlerFailure(output);
   } catch (error) {
     return refusal(error, name);
