@@ -20,6 +20,7 @@ const sourceFolders = [
   "cli",
   "state-machines",
 ];
+/** The number of old builds that are always kept. */
 const kept = 4;
 /** Native addons and TensorFlow.js keep their files (and their one instance) in node_modules. */
 const external = [
@@ -151,7 +152,7 @@ async function bundleInto(directory) {
   fs.writeFileSync(path.join(directory, "permissions.json"), `${JSON.stringify(permissions, undefined, 1)}\n`);
 }
 
-/** Builds when the sources have changed since the last build; returns the directory of the bundles. */
+/** Builds if the sources have changed since the last build. Returns the directory of the bundles. */
 function ensureBuild() {
   const dist = path.join(root, "dist");
   const out = path.join(dist, sourceKey());
@@ -200,7 +201,7 @@ module.exports = { ensureBuild, entryPoints, external, root };
 if (require.main === module) {
   const [option, directory] = process.argv.slice(2);
   if (option === "--into") bundleInto(directory);
-  // Only the trainer: its image lacks the sources of everything else.
+  // The trainer's image lacks the sources of everything else.
   else if (option === "--trainer") bundle(trainerEntryPoints, directory);
   else process.stdout.write(`${ensureBuild()}\n`);
 }

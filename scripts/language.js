@@ -73,14 +73,13 @@ const exceptions = [
   ["test/trainer/collective", /^pulse$/, "a value on the wire, the kind of a connection"],
   ["test/e2e/newcomer/files.ts", /^he$/, "He's initialization of weights"],
   ["test/lock.test.ts", /^parcel$/, "the name of a package"],
-  ["core", /^mostFrequent/, "the most frequent element, no limit"],
+  ["core", /^mostFrequent/, "the most frequent element or value, no limit"],
   ["test/trainer/engine", /^moments?$/i, "mean and variance, as TensorFlow.js names them"],
   ["bench/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["bench/README.md", /^moments?$/i, "Adam's first and second moment"],
   ["bench/checkpoint", /^moments?$/i, "Adam's first and second moment"],
   ["bench/train/torch_models.py", /^he$/i, "the initializer of He et al. (2015)"],
   ["docs/algorithms.md", /^moments?$/i, "Adam's first and second moment"],
-  ["core", /^mostFrequent/, "the most frequent value, an imputation strategy"],
 ];
 
 const ignored = /^(?:scripts\/language\.js|test\/peers\/.*recorded\/.*|examples\/.*\.(?:csv|json))$/;

@@ -5,7 +5,8 @@ const { root } = require("./build");
 
 /** Bundles a TypeScript file of `infra/`, gives what it exports to `use`, and leaves nothing behind. */
 function withInfra(entryPoint, use) {
-  // Within the repository, so that it finds its packages; one a process, so that commands may run side by side.
+  // The bundle is within the repository, where it finds its packages. Each process has its own, because commands may run
+  // at the same time.
   const folder = path.join(root, "node_modules", ".cache", "ringmaster");
   const outfile = path.join(folder, `${path.basename(entryPoint, ".ts")}-${process.pid}.js`);
   try {
@@ -23,7 +24,7 @@ function withInfra(entryPoint, use) {
     });
     use(require(outfile));
   } catch (error) {
-    // A mistake in the configuration is the operator's: its message says all, and a stack would bury it.
+    // The operator made a mistake in the configuration. The message says all, and a stack trace would hide it.
     if (error?.name !== "ConfigError") throw error;
     console.error(`\n${error.message}\n`);
     process.exitCode = 1;

@@ -81,7 +81,7 @@ async function install(folder, library, end, wheels) {
   }
 }
 
-/** Left by a run that was killed. */
+/** Removes the folders that killed processes have left for an hour. */
 function removeStaleStaging(folder) {
   const parent = path.dirname(folder);
   const hourAgo = Date.now() - 3_600_000;
@@ -92,7 +92,7 @@ function removeStaleStaging(folder) {
   }
 }
 
-/** One line for people. */
+/** Returns one line for people. */
 function describe({ backend, tensorflow, reasons }) {
   const why = reasons.join("; ");
   if (backend === "wasm") return `backend: WebAssembly (no native TensorFlow: ${why})`;

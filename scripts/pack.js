@@ -88,7 +88,7 @@ function packageOf(request) {
   return request.split("/", request.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Whether the build leaves a package outside. Others are bundled, or optional and absent. */
+/** Returns whether the build leaves a package outside. Others are bundled, or optional and absent. */
 function isExternal(name) {
   if (builtinModules.includes(name)) return false;
   return external.some((pattern) =>
@@ -103,7 +103,7 @@ function scriptsBelow(folder) {
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name));
 }
 
-/** Without the package's own scripts, which would download on install what nobody verifies. */
+/** Copies the native package without its scripts, which would download unverified files during installation. */
 function copyNativePackage(target) {
   const source = path.join(root, "node_modules", nativePackage);
   const kept = ["binding", "dist", "LICENSE", "README.md"];

@@ -29,7 +29,7 @@ const allowedLicences = [
   "MIT",
 ];
 
-/** Whether an SPDX expression can be met by allowed licences. Nested expressions count as unknown. */
+/** Returns whether an SPDX expression can be met by allowed licences. Nested expressions count as unknown. */
 function isAllowed(expression) {
   const terms = (expression ?? "").replace(/^\((.*)\)$/, "$1");
   if (/[()]/.test(terms)) return false;

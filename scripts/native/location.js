@@ -1,6 +1,6 @@
 /**
- * Locates the native binding. It lies in a cache folder of the user, outside `node_modules`, so that `npm ci` does not throw away what
- * took a 270 MB download. `trainer-container/engine/native-binding.ts` looks in the same place.
+ * Locates the native binding. It lies in a cache folder of the user, outside `node_modules`, because `npm ci` would remove
+ * what took a 270 MB download. `trainer-container/engine/native-binding.ts` looks in the same place.
  */
 const os = require("node:os");
 const path = require("node:path");

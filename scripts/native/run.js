@@ -42,7 +42,7 @@ function run(command, args, { deadline, cwd, env } = {}) {
   });
 }
 
-/** The line that tells most: one that says error, else the last. */
+/** Returns the most informative line of an output: the first one with an error, else the last one. */
 function summary(output) {
   const lines = output
     .split("\n")
