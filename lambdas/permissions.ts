@@ -26,8 +26,8 @@ import { streamPorts } from "./stream-metrics/app";
 import { handler as validateDataset } from "./validate-dataset/handler";
 
 /**
- * Returns what each function's role may do: the union of the grants of the ports that its handler is made of. The build writes the
- * result to `permissions.json` next to the bundles, of which `infra/` makes roles and which the embedded cloud enforces.
+ * Returns the permissions of each function's role: the union of the grants of its handler's ports. The build writes them to
+ * `permissions.json` next to the bundles. `infra/` creates roles from that file, and the embedded cloud enforces it.
  */
 export const functionPermissions = (): FunctionPermissions => ({
   api: api.grants,

@@ -3,14 +3,14 @@ import { hostDirectory, hostFiles } from "../../platform/host-files";
 /** The folder of this file's scripts on an instance. */
 const folder = "/opt/ringmaster";
 const unit = "ringmaster-host-facts";
-/** Seconds between two looks for a spot notice, as EC2's documentation recommends. */
-const lookSeconds = 5;
+/** The seconds between two polls for a spot notice, as EC2's documentation recommends. */
+const pollSeconds = 5;
 
 /**
- * Describes the instance to its containers, which cannot reach the metadata service. Each look has a token of its own,
- * so none expires. A file is complete from its first appearance.
+ * Describes the instance to its containers, which cannot reach the metadata service. Each poll requests its own
+ * token, so none expires. A file is complete from its first appearance.
  *
- * Arguments: the directory, the seconds between two looks, the endpoint of the metadata service.
+ * Arguments: the directory, the seconds between two polls, the endpoint of the metadata service.
  */
 export const hostFactsScript = `directory=$1 seconds=$2 service=$3/latest
 request() { curl --silent --fail --max-time 2 "$@"; }
@@ -33,7 +33,7 @@ const factsUnit = `[Unit]
 Description=Describes this instance and its spot notice to the trainers
 StartLimitIntervalSec=0
 [Service]
-ExecStart=/bin/bash ${folder}/host-facts.sh ${hostDirectory} ${lookSeconds} http://169.254.169.254
+ExecStart=/bin/bash ${folder}/host-facts.sh ${hostDirectory} ${pollSeconds} http://169.254.169.254
 Restart=always
 RestartSec=1
 [Install]
@@ -48,7 +48,7 @@ const blockMetadata = `set -eu
 rule='OUTPUT --destination 169.254.169.254 --match owner --uid-owner 1-4294967294 --jump REJECT'
 iptables --wait --check $rule 2> /dev/null || iptables --wait --insert $rule`;
 
-/** Without the rule, the agent does not start, so the instance takes no jobs. It tries again every ten seconds. */
+/** Without the rule, the agent does not start, so the instance takes no jobs. systemd retries every ten seconds. */
 const agentDropIn = `[Service]
 ExecStartPre=/bin/bash ${folder}/block-metadata.sh`;
 

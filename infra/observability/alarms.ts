@@ -165,7 +165,7 @@ export function alarmDefinitions(
 }
 
 /** Returns the heading in the runbook. The alarms of teams' budgets share one. */
-export const headingOf = (alarm: string): string => alarm.replace(/^budget-.*/, "budget");
+const headingOf = (alarm: string): string => alarm.replace(/^budget-.*/, "budget");
 
 export const operatorOf = ({ below = false }: AlarmDefinition): ComparisonOperator =>
   below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD;

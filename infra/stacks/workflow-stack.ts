@@ -32,10 +32,10 @@ const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 const makesRuns: ReadonlySet<string> = new Set(["api", "retrain", "drive-study"]);
 
 /**
- * The concurrency for the reservations of functions, a hundred that AWS keeps for all others, and enough for the steps
- * of runs.
+ * The minimum concurrency of an account in which functions reserve a part of it: their reservations, the hundred that AWS
+ * keeps unreserved, and enough for the steps of runs.
  */
-const concurrencyToReserve = 300;
+const minConcurrencyToReserve = 300;
 
 /** The functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
@@ -67,7 +67,7 @@ export class WorkflowStack extends Stack {
     this.givenUp = new Alarm(this, "GivenUpAlarm", {
       alarmName: `${prefix}-given-up`,
       alarmDescription:
-        'finish-training or retrain failed for an event three times: it waits in the queue with its error. Runs are mended by reconcile-runs, retraining by its sweep; find out why it failed. Runbook: docs/operations.md, "undelivered".',
+        'finish-training or retrain failed for an event three times: it waits in the queue with its error. Runs are repaired by reconcile-runs, retraining by its sweep; find out why it failed. Runbook: docs/operations.md, "undelivered".',
       metric: givenUp.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" }),
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       threshold: 0,
@@ -90,7 +90,7 @@ export class WorkflowStack extends Stack {
           prefix,
           bucketKeyArn,
           retention: retentionOf(config),
-          reserve: config.functions.accountConcurrency >= concurrencyToReserve,
+          reserve: config.functions.accountConcurrency >= minConcurrencyToReserve,
           givenUp,
         }),
       ]),

@@ -14,7 +14,10 @@ import { takeJobEvent, takeSpotNotice } from "../../core/training/job-event";
 import { functionHandler } from "../function-handler";
 import { type FinishEvent, readJobEvent } from "./events";
 
-/** Receives the ends of jobs and executions: answers the state machine, starts the next attempt, or ends what a stopped execution left at work. */
+/**
+ * Handles the ends of jobs and executions, and spot notices. It answers the state machine, starts the next attempt, or
+ * closes the run of a stopped execution.
+ */
 export const handler = functionHandler(
   {
     shared: {

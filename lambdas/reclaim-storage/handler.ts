@@ -8,9 +8,9 @@ import { reclaim } from "../../core/reclamation/reclaim";
 import { functionHandler } from "../function-handler";
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Work of one invocation on a schedule. The next one continues. */
+/** The working time of a scheduled invocation. The next one continues. */
 const workMs = 10 * 60 * 1000;
-/** Time that is reserved for the last part of the work and for saving it. */
+/** The time that is reserved for the last part of the work and for saving it. */
 const reserveMs = 60_000;
 const requestsPerSecond = 100;
 
@@ -18,7 +18,7 @@ const requestsPerSecond = 100;
 interface ReclaimEvent {
   readonly command?: {
     readonly dryRun?: boolean;
-    /** Work of this invocation. */
+    /** The working time of this invocation. */
     readonly seconds?: number;
     /** Begins a cycle if none is in progress, although the last one is less than a day old. */
     readonly begin?: boolean;

@@ -56,7 +56,7 @@ export interface PlatformConfig {
   readonly runRoleArn: string;
   /** One queue for each market, placement and kind of machine. */
   readonly jobQueues: ReturnType<typeof jobQueuesOf>;
-  /** GPU classes of the deployment (`gpuQueueOf`). None: all, on the machine's own GPUs. */
+  /** The GPU classes of the deployment (`gpuQueueOf`). Empty on one machine, whose own GPUs serve every class. */
   readonly gpuClasses: readonly string[];
   readonly teamShares: TeamShares;
   /** `single`: one node, also in elastic arrays. `gang`: multi-node-parallel, for placement `cluster`. */

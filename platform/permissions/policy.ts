@@ -30,7 +30,7 @@ export type FunctionPermissions = Readonly<Record<FunctionName, readonly Permiss
 /** Name of the file with `FunctionPermissions` in the directory of the bundles. */
 export const functionPermissionsFile = "permissions.json";
 
-export function statementsOf(permissions: readonly Permission[], world: World): readonly PolicyStatement[] {
+function statementsOf(permissions: readonly Permission[], world: World): readonly PolicyStatement[] {
   return permissions.map(({ resource, actions }) => ({
     Effect: "Allow",
     Action: actions,
