@@ -47,7 +47,7 @@ export function createFront(
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     const path = request.url?.split("?")[0] ?? "";
-    if (Object.hasOwn(endpoints, path)) void answer(undefined, request, response, enter(endpoints[path]!, iam));
+    if (Object.hasOwn(endpoints, path)) void answer(undefined, request, response, ownersOnly(endpoints[path]!, iam));
     else if (path === "/_ringmaster/health")
       void answer(undefined, request, response, async () => sendHealth(byName, response));
     else void answer(serviceName(request), request, response, serve(made, iam));
@@ -82,7 +82,8 @@ async function answer(
   }
 }
 
-function enter(endpoint: Endpoint, iam: Iam): Endpoint {
+/** Lets only the owner call an endpoint. */
+function ownersOnly(endpoint: Endpoint, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
     if (caller) {
@@ -93,6 +94,7 @@ function enter(endpoint: Endpoint, iam: Iam): Endpoint {
   };
 }
 
+/** Passes a request with its caller to the service that the request names. */
 function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);

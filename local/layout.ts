@@ -6,7 +6,7 @@ import { syncDirectory } from "../adapters/files/directory";
  * The version of the key format in the tables and in the bucket. It increases whenever data of earlier versions could
  * no longer be found.
  */
-export const layout = 2;
+const layout = 2;
 
 /** The layout of data without a recorded version. Releases before the layout file wrote it. */
 const firstLayout = 1;

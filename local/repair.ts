@@ -26,14 +26,18 @@ const states: Readonly<Record<Fate, string>> = {
   deletion: "uncertain: it is deleted, which may be wrong",
 };
 
-interface Knowledge {
+/** The repair of a store whose keys and records are known. */
+interface StoreRepair {
+  /** Returns a function that names a key's record for a person, or returns undefined for a key that no user knows. */
   names(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined;
+  /** Makes the rows consistent where records of the affected keys are lost. Returns the changes as sentences. */
   mend(rows: Map<string, string>, affected: Iterable<string>): readonly string[];
+  /** Derives the remaining records of the rebuilt store in `directory`. */
   complete?(directory: string): Promise<void>;
 }
 
-const plain: Knowledge = { names: () => (key) => `record ${key.toString()}`, mend: () => [] };
-const known: Readonly<Record<string, Knowledge>> = {
+const anyStore: StoreRepair = { names: () => (key) => `record ${key.toString()}`, mend: () => [] };
+const knownStores: Readonly<Record<string, StoreRepair>> = {
   dynamodb: { names: dynamoDbKeyNames, mend: mendDynamoDb, complete: rebuildDynamoDb },
   states: {
     names: () => (key) => describeStatesKey(key.toString()),
@@ -68,7 +72,7 @@ export async function applyRepair(data: string, aside: string): Promise<readonly
       continue;
     }
     const changes = mendRows(location.store, left);
-    await rebuild(location, left.rows, { data, aside }, known[location.store]?.complete);
+    await rebuild(location, left.rows, { data, aside }, knownStores[location.store]?.complete);
     reports.push(reportOf(location.store, left, changes));
   }
   for (const location of journalsOf(data)) {
@@ -89,11 +93,11 @@ export async function applyRepair(data: string, aside: string): Promise<readonly
 }
 
 function mendRows(store: string, { rows, affected }: Salvage): readonly string[] {
-  return (known[store] ?? plain).mend(rows, affected.keys());
+  return (knownStores[store] ?? anyStore).mend(rows, affected.keys());
 }
 
 function reportOf(store: string, left: Salvage, changes: readonly string[]): StoreReport {
-  const name = (known[store] ?? plain).names(left.rows);
+  const name = (knownStores[store] ?? anyStore).names(left.rows);
   const items = [...left.affected].flatMap(([key, fate]) => {
     const item = name(Buffer.from(key, "latin1"));
     return item === undefined ? [] : [{ item, state: states[fate] }];
@@ -132,7 +136,7 @@ function rebuildJournal(
   { data, aside }: { readonly data: string; readonly aside: string },
 ): void {
   const { path, seals = dirname(path) } = location;
-  // A journal contains its own name.
+  // A journal contains the name of its file, so the new one has the same name in another folder.
   const folder = `${path}.repairing`;
   const unfinished = join(folder, basename(path));
   rmSync(folder, { recursive: true, force: true });

@@ -26,7 +26,7 @@ export interface TargetMessage {
   readonly retryPolicy?: RetryPolicy;
 }
 
-/** The default of EventBridge and EventBridge Scheduler. */
+/** The defaults of EventBridge and EventBridge Scheduler for retries and for the age of an input. */
 const maxRetries = 185;
 const maxAgeSeconds = 86_400;
 const maxDelayMs = 300_000;
@@ -53,15 +53,15 @@ export async function deliver(ports: TargetPorts, queued: Queued<TargetMessage>,
   } catch (error) {
     if (nameOf(error) === "ExecutionAlreadyExists") return { outcome: "done" };
     const message = `${nameOf(error)}: ${error instanceof Error ? error.message : error}`;
-    const old = now - queued.addedAt >= (retryPolicy?.MaximumEventAgeInSeconds ?? maxAgeSeconds) * 1000;
-    const tired = queued.attempts >= (retryPolicy?.MaximumRetryAttempts ?? maxRetries);
-    if (old || tired || !isRetryable(error)) return { outcome: "dead", error: message };
+    const isExpired = now - queued.addedAt >= (retryPolicy?.MaximumEventAgeInSeconds ?? maxAgeSeconds) * 1000;
+    const isExhausted = queued.attempts >= (retryPolicy?.MaximumRetryAttempts ?? maxRetries);
+    if (isExpired || isExhausted || !isRetryable(error)) return { outcome: "dead", error: message };
     return { outcome: "retry", delayMs: Math.min(maxDelayMs, 1000 * 2 ** queued.attempts), error: message };
   }
 }
 
 /** Returns an execution's name, which may have at most 80 characters. */
-export function executionName(id: string): string {
+function executionName(id: string): string {
   return createHash("sha256").update(id).digest("hex");
 }
 

@@ -80,6 +80,8 @@ function readDocument(text: string): { readonly document: PolicyDocument; readon
 
 function required(fields: Fields, name: string, pattern: RegExp): string {
   const value = fields.get(name) ?? "";
-  if (!pattern.test(value)) throw new ServiceError("ValidationError", 400, `${name} must match ${pattern.source}`);
+  if (!pattern.test(value)) {
+    throw new ServiceError("ValidationError", 400, `${name} is '${value}', but must match ${pattern.source}`);
+  }
   return value;
 }

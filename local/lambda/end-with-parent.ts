@@ -1,6 +1,6 @@
 import { type ForkOptions, spawnSync } from "node:child_process";
 
-/** Runs a command that the kernel kills when the parent ends. The program belongs to util-linux. */
+/** The program of util-linux that runs a command which the kernel kills when its parent ends. */
 const program = "setpriv";
 const options = ["--pdeathsig", "KILL"];
 

@@ -18,14 +18,14 @@ import {
 
 const tailBytes = 4096;
 /** Lambda's limit on the init phase. */
-const initMs = 10_000;
+const maxInitMs = 10_000;
 /**
  * The maximum wait for the end-of-output marker, which is written before the result is sent. A handler that has closed
  * its stdout sends none.
  */
 const markerWaitMs = 200;
 
-interface Deps {
+interface EnvironmentOptions {
   readonly runtimePath: string;
   readonly clock: Clock;
   readonly logs?: LogAppender;
@@ -46,6 +46,7 @@ export class ExecutionEnvironment {
   private invocation?: Invocation;
   private markers = 0;
   private onMarkers?: () => void;
+  /** The duration of the init phase, until an invocation reports it. */
   private initMs?: number;
   /** Resolves when the handler is loaded, or with the error that prevented it. */
   readonly started: Promise<FunctionError | undefined>;
@@ -55,15 +56,15 @@ export class ExecutionEnvironment {
 
   constructor(
     private readonly config: FunctionConfig,
-    private readonly deps: Deps,
+    private readonly options: EnvironmentOptions,
   ) {
-    const { clock } = deps;
+    const { clock } = options;
     this.launchedAt = clock.now();
     const day = new Date(this.launchedAt).toISOString().slice(0, 10).replaceAll("-", "/");
     this.logStream = `${day}/[$LATEST]${randomUUID().replaceAll("-", "")}`;
     const flags = [`--max-old-space-size=${config.memoryMb ?? 128}`];
     const ending = endingWithParent(flags);
-    this.child = fork(deps.runtimePath, [config.bundle, ...(ending ? [] : [watchParentOption])], {
+    this.child = fork(options.runtimePath, [config.bundle, ...(ending ? [] : [watchParentOption])], {
       env: functionEnvironment(config, this.logStream),
       ...(ending ?? { execArgv: flags }),
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -93,7 +94,7 @@ export class ExecutionEnvironment {
 
   /** Invokes the handler. Never rejects: the outcome contains any error in Lambda's format. */
   async invoke(requestId: string, payload: string): Promise<InvocationOutcome> {
-    const { clock } = this.deps;
+    const { clock } = this.options;
     const timeoutMs = (this.config.timeoutSeconds ?? 3) * 1000;
     const log: string[] = [];
     return new Promise((resolve) => {
@@ -137,8 +138,8 @@ export class ExecutionEnvironment {
 
   private watchStart(): Promise<FunctionError | undefined> {
     return new Promise((resolve) => {
-      const limit = Math.max(initMs, (this.config.timeoutSeconds ?? 3) * 1000);
-      const cancel = this.deps.clock.schedule(limit, () => {
+      const limit = Math.max(maxInitMs, (this.config.timeoutSeconds ?? 3) * 1000);
+      const cancel = this.options.clock.schedule(limit, () => {
         this.child.kill("SIGKILL");
         resolve({
           errorType: "Sandbox.Timedout",
@@ -154,7 +155,7 @@ export class ExecutionEnvironment {
       this.child.once("error", () => settle());
       this.child.on("message", (message: RuntimeMessage) => {
         if (message.type === "ready") {
-          this.initMs = this.deps.clock.now() - this.launchedAt;
+          this.initMs = this.options.clock.now() - this.launchedAt;
           settle();
         } else if (message.type === "init-error") settle(message.error);
         else this.onResult(message);
@@ -172,7 +173,7 @@ export class ExecutionEnvironment {
       cancel();
       if (this.invocation === invocation) invocation.finish({ payload, failed, rssMb: message.rssMb });
     };
-    const cancel = this.deps.clock.schedule(markerWaitMs, finish);
+    const cancel = this.options.clock.schedule(markerWaitMs, finish);
     if (this.markers >= 2) finish();
     else this.onMarkers = finish;
   }
@@ -188,16 +189,18 @@ export class ExecutionEnvironment {
    * Ends the invocation with an error. An error of the sandbox contains the request id, and an error of the user's code
    * does not.
    */
-  private fail(error: FunctionError, users = false): void {
+  private fail(error: FunctionError, isOfUsersCode = false): void {
     const { invocation } = this;
     if (!invocation) return;
-    const errorMessage = users ? error.errorMessage : `RequestId: ${invocation.requestId} Error: ${error.errorMessage}`;
+    const errorMessage = isOfUsersCode
+      ? error.errorMessage
+      : `RequestId: ${invocation.requestId} Error: ${error.errorMessage}`;
     this.log(errorMessage);
     invocation.finish({ payload: JSON.stringify({ ...error, errorMessage }), failed: true });
   }
 
   private report(requestId: string, rssMb?: number): void {
-    const duration = this.deps.clock.now() - (this.invocation?.startedAt ?? 0);
+    const duration = this.options.clock.now() - (this.invocation?.startedAt ?? 0);
     const init = this.initMs === undefined ? "" : `\tInit Duration: ${this.initMs.toFixed(2)} ms`;
     this.initMs = undefined; // Reported once, with the invocation that waited for it.
     const memory = rssMb === undefined ? "" : `\tMax Memory Used: ${rssMb} MB`;
@@ -208,9 +211,9 @@ export class ExecutionEnvironment {
   }
 
   private log(message: string): void {
-    const timestamp = this.deps.clock.now();
+    const timestamp = this.options.clock.now();
     this.invocation?.log.push(message);
-    this.deps.logs?.append(logGroup(this.config.name), this.logStream, [{ timestamp, message }]);
+    this.options.logs?.append(logGroup(this.config.name), this.logStream, [{ timestamp, message }]);
   }
 }
 
@@ -221,7 +224,7 @@ function exitMessage(code: number | null, signal: NodeJS.Signals | null): string
 }
 
 /** Splits a process's output into lines. The runtime's marker is not a line: it ends the output of an invocation. */
-export function readLines(stream: Readable, onLine: (line: string) => void, onMarker: () => void): void {
+function readLines(stream: Readable, onLine: (line: string) => void, onMarker: () => void): void {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   stream.on("data", (chunk: Buffer) => {

@@ -13,15 +13,9 @@ export class AwsChunkedDecoder {
   private line = "";
   private signature = "";
   private trailerLines = "";
-  private readonly verifier: ChunkVerifier | undefined;
 
-  /**
-   * Creates a decoder.
-   * @param verifier verifies the chunks' signatures, if they are signed
-   */
-  constructor(verifier?: ChunkVerifier) {
-    this.verifier = verifier;
-  }
+  /** @param verifier verifies the chunks' signatures, if they are signed */
+  constructor(private readonly verifier?: ChunkVerifier) {}
 
   get done(): boolean {
     return this.state === "done";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ChunkVerifier } from "./chunks";
 
-/** The statement of a verified signature about the request's body. */
+/** The part of a verified signature that concerns the request's body. */
 export interface SignedPayload {
   /** The whole body, which matches its digest. */
   readonly body?: Buffer;
@@ -11,15 +11,18 @@ export interface SignedPayload {
   readonly chunks?: ChunkVerifier;
 }
 
-/** The statement about a request. With a `WeakMap` as its place, V8 keeps many requests until it collects old objects. */
-const statement = Symbol("signedPayload");
+/**
+ * The property of a request that holds its signed payload. With a `WeakMap` instead, V8 would keep many requests until it
+ * collects old objects.
+ */
+const signedPayload = Symbol("signedPayload");
 
-type Verified = IncomingMessage & { [statement]?: SignedPayload };
+type Verified = IncomingMessage & { [signedPayload]?: SignedPayload };
 
 export function setSignedPayload(request: IncomingMessage, payload: SignedPayload): void {
-  (request as Verified)[statement] = payload;
+  (request as Verified)[signedPayload] = payload;
 }
 
 export function signedPayloadOf(request: IncomingMessage): SignedPayload {
-  return (request as Verified)[statement] ?? {};
+  return (request as Verified)[signedPayload] ?? {};
 }

@@ -114,7 +114,7 @@ export function openSeal(location: StoreLocation): { readonly file: SlotFile<Sea
   return { file: SlotFile.create(path, made), lastSequence };
 }
 
-export function newSeal(store: string, state: Seal["state"], lastSequence: number): Seal {
+function newSeal(store: string, state: Seal["state"], lastSequence: number): Seal {
   const sealedFrom = lastSequence + 1;
   return { store, database: randomUUID(), state, sealedFrom, acknowledged: lastSequence };
 }

@@ -13,6 +13,8 @@ const arity: Readonly<Record<ConditionFunction | "size", number>> = {
   contains: 2,
   size: 1,
 };
+/** The names of functions that only conditions may call. */
+export const conditionFunctions: ReadonlySet<string> = new Set(Object.keys(arity));
 const comparators = ["=", "<>", "<=", ">=", "<", ">"] as const;
 const findingOrder = ["parentheses", "function", "misuse", "reserved", "undefined", "arity", "distinct", "operand"];
 

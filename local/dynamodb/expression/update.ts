@@ -1,18 +1,11 @@
 import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
 import type { SetValue, Update, UpdateAction } from "./ast";
+import { conditionFunctions } from "./condition";
 import { OperandParser } from "./operand-parser";
 import { checkDistinctPaths, parsePath } from "./path";
 import type { Scope } from "./scope";
 import { Tokens } from "./tokens";
 
-const conditionFunctions = new Set([
-  "attribute_exists",
-  "attribute_not_exists",
-  "attribute_type",
-  "begins_with",
-  "contains",
-  "size",
-]);
 const typeNames: Readonly<Partial<Record<AttributeType, string>>> = {
   S: "STRING",
   N: "NUMBER",

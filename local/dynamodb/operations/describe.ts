@@ -2,10 +2,9 @@ import { account, region } from "../../account";
 import type { KeySchema } from "../expression/key-condition";
 import { readCounters } from "../store/store";
 import type { Index, Table, Throughput } from "../store/table";
-
 import type { Context } from "./context";
 
-export function tableArn(name: string): string {
+function tableArn(name: string): string {
   return `arn:aws:dynamodb:${region}:${account}:table/${name}`;
 }
 

@@ -33,7 +33,7 @@ export function shownJson(stored: string, projection: Projection | undefined): s
 }
 
 /** Builds an answer from members that are JSON text. */
-export function answer(members: Readonly<Record<string, string | undefined>>, consumed?: object): string {
+function answer(members: Readonly<Record<string, string | undefined>>, consumed?: object): string {
   const parts = Object.entries({ ...members, ConsumedCapacity: consumed && JSON.stringify(consumed) })
     .filter(([, json]) => json !== undefined)
     .map(([name, json]) => `"${name}":${json}`);

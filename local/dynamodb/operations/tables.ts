@@ -24,7 +24,7 @@ export const createTable: Operation = (context, fields) => {
   const throughput = readThroughput(fields);
   const deletionProtected = fields.boolean("DeletionProtectionEnabled") ?? false;
   const tags = readTags(fields);
-  refuseUnknownSettings(fields);
+  refuseUnimplementedSettings(fields);
   fields.check();
   checkBilling(billing, throughput !== undefined);
   const key = toKeySchema(elements, attributes);
@@ -66,7 +66,7 @@ function readIndexes(fields: Fields, parameter: string, scope: NewIndex["scope"]
   return (given ?? []).map((index) => readIndex(index, scope, attributes));
 }
 
-const unknownSettings = [
+const unimplementedSettings = [
   "GlobalTableWitnessUpdates",
   "MultiRegionConsistency",
   "OnDemandThroughput",
@@ -76,7 +76,7 @@ const unknownSettings = [
 ] as const;
 
 /** Refuses settings that are not implemented. Settings without a visible effect here are accepted. */
-export function refuseUnknownSettings(fields: Fields): void {
+export function refuseUnimplementedSettings(fields: Fields): void {
   if (fields.structure("StreamSpecification")?.boolean("StreamEnabled")) {
     throw notImplemented("StreamSpecification", "there are no DynamoDB Streams; leave the parameter out");
   }
@@ -87,7 +87,7 @@ export function refuseUnknownSettings(fields: Fields): void {
   if (tableClass !== undefined && tableClass !== "STANDARD") {
     throw notImplemented(`TableClass ${tableClass}`, "all tables are of class STANDARD");
   }
-  fields.refuse("leave the parameter out", ...unknownSettings);
+  fields.refuse("leave the parameter out", ...unimplementedSettings);
 }
 
 export function checkBilling(billing: string, provisioned: boolean): void {

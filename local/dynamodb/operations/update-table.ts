@@ -12,7 +12,7 @@ import {
   readIndex,
   readThroughput,
 } from "./key-schema";
-import { checkBilling, refuseUnknownSettings } from "./tables";
+import { checkBilling, refuseUnimplementedSettings } from "./tables";
 
 /**
  * Updates a table. Billing, throughput and deletion protection change at once. A global index and its entries are
@@ -22,7 +22,7 @@ export const updateTable: Operation = (context, fields) => {
   const name = fields.tableName();
   const attributes = readAttributes(fields);
   const settings = readSettings(fields);
-  refuseUnknownSettings(fields);
+  refuseUnimplementedSettings(fields);
   const updates = fields.structures("GlobalSecondaryIndexUpdates") ?? [];
   fields.check();
   const nothing = Object.values(settings).every((value) => value === undefined);

@@ -7,21 +7,21 @@ const bucketBytes = Math.ceil(Math.log2(buckets) / 8);
 
 /** Describes a storage key as far as possible: `item {"pk":{"S":"a"}} of table orders`. */
 export function describeKey(key: Buffer, tables: readonly TableDefinition[]): string {
-  const of = key.toString("latin1", 0, 1);
-  if (of === kind.table)
+  const keyKind = key.toString("latin1", 0, 1);
+  if (keyKind === kind.table)
     return key.length > 1 ? `the definition of table ${key.toString("utf8", 1)}` : "the last table id";
-  if (of === kind.copy) return `the copy of the definition of table ${key.toString("utf8", 1)}`;
-  if (of === kind.token || of === kind.forget) return "the token of a transaction";
+  if (keyKind === kind.copy) return `the copy of the definition of table ${key.toString("utf8", 1)}`;
+  if (keyKind === kind.token || keyKind === kind.forget) return "the token of a transaction";
   if (key.length < headBytes) return `the record ${JSON.stringify(key.toString("latin1"))}`;
-  if (of === kind.removed) return "the removal of a table or an index that is under way";
+  if (keyKind === kind.removed) return "the removal of a table or an index that is under way";
   const id = key.readUInt32BE(1);
   const table = tables.find((one) => one.id === id);
   const name = table ? `table ${table.name}` : `a table whose definition is missing (id ${id})`;
-  if (of === kind.count) return `the counters of ${name}`;
-  if (of === kind.expiry) return `an expiry time of ${name}`;
-  if (of === kind.item)
+  if (keyKind === kind.count) return `the counters of ${name}`;
+  if (keyKind === kind.expiry) return `an expiry time of ${name}`;
+  if (keyKind === kind.item)
     return `item ${table ? keyText(key.subarray(headBytes + bucketBytes), table) : hex(key)} of ${name}`;
-  if (of !== kind.index || key.length < headBytes + 4) return `the record ${hex(key)}`;
+  if (keyKind !== kind.index || key.length < headBytes + 4) return `the record ${hex(key)}`;
   const index = table?.indexes.find((one) => one.id === key.readUInt32BE(headBytes));
   return `an entry of ${index ? `index ${index.name}` : "an index"} of ${name}`;
 }

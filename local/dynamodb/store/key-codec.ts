@@ -12,7 +12,7 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  *     index     X table index bucket indexHash indexRange hash range
  *     expiry    E table second hash range        (second: when TTL deletes the item)
  *     count     C table
- *     removed    D kind table index               (a removed table or index whose entries are still to be deleted)
+ *     removed   D kind table index               (a removed table or index whose entries are still to be deleted)
  *     token     K token                          (an applied transaction)
  *     forget    F millisecond token              (when the token is deleted)
  *
@@ -35,9 +35,9 @@ export type Kind = (typeof kind)[keyof typeof kind];
 export const buckets = 0x10000;
 
 /** Builds a key from a kind, 32-bit numbers and a tail. */
-export function compose(of: Kind, numbers: readonly number[], ...tail: readonly Uint8Array[]): Buffer {
+export function compose(keyKind: Kind, numbers: readonly number[], ...tail: readonly Uint8Array[]): Buffer {
   const head = Buffer.allocUnsafe(1 + 4 * numbers.length);
-  head.write(of, 0, "latin1");
+  head.write(keyKind, 0, "latin1");
   for (const [i, number] of numbers.entries()) head.writeUInt32BE(number, 1 + 4 * i);
   return Buffer.concat([head, ...tail]);
 }

@@ -40,33 +40,10 @@ const actions: Readonly<Record<string, string>> = {
 };
 
 /** The query parameters that select another operation. */
-const selectors = [
-  ...["list-type", "location", "uploads", "delete", "tagging", "uploadId"],
-  ...[
-    "acl",
-    "accelerate",
-    "analytics",
-    "append",
-    "attributes",
-    "cors",
-    "encryption",
-    "intelligent-tiering",
-    "inventory",
-  ],
-  ...["legal-hold", "lifecycle", "logging", "metrics", "notification", "object-lock", "ownershipControls", "policy"],
-  ...["policyStatus", "publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention"],
-  ...[
-    "select",
-    "session",
-    "torrent",
-    "versioning",
-    "versions",
-    "website",
-    "metadataTable",
-    "abac",
-    "max-directory-buckets",
-  ],
-];
+const selectors = `list-type location uploads delete tagging uploadId acl accelerate analytics append attributes cors
+  encryption intelligent-tiering inventory legal-hold lifecycle logging metrics notification object-lock
+  ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention
+  select session torrent versioning versions website metadataTable abac max-directory-buckets`.split(/\s+/);
 
 /**
  * Names the operation of a request: scope, method and the parameter that selects it. S3 also uses the name to find its
