@@ -1,7 +1,7 @@
 import type { DuckDBDataChunk } from "@duckdb/node-api";
 import duckdb from "@duckdb/node-bindings";
 
-/** Rows of DuckDB's chunks, at most. */
+/** The maximum number of rows in a DuckDB chunk. */
 export const rowsPerChunk = 2_048;
 
 /**

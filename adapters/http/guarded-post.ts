@@ -40,7 +40,7 @@ export async function guardedPost(post: GuardedPost): Promise<{ readonly status:
 const localhost = /(?:^|\.)localhost\.?$/i;
 
 /** Resolves a URL to the address to connect to. @throws HookRefusedError if the URL may not be posted to */
-export async function checkUrl({
+async function checkUrl({
   url: text,
   targets: { allowLoopback, ownPorts },
   resolveName = allAddresses,

@@ -6,7 +6,7 @@ import { teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
  * The maximum validity of a URL in seconds. Long enough for a shard over a slow connection, and short enough to limit
  * the use of a stolen URL.
  */
-export const maxUrlSeconds = 900;
+const maxUrlSeconds = 900;
 
 /**
  * Presigns every URL that the platform issues. It is valid for one method, one key under the team's prefixes, and at

@@ -105,7 +105,7 @@ export const tag = "serve";
  * Returns a node's name. TensorFlow's graph optimizer orders some operands by the names of their nodes. With equally long names
  * this order is that of the positions, wherever in a graph the nodes are.
  */
-export const nameOf = (node: number): string => `n${String(node).padStart(7, "0")}`;
+const nameOf = (node: number): string => `n${String(node).padStart(7, "0")}`;
 export const referenceTo = ({ node, output }: Value): string => `${nameOf(node)}:${output}`;
 
 /** Returns the bytes of a `saved_model.pb` without variables. The signature is named `serving_default`. */

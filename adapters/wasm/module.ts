@@ -68,7 +68,7 @@ export function instantiate(
   return new api.Instance(module, { env: { memory } }).exports;
 }
 
-export function assemble(functions: readonly WasmFunction[], memory: MemoryImport): Uint8Array {
+function assemble(functions: readonly WasmFunction[], memory: MemoryImport): Uint8Array {
   const { initial, maximum, shared } = memory;
   const flags = (maximum === undefined ? 0 : 1) | (shared ? 2 : 0);
   const limits = [flags, ...unsigned(initial), ...(maximum === undefined ? [] : unsigned(maximum))];

@@ -35,7 +35,7 @@ async function load(
   format: "sample" | "shard",
   size: TargetSize | undefined,
 ): Promise<OpenedSamples> {
-  // The decoders are loaded by those who read images.
+  // Loaded on first use, because most sources need no decoders of images.
   const { readSampleFiles, readShardSamples } = await import("./samples");
   const { writeSamples } = await import("./sample-table");
   const counts = new Array<number>(files.length).fill(format === "sample" ? 1 : 0);

@@ -39,9 +39,8 @@ export function nameOfFiles(files: readonly string[]): string {
 }
 
 /**
- * Returns the files in the order of their rows, which is that of their names, and their format. Of a folder these are
- * all files of a known format at any depth, without those whose name begins with a dot or an underscore, and without
- * empty tables.
+ * Returns the files in the order of their names, which is the order of their rows, and their format. A folder stands for
+ * its files of a known format at any depth, except empty tables and files whose name begins with a dot or an underscore.
  *
  * @throws InvalidInputError if there are none, or of several formats
  */
@@ -53,7 +52,7 @@ export async function listFiles(
   for (const one of typeof source === "string" ? [source] : source) {
     for (const file of await expand(session, one)) found.add(file);
   }
-  const files = [...found].sort(byBytes);
+  const files = [...found].sort(byCodeUnits);
   let known: { readonly file: string; readonly format: Format } | undefined;
   for (const file of files) {
     const format = formatOf(file);
@@ -89,7 +88,7 @@ async function expand(session: DuckDbSession, source: string): Promise<readonly 
   return files;
 }
 
-/** @param above the real paths of the folders above, so that a link to one of them has no end of files */
+/** @param above the real paths of the folders above, because a link to one of them would make the walk endless */
 function* walk(folder: string, above: readonly string[] = []): Generator<string> {
   const real = fs.realpathSync(folder);
   if (above.includes(real)) return;
@@ -111,7 +110,7 @@ function isRead(file: string): boolean {
 }
 
 /** Orders by code units, on every machine alike. */
-function byBytes(a: string, b: string): number {
+function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -5,7 +5,7 @@ import { parseCsvHeader, splitFields } from "./csv-header";
 import { defaultLimits, ExpansionError, openBytes } from "./expansion";
 
 /** The maximum length of a line that DuckDB reads, in bytes. */
-export const maxLineBytes = 2_097_152;
+const maxLineBytes = 2_097_152;
 const newline = 10;
 
 /** Byte order marks of encodings that are not UTF-8, longest first. */

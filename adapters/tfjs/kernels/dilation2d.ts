@@ -10,7 +10,10 @@ interface DilationAttributes {
 
 type Inputs<Names extends string> = KernelArguments<Record<Names, tf.TensorInfo>, DilationAttributes>;
 
-/** Calls `visit` with the places of each output, and of the first elements of x and filter with the largest sum. */
+/**
+ * Calls `visit` for each output with three positions: of the output, and of the elements of x and filter whose sum is the
+ * largest. Of equal sums, the first counts.
+ */
 function forEachLargest(
   { backend, inputs: { x, filter }, attrs: { strides, pad, dilations } }: Inputs<"x" | "filter">,
   visit: (out: number, x: number, filter: number) => void,

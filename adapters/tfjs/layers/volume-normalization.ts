@@ -1,4 +1,4 @@
-/** Lets TensorFlow.js's batch normalization infer volumes, which stock TensorFlow.js does not. */
+/** Batch normalization of volumes in inference, which stock TensorFlow.js does not have. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
 
@@ -16,12 +16,12 @@ interface BatchNormalizationLayer {
   call(inputs: tf.Tensor | tf.Tensor[], options?: Readonly<Record<string, unknown>>): tf.Tensor;
 }
 
-/** Highest rank with the rows' axis that stock TensorFlow.js infers. */
+/** The maximum rank, including the axis of rows, for which stock TensorFlow.js normalizes in inference. */
 export const stockRank = 4;
 
 let installed = false;
 
-/** Installs the computation for this process. Training keeps its own. */
+/** Makes batch normalization accept volumes in inference, for this process. Training keeps the stock computation. */
 export function inferVolumes(): void {
   if (installed) return;
   installed = true;

@@ -32,7 +32,7 @@ export function decodeLz4Frame(frame: Uint8Array): Uint8Array {
   return output;
 }
 
-/** Decodes a block behind the bytes that earlier ones gave, which it may repeat. Returns the new end. */
+/** Decodes a block to `output` from `start` on. It may copy from the output of earlier blocks. Returns the new end. */
 function decodeBlock(block: Uint8Array, output: Uint8Array, start: number): number {
   let at = 0;
   let end = start;
