@@ -79,60 +79,82 @@ export async function withViewSearcher<Result>(
     const workerData: SearchThreadData = { directory: join(session.directory, `search-${index}`), memoryMb };
     return startThread(script, workerData);
   });
-  const here = (search: Search, labels: Promise<EntityLabels>) => findValues(session, search, labels);
-  const findAll: FindAll = async (searches, read) => {
-    let labels: readonly EntityLabels[] | undefined;
-    const reading = read().then(async (found) => {
-      // One thread reads rows in their order.
-      await session.run("SET threads = 1");
-      labels = found;
-      return found;
-    });
-    const left = new Set(searches);
-    const found = new Map<ViewSearch, FoundRows>();
-    const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
-      if (isLocal) return false;
-      if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
-      return search.viewRows * (4 + search.values.length + (search.windows?.columns.length ?? 0)) <= maxEarlyNumbers;
-    };
-    const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
-      for (;;) {
-        const next = [...left].find(mayTake);
-        if (next === undefined) {
-          if (labels !== undefined) return;
-          await reading;
-          continue;
-        }
-        left.delete(next);
-        const ofNext = reading.then((read) => read[next.labels]!);
-        found.set(next, (await find(next.search, ofNext)) ?? (await here(next.search, ofNext)));
-      }
-    };
-    const takeHere = async () => {
-      await reading;
-      await take(here, (one) => !isShared(one));
-      if (threads.length === 0) await take(here, () => true);
-    };
-    const taken = [
-      ...threads.map(({ find }) => take(find, isShared)),
-      // This thread replays rows of one view while DuckDB reads those of another.
-      takeHere(),
-      takeHere().then(() => take(here, () => true)),
-    ];
-    try {
-      await Promise.all(taken);
-      return searches.map((one) => found.get(one)!);
-    } finally {
-      left.clear();
-      // A query waits for the thread that visits its chunks, so no thread ends before its searches.
-      await Promise.allSettled(taken);
-      await session.run(`SET threads = ${session.threads}`);
-    }
-  };
   try {
-    return await work(findAll);
+    return await work((searches, read) => shareSearches({ session, threads, maxEarlyNumbers }, searches, read));
   } finally {
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+}
+
+/**
+ * Divides searches among this thread and the others. A thread takes the next search as soon as it is free: the others from
+ * those that threads can share, this one first from those that they cannot.
+ *
+ * @param maxEarlyNumbers numbers of a view up to which another thread may begin its search before the labels are known
+ */
+async function shareSearches(
+  {
+    session,
+    threads,
+    maxEarlyNumbers,
+  }: {
+    readonly session: DuckDbSession;
+    readonly threads: readonly { readonly find: Find }[];
+    readonly maxEarlyNumbers: number;
+  },
+  searches: readonly ViewSearch[],
+  read: () => Promise<readonly EntityLabels[]>,
+): Promise<readonly FoundRows[]> {
+  const here = (search: Search, labels: Promise<EntityLabels>) => findValues(session, search, labels);
+  let labels: readonly EntityLabels[] | undefined;
+  const reading = read().then(async (found) => {
+    // One thread reads rows in their order.
+    await session.run("SET threads = 1");
+    labels = found;
+    return found;
+  });
+  const left = new Set(searches);
+  const found = new Map<ViewSearch, FoundRows>();
+  /** Whether another thread may take a search. Before the labels are known, only a small view is worth the memory. */
+  const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
+    if (isLocal) return false;
+    if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
+    return search.viewRows * (4 + search.values.length + (search.windows?.columns.length ?? 0)) <= maxEarlyNumbers;
+  };
+  /** Takes searches one after another, until the labels are known and none is left. */
+  const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
+    for (;;) {
+      const next = [...left].find(mayTake);
+      if (next === undefined) {
+        if (labels !== undefined) return;
+        await reading;
+        continue;
+      }
+      left.delete(next);
+      const ofNext = reading.then((read) => read[next.labels]!);
+      found.set(next, (await find(next.search, ofNext)) ?? (await here(next.search, ofNext)));
+    }
+  };
+  /** Takes the searches that no other thread can take; without other threads, all. */
+  const takeHere = async () => {
+    await reading;
+    await take(here, (one) => !isShared(one));
+    if (threads.length === 0) await take(here, () => true);
+  };
+  const taken = [
+    ...threads.map(({ find }) => take(find, isShared)),
+    // This thread replays rows of one view while DuckDB reads those of another.
+    takeHere(),
+    takeHere().then(() => take(here, () => true)),
+  ];
+  try {
+    await Promise.all(taken);
+    return searches.map((one) => found.get(one)!);
+  } finally {
+    left.clear();
+    // A query waits for the thread that visits its chunks, so no thread ends before its searches.
+    await Promise.allSettled(taken);
+    await session.run(`SET threads = ${session.threads}`);
   }
 }
 
