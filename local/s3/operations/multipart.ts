@@ -174,20 +174,7 @@ export async function listMultipartUploads(call: Call): Promise<void> {
       return binary > marker || (binary === marker && idMarker !== "" && uploadId > idMarker);
     })
     .sort((a, b) => (a.binary < b.binary ? -1 : a.binary > b.binary ? 1 : a.uploadId < b.uploadId ? -1 : 1));
-  const prefixes = new Set<string>();
-  const listed: (typeof found)[number][] = [];
-  let truncated = false;
-  for (const upload of found) {
-    const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
-    const common = at < 0 ? undefined : upload.key.slice(0, at + delimiter.length);
-    if (common !== undefined && (prefixes.has(common) || common === keyMarker)) continue;
-    if (listed.length + prefixes.size === limit) {
-      truncated = true;
-      break;
-    }
-    if (common === undefined) listed.push(upload);
-    else prefixes.add(common);
-  }
+  const { listed, prefixes, truncated } = groupUploads(found, { prefix, delimiter, keyMarker, limit });
   const last = listed.at(-1);
   const lastPrefix = [...prefixes].at(-1) ?? "";
   const nextKey = last && last.binary > toBinary(lastPrefix) ? last.key : lastPrefix;
@@ -213,4 +200,31 @@ export async function listMultipartUploads(call: Call): Promise<void> {
     })),
     CommonPrefixes: [...prefixes].map((commonPrefix) => ({ Prefix: encode(commonPrefix) })),
   });
+}
+
+/**
+ * Takes uploads for one page. Uploads whose key has the delimiter after the prefix are grouped into common prefixes, which
+ * also count for the limit.
+ */
+function groupUploads<Listed extends { readonly key: string }>(
+  uploads: readonly Listed[],
+  {
+    prefix,
+    delimiter,
+    keyMarker,
+    limit,
+  }: { readonly prefix: string; readonly delimiter: string; readonly keyMarker: string; readonly limit: number },
+): { readonly listed: readonly Listed[]; readonly prefixes: ReadonlySet<string>; readonly truncated: boolean } {
+  const prefixes = new Set<string>();
+  const listed: Listed[] = [];
+  for (const upload of uploads) {
+    const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
+    const common = at < 0 ? undefined : upload.key.slice(0, at + delimiter.length);
+    // The previous page ended with this common prefix.
+    if (common !== undefined && (prefixes.has(common) || common === keyMarker)) continue;
+    if (listed.length + prefixes.size === limit) return { listed, prefixes, truncated: true };
+    if (common === undefined) listed.push(upload);
+    else prefixes.add(common);
+  }
+  return { listed, prefixes, truncated: false };
 }
