@@ -50,14 +50,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // The log is on the data's disk. A full disk must not end the stack, which waits until there is space again.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const data = resolve(values.data);
-  makeDirectory(data);
-  const { stackFile, logFile } = dataPaths(data);
-  checkLayout(data);
-  const release = lock(data);
-  closeToOthers(data);
-  if (values.detached) printTo(new RotatingLog(logFile));
-  keepLayout(data);
-  if (values.auth || (await createTokenStore(data).required())) await requireTokens(data);
+  const release = await takeData(data, values);
   const stack = await startStack(
     {
       ...{ port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },
@@ -74,6 +67,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     allowLoopbackHooks: values["allow-loopback-hooks"],
     startedAt: new Date().toISOString(),
   };
+  const { stackFile } = dataPaths(data);
   await writeFile(`${stackFile}.tmp`, sealDocument(file));
   await rename(`${stackFile}.tmp`, stackFile);
   process.send?.({ type: "ready", stack: file });
@@ -95,11 +89,26 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.on("SIGTERM", () => void stop());
 }
 
+/** Takes a data directory for this process, and returns a function that releases it. */
+async function takeData(
+  data: string,
+  { detached, auth }: { readonly detached: boolean; readonly auth: boolean },
+): Promise<() => void> {
+  makeDirectory(data);
+  checkLayout(data);
+  const release = lock(data);
+  closeToOthers(data);
+  // Only now, because another stack over the directory writes to its log.
+  if (detached) printTo(new RotatingLog(dataPaths(data).logFile));
+  keepLayout(data);
+  if (auth || (await createTokenStore(data).required())) await requireTokens(data);
+  return release;
+}
+
+/** Returns the data directory of arguments that may be invalid otherwise. */
 function dataOf(argv: readonly string[]): string {
-  return resolve(
-    (parseArgs({ args: [...argv], options: { data: { type: "string" } }, strict: false }).values.data as string) ??
-      ".ringmaster",
-  );
+  const { values } = parseArgs({ args: [...argv], options: { data: { type: "string" } }, strict: false });
+  return resolve(String(values.data ?? ".ringmaster"));
 }
 
 if (require.main === module) {
