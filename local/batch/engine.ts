@@ -149,6 +149,7 @@ export class Engine {
     await this.runner.close();
   }
 
+  /** Moves a job that waits for its dependencies to its next state, if they allow it. */
   private admit(job: Job): void {
     if (job.status !== "SUBMITTED" && job.status !== "PENDING") return;
     if (job.kind === "node") {
@@ -180,22 +181,23 @@ export class Engine {
    */
   private fill(queue: JobQueue): void {
     const waiting = this.waiting.get(queue.jobQueueName);
-    const hanging = new Set<string>();
-    while (waiting && waiting.size > hanging.size) {
+    /** The ids of jobs that no compute environment of the queue can run. Batch leaves them RUNNABLE. */
+    const impossible = new Set<string>();
+    while (waiting && waiting.size > impossible.size) {
       const job = this.next(
         queue,
-        [...waiting.values()].filter(({ jobId }) => !hanging.has(jobId)),
+        [...waiting.values()].filter(({ jobId }) => !impossible.has(jobId)),
       );
       if (!job) return;
-      const verdict = this.verdict(queue, job);
-      if (verdict.kind === "wait") return;
-      if (verdict.kind === "never") {
-        hanging.add(job.jobId);
-        if (job.statusReason !== verdict.statusReason) this.book.update(job, { statusReason: verdict.statusReason });
+      const decision = this.decide(queue, job);
+      if (decision.kind === "wait") return;
+      if (decision.kind === "never") {
+        impossible.add(job.jobId);
+        if (job.statusReason !== decision.statusReason) this.book.update(job, { statusReason: decision.statusReason });
         continue;
       }
       waiting.delete(job.jobId);
-      this.start(job, verdict.computeEnvironment.computeEnvironmentName);
+      this.start(job, decision.computeEnvironment.computeEnvironmentName);
     }
   }
 
@@ -210,7 +212,8 @@ export class Engine {
     return nextByFairShare(policy, waiting, inUse);
   }
 
-  private verdict(queue: JobQueue, job: Job): Decision {
+  /** Decides whether a job of a queue can be placed now, from the resources in use. */
+  private decide(queue: JobQueue, job: Job): Decision {
     const inUse = new Map<string, number>();
     for (const { job: other, vcpus } of this.placed.values()) {
       const name = other.computeEnvironment!;
