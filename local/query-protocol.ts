@@ -4,7 +4,7 @@ import { SignatureError } from "./iam/signature-error";
 import { BodyTooLarge, readBody, ServiceError } from "./wire";
 
 /**
- * The fields of a request in AWS's query protocol, which STS and SNS use. The request is a form, and the answer is XML.
+ * The fields of a request in AWS's query protocol, which STS, SNS and IAM use. The request is a form, and the answer is XML.
  */
 export type Fields = URLSearchParams;
 export type Xml = string | readonly Xml[] | { readonly [name: string]: Xml };

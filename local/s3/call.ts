@@ -145,8 +145,8 @@ export function respondError(call: Call, error: S3Error): void {
   request.resume();
 }
 
-/** Reads a whole number from the query, within bounds. */
-export function queryNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
+/** Reads a whole number from the query. A number above `max` counts as `max`. @throws S3Error 400 InvalidArgument */
+export function queryNumber(query: URLSearchParams, name: string, fallback: number, max: number): number {
   const text = query.get(name);
   if (text === null || text === "") return fallback;
   if (!/^\d+$/.test(text)) {
@@ -154,7 +154,7 @@ export function queryNumber(query: URLSearchParams, name: string, fallback: numb
       extra: { ArgumentName: name, ArgumentValue: text },
     });
   }
-  return Math.min(Number(text), most);
+  return Math.min(Number(text), max);
 }
 
 export function requireQuery(query: URLSearchParams, name: string): string {

@@ -9,7 +9,7 @@ export async function writeDocument(file: string, document: object): Promise<voi
 }
 
 /**
- * Reads such a document. Returns undefined if the file does not exist.
+ * Reads a document that `writeDocument` wrote. Returns undefined if the file does not exist.
  * @param member see `openDocument`
  * @throws DamagedFileError that names the file
  */

@@ -3,7 +3,7 @@ import { checksumHeader } from "./checksums";
 import { invalidArgument, notImplemented, S3Error } from "./errors";
 import type { ObjectRecord, Tags } from "./record";
 
-const kept = [
+const keptHeaders = [
   "content-type",
   "cache-control",
   "content-disposition",
@@ -20,7 +20,7 @@ export type Description = Pick<ObjectRecord, "headers" | "metadata" | "tags" | "
 /** Reads the headers that describe the object to write. @throws S3Error if a header is not implemented or invalid */
 export function describeObject(requestHeaders: IncomingHttpHeaders): Description {
   const headers: Record<string, string> = {};
-  for (const name of kept) {
+  for (const name of keptHeaders) {
     const value = requestHeaders[name];
     if (value !== undefined && value !== "") headers[name] = String(value);
   }
@@ -43,7 +43,7 @@ export function describeObject(requestHeaders: IncomingHttpHeaders): Description
   }
   const encryption = acceptedEncryption(requestHeaders);
   const storageClass = acceptedStorageClass(requestHeaders["x-amz-storage-class"]);
-  refuseUnknown(requestHeaders);
+  refuseUnimplemented(requestHeaders);
   return {
     headers,
     metadata,
@@ -79,7 +79,7 @@ function acceptedStorageClass(value: string | readonly string[] | undefined): st
 }
 
 /** Refuses headers that would change the meaning of the write and are not implemented. */
-function refuseUnknown(headers: IncomingHttpHeaders): void {
+function refuseUnimplemented(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) {
     if (/^x-amz-(server-side-encryption-customer-|object-lock-|website-redirect-|write-offset-|grant-)/.test(name)) {
       throw notImplemented(`the header ${name}`);
@@ -156,7 +156,7 @@ export function attachmentOf(disposition: string | undefined): string {
   return /^\s*attachment\s*(?:;|$)/i.test(disposition) ? disposition : `attachment${parameters}`;
 }
 
-const overrides: ReadonlyMap<string, string> = new Map(kept.map((name) => [`response-${name}`, name]));
+const overrides: ReadonlyMap<string, string> = new Map(keptHeaders.map((name) => [`response-${name}`, name]));
 
 /** Returns the headers from `response-content-type=…` and similar parameters, which replace headers of one answer. */
 export function responseOverrides(query: URLSearchParams): Record<string, string> {

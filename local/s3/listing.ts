@@ -114,7 +114,7 @@ class Walk {
  * The time that a folder must be unchanged before it is cached. Its time stamp is too coarse to show changes at shorter
  * intervals.
  */
-const settledMilliseconds = 200;
+const minUnchangedMs = 200;
 const maxEntries = 500_000;
 
 /**
@@ -132,7 +132,7 @@ export class FolderCache {
     if (known?.modified === modified) return known.entries;
     if (known) this.forget(directory);
     const entries = readFolder(directory);
-    if (entries.length > 1000 && Date.now() - Number(modified / 1_000_000n) > settledMilliseconds) {
+    if (entries.length > 1000 && Date.now() - Number(modified / 1_000_000n) > minUnchangedMs) {
       this.folders.set(directory, { modified, entries });
       this.size += entries.length;
       for (const oldest of this.folders.keys()) {

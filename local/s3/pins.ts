@@ -17,6 +17,7 @@ export class Pins {
     };
   }
 
+  /** Removes a resource at once, or when its last reader has released it. */
   whenFree(name: string, remove: () => void): void {
     if (this.readers.has(name)) this.removals.set(name, remove);
     else remove();

@@ -60,6 +60,7 @@ function requireType(condition: RangeCondition, type: KeyType): void {
   }
 }
 
+/** Adds the condition on each key attribute to `byName`. @throws ValidationException for any other condition */
 function collect(condition: Condition, byName: Map<string, RangeCondition>): void {
   switch (condition.kind) {
     case "and":

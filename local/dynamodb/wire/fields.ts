@@ -159,11 +159,13 @@ export class Fields {
     this.broken.push(`Value ${shown} at '${this.at(name)}' failed to satisfy constraint: Member must ${rule}`);
   }
 
+  /** Records that a required member is missing. Returns `standIn`, so that all members are read before `check`. */
   missing<T>(name: string, standIn: T): T {
     this.breaks(name, undefined, "not be null");
     return standIn;
   }
 
+  /** @throws ValidationException with the violated constraints of all members that were read */
   check(): void {
     const count = this.broken.length;
     if (count === 0) return;
