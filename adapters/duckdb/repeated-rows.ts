@@ -44,6 +44,10 @@ export class RepeatedRows {
     }
   }
 
+  /**
+   * Returns the share of rows that repeat an earlier row, and the share of test rows that are also training rows. Call it
+   * once, after all rows are added.
+   */
   finish(): { readonly duplicateShare: number; readonly leakedShare: number } {
     let [repeats, leaked, testRows] = [0, 0, 0];
     for (const lists of this.ranges) {

@@ -104,7 +104,7 @@ function sumOf({ train, validation, test }: Readonly<Record<SplitName, number>>)
  *
  * @param splitOf index into `splitNames` of each row
  */
-export async function splitRuleBroken(
+export async function brokenSplitReasons(
   session: DuckDbSession,
   table: string,
   { schema, split: { by, column: name } }: Pick<DatasetDraft, "schema" | "split">,

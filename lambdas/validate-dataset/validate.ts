@@ -3,7 +3,7 @@ import { profileDataset } from "../../adapters/duckdb/dataset-profile";
 import { columnTypes, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
-import { splitRuleBroken } from "../../adapters/duckdb/split-rows";
+import { brokenSplitReasons } from "../../adapters/duckdb/split-rows";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
@@ -58,7 +58,7 @@ export async function validateDataset(input: {
 
     const splitOf = await readSplits(manifest, objects);
     const profile = await profileDataset(session, table, manifest, splitOf);
-    const splitReasons = await splitRuleBroken(session, table, manifest, splitOf);
+    const splitReasons = await brokenSplitReasons(session, table, manifest, splitOf);
     const output = await accepted(manifest, profile, splitReasons, objects);
     if (!contract) return output;
     return withReport(output, await checkVersion(manifest, files, contract, objects), contract, objects);

@@ -14,7 +14,7 @@ export interface ExpansionLimits {
 /** Thrown by the stream of a file that expands too far. The message is a rule: "must …". */
 export class ExpansionError extends Error {}
 
-/** gzip stores a repeated byte in 1/1032 of its size; rows of real data reach 1/5 to 1/50. */
+/** Returns the default limits. gzip stores a repeated byte in 1/1032 of its size; rows of real data reach 1/5 to 1/50. */
 export function defaultLimits(): ExpansionLimits {
   const ratio = Number(process.env["RINGMASTER_MAX_EXPANSION"] ?? 200);
   return { ratio: ratio >= 1 ? ratio : 200, freeBytes: 256 * 1024 * 1024 };
@@ -25,16 +25,16 @@ export function openBytes(file: string, limits = defaultLimits()): Readable {
   const source = fs.createReadStream(file, { highWaterMark: 1024 * 1024 });
   if (!/\.t?gz$/i.test(file)) return source;
   const { size } = fs.statSync(file);
-  const most = Math.max(limits.freeBytes, size * limits.ratio);
+  const maxBytes = Math.max(limits.freeBytes, size * limits.ratio);
   let bytes = 0;
   const bounded = new Transform({
     readableHighWaterMark: 1024 * 1024,
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes <= most) return done(null, chunk);
+      if (bytes <= maxBytes) return done(null, chunk);
       const rule =
-        `must expand to at most ${formatBytes(most)} (${limits.ratio} times its ${formatBytes(size)}): it is no data, or ` +
-        "set RINGMASTER_MAX_EXPANSION to a larger ratio";
+        `must expand to at most ${formatBytes(maxBytes)} (${limits.ratio} times its ${formatBytes(size)}): check that the ` +
+        "file holds the rows that you expect, or set RINGMASTER_MAX_EXPANSION to a larger ratio";
       done(new ExpansionError(rule));
     },
   });

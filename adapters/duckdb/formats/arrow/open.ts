@@ -13,7 +13,7 @@ export function openArrow(session: DuckDbSession, file: string): Promise<TableFi
 }
 
 async function load(session: DuckDbSession, file: string, table: string): Promise<TableFile> {
-  // Arrow's library is loaded by those who read its files.
+  // Loaded on first use, because only Arrow files need the library.
   const { writeArrowTable } = await import("./table");
   // Each file is a table of its own, and so has a form of its own.
   return { file, types: await writeArrowTable(session, file, table), form: table, read: () => table };
