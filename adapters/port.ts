@@ -86,7 +86,7 @@ function union(permissions: readonly Permission[]): readonly Permission[] {
   return [...actions].map(([resource, all]) => ({ resource, actions: [...all].sort() }));
 }
 
-/** Factories that stand for those of ports, as in tests. */
+/** Factories that replace those of ports. Tests use them. */
 export type Replacements = readonly (readonly [port: Port<unknown>, make: (scope: TeamScope) => unknown])[];
 
 /** A team's ports, with its name and the scope of the process. */
@@ -95,11 +95,11 @@ export type TeamOf<TeamPorts extends Ports> = TeamScope & Made<TeamPorts>;
 /** The ports of a process: those that no team owns, and the way to each team's. */
 export type Deployment<SharedPorts extends Ports, TeamPorts extends Ports> = Scope &
   Made<SharedPorts> & {
-    /** @throws InvalidInputError where the name is none */
+    /** Returns the ports of a team. @throws InvalidInputError if the name cannot be that of a team */
     forTeam(team: string): TeamOf<SharedPorts & TeamPorts>;
   };
 
-/** More than a process serves teams. A team's ports are made again where they were dropped. */
+/** The maximum number of teams whose ports a process keeps. The ports of a dropped team are made again when needed. */
 const maxTeams = 1_000;
 
 /** Makes each port when it is first needed, once. Clients connect when they are first used. */
@@ -126,15 +126,15 @@ export function deploy<SharedPorts extends Ports, TeamPorts extends Ports>(
   }
 
   type Team = TeamOf<SharedPorts & TeamPorts>;
-  const platforms = new BoundedMap<string, Team>(maxTeams);
+  const teams = new BoundedMap<string, Team>(maxTeams);
   const deployment = { ...scope, ...madeFor(shared, undefined, new Map()) };
   const forTeam = (name: string): Team => {
     const team = checkTeamName(name);
-    const known = platforms.get(team);
+    const known = teams.get(team);
     if (known) return known;
-    const platform = { ...deployment, ...madeFor(ofTeam, team, new Map()), team } as Team;
-    platforms.set(team, platform);
-    return platform;
+    const ports = { ...deployment, ...madeFor(ofTeam, team, new Map()), team } as Team;
+    teams.set(team, ports);
+    return ports;
   };
   return { ...deployment, forTeam } as Deployment<SharedPorts, TeamPorts>;
 }

@@ -19,8 +19,9 @@ export interface StepEvent {
 }
 
 /**
- * Makes a handler of the state machine from the ports that the step uses. The step receives the ports of the run's team. Log lines
- * name the run and the request. Domain errors get the names that the state machine's Retry and Catch know: their code, or `RETRYABLE`.
+ * Makes a handler of the state machine from the ports that the step uses. The step receives the ports of the run's team. Log
+ * lines name the run and the request. Domain errors get the names that the state machine's Retry and Catch know: their
+ * code, or `RETRYABLE`.
  */
 export function stepHandler<StepPorts extends Ports, Event extends StepEvent, Result>(
   ports: StepPorts,
@@ -32,8 +33,8 @@ export function stepHandler<StepPorts extends Ports, Event extends StepEvent, Re
       const logger = requestLogger.with({ runId: event.runId });
       const startedAt = clock.now();
       try {
-        const platform = forTeam(await owners.findTeam(event.runId));
-        const result = await execute({ ...platform, logger }, event);
+        const teamPorts = forTeam(await owners.findTeam(event.runId));
+        const result = await execute({ ...teamPorts, logger }, event);
         logger.log("info", "step done", { milliseconds: clock.now() - startedAt });
         return result;
       } catch (error) {
@@ -44,7 +45,7 @@ export function stepHandler<StepPorts extends Ports, Event extends StepEvent, Re
   );
 }
 
-/** Lambda reports an error by its name; the state machine matches names. */
+/** Names a domain error for the state machine, which matches the names that Lambda reports. */
 function named(error: unknown): unknown {
   if (!(error instanceof RingmasterError)) return error;
   const renamed = new Error(error.message, { cause: error });

@@ -20,7 +20,9 @@ import { sharedJobs } from "../dynamodb/shared-jobs";
 import { sharedPort } from "../port";
 import { describeAll, failedChildren, outcomeOf, spansOf, workerJobsOf } from "./job-details";
 
-/** Time for which the newest revisions count as known. A run that begins in it may begin with the ones before. */
+/**
+ * The time for which the newest revisions are cached. A run that begins in this time may use the revisions before them.
+ */
 const newestForMs = 60_000;
 
 /**

@@ -10,7 +10,7 @@ import { sharedPort } from "../port";
 import { printLine } from "../process-scope";
 
 /** The maximum number of values of one metric in one line (embedded metric format). */
-const valuesALine = 100;
+const maxValuesPerLine = 100;
 
 /**
  * Creates a meter that writes CloudWatch's embedded metric format, one JSON line per call. CloudWatch reads the metrics
@@ -24,7 +24,7 @@ const valuesALine = 100;
 export function createEmfMeter(write: (line: string) => void, clock: Clock, platform: string): Meter {
   return {
     emit(measures, team, about) {
-      for (let from = 0; ; from += valuesALine) {
+      for (let from = 0; ; from += maxValuesPerLine) {
         const part = partOf(measures, from);
         const directives = directivesOf(part, team !== undefined);
         if (directives.length === 0) return;
@@ -49,7 +49,7 @@ function partOf(measures: Measures, from: number): Measures {
   const parts = Object.entries(measures).flatMap(([name, value]) => {
     const values = (typeof value === "number" ? [value] : value)
       .filter(Number.isFinite)
-      .slice(from, from + valuesALine);
+      .slice(from, from + maxValuesPerLine);
     return values.length === 0 ? [] : [[name, values.length === 1 ? values[0] : values]];
   });
   return Object.fromEntries(parts) as Measures;

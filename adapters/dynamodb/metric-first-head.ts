@@ -6,8 +6,8 @@ import { draftBatch, partsOf } from "./metric-calls";
 import { logLimits } from "./metric-log";
 import { pkOf } from "./metric-rows";
 
-/** An empty log. */
-const nothing = { idOf: () => undefined, isStored: () => false, metrics: 0 };
+/** The properties of an empty log that a batch depends on. */
+const emptyLog = { idOf: () => undefined, isStored: () => false, metrics: 0 };
 
 /**
  * Builds the head of a new run's log as the first `append` would leave it, so that a run is created together with its
@@ -20,7 +20,7 @@ export function firstHead(
 ): Record<string, unknown> | undefined {
   const call = { receipt, settle: () => undefined, fail: () => undefined, failed: false };
   const parts = partsOf(series, call);
-  const batch = parts.length === 1 ? draftBatch(nothing, parts, new Set()) : undefined;
+  const batch = parts.length === 1 ? draftBatch(emptyLog, parts, new Set()) : undefined;
   if (!batch) return undefined;
   const log = LogState.empty(logLimits.segment);
   log.apply(batch);

@@ -18,7 +18,7 @@ import type { Table } from "./table";
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
 const retry = { rounds, pause: pauseBeforeRound };
-/** More than a process meets. */
+/** The number of recorded instance types that a process remembers, over all runs. */
 const maxRemembered = 100_000;
 /** The number of complete records in the cache. Large ones are not cached. */
 const maxLatest = 1_000;

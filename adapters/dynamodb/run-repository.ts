@@ -9,7 +9,7 @@ import { createRunSteps, runKey, runOf, stillOpen } from "./run-steps";
 import type { Item, Table, Write } from "./table";
 import { createWorkerRepository } from "./worker-repository";
 
-/** Every team's runs in the Catalog table; keys and mechanisms in docs/access-patterns.md, "Runs". */
+/** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
 export function createRunRepository(table: Table): AllRuns<FirstRecord> {
   const steps = createRunSteps(table);
   const { find } = steps;

@@ -7,7 +7,7 @@ import { teamPort } from "../port";
 import { absent, ex } from "./expression";
 import { catalogTable, type Item, type Table } from "./table";
 
-/** Age of a version that `findRecent` returns. */
+/** The maximum age of a version that `findRecent` returns. */
 const maxAgeMs = 5_000;
 const maxCached = 500;
 

@@ -5,7 +5,7 @@ import { containerIndexOf } from "../../platform/members";
 import { readJobLogs } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
-/** Clocks of Batch and of a worker's host differ by less. */
+/** The maximum difference between the clocks of Batch and of a worker's host. */
 const clockSkewMs = 30_000;
 
 /** The maximum number of streams in one FilterLogEvents request. */

@@ -42,13 +42,17 @@ function known({ first, last, least, greatest, count }: DirectoryEntry): Known {
   return { points: [first, least, greatest, last].sort(comparePoints), count };
 }
 
-/** @param all in order */
-export function decimate(all: readonly Known[], most: number): MetricPoint[] {
+/**
+ * Keeps the first and the last point, and the extremes of each stretch between them.
+ *
+ * @param all in order
+ */
+export function decimate(all: readonly Known[], maxPoints: number): MetricPoint[] {
   const total = all.reduce((sum, { count }) => sum + count, 0);
-  if (total <= most) return all.flatMap(({ points }) => points);
+  if (total <= maxPoints) return all.flatMap(({ points }) => points);
   const [first, last] = [all[0]!.points[0]!, all.at(-1)!.points.at(-1)!];
-  if (most < 2) return [last];
-  const stretches = Math.floor((most - 2) / 2);
+  if (maxPoints < 2) return [last];
+  const stretches = Math.floor((maxPoints - 2) / 2);
   const chosen = [first];
   let before = 0;
   for (let i = 0; i < all.length && stretches > 0; ) {

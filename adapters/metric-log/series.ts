@@ -17,7 +17,7 @@ export interface DirectoryEntry {
   /** By value; NaN only if all are NaN. */
   readonly least: MetricPoint;
   readonly greatest: MetricPoint;
-  /** Times. */
+  /** The earliest and the latest time of the points. */
   readonly earliest: number;
   readonly latest: number;
 }
@@ -88,7 +88,7 @@ interface ApartSeries<Entry extends DirectoryEntry = DirectoryEntry> extends Sto
 }
 
 /** Number of rounds in which only the wider of two overlapping entries is read. Later rounds read both. */
-const patientRounds = 3;
+const widerOnlyRounds = 3;
 
 /**
  * Reads the entries that would otherwise be counted twice: those that reach over the range's ends, and those that
@@ -105,7 +105,7 @@ export async function setApart<Entry extends DirectoryEntry>(
     const opening =
       round === 0
         ? closed.filter((entry) => reachesOut(entry, range) || (identity === "step" && entry.repeats))
-        : meeting(closed, loose, identity, round <= patientRounds);
+        : overlapping(closed, loose, identity, round <= widerOnlyRounds);
     if (round > 0 && opening.length === 0) break;
     const chosen = new Set(opening);
     const opened = await series.openEntries(opening);
@@ -122,11 +122,16 @@ export async function openAll(series: StoredSeries, identity: PointIdentity): Pr
   return mergePoints([...series.loose, ...opened.flat()], identity);
 }
 
-function meeting<Entry extends DirectoryEntry>(
+/**
+ * Returns the entries to read next: those that contain a loose point, and of two overlapping entries the wider one.
+ *
+ * @param widerOnly otherwise both of two overlapping entries
+ */
+function overlapping<Entry extends DirectoryEntry>(
   entries: readonly Entry[],
   loose: readonly MetricPoint[],
   identity: PointIdentity,
-  patient: boolean,
+  widerOnly: boolean,
 ): Entry[] {
   const order = identity === "step" ? (a: MetricPoint, b: MetricPoint) => a.step - b.step : comparePoints;
   const chosen = new Set<Entry>();
@@ -135,9 +140,9 @@ function meeting<Entry extends DirectoryEntry>(
     if (before && order(entry.first, before.last) <= 0) {
       const wider = width(entry) > width(before) ? entry : before;
       chosen.add(wider);
-      if (!patient) chosen.add(entry).add(before);
+      if (!widerOnly) chosen.add(entry).add(before);
       const other = wider === entry ? before : entry;
-      before = patient ? other : order(entry.last, before.last) > 0 ? entry : before;
+      before = widerOnly ? other : order(entry.last, before.last) > 0 ? entry : before;
     } else before = entry;
   }
   let at = 0;

@@ -3,7 +3,7 @@ import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 
 /** The maximum number of requests per address in five minutes: far above a busy client, far below a flood. */
-const requestsOfAddress = 10_000;
+const maxRequestsPerAddress = 10_000;
 
 /**
  * The rules of AWS's common set that only count. They search bodies for attacks. The API's bodies are JSON that is
@@ -38,7 +38,7 @@ export class StageWebAcl extends Construct {
           priority: 0,
           action: { block: {} },
           statement: {
-            rateBasedStatement: { limit: requestsOfAddress, aggregateKeyType: "IP", evaluationWindowSec: 300 },
+            rateBasedStatement: { limit: maxRequestsPerAddress, aggregateKeyType: "IP", evaluationWindowSec: 300 },
           },
           visibilityConfig: seen("api-rate"),
         },

@@ -1,6 +1,6 @@
 /**
- * Completes TensorFlow.js's convolutions: it refuses causal padding, leaves out the dilation of depthwise ones, and cannot
- * train dilated ones of images that have no activation.
+ * Completes TensorFlow.js's convolutions. Stock TensorFlow.js refuses causal padding, ignores the dilation of depthwise
+ * convolutions, and cannot train dilated convolutions of images that have no activation.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
@@ -61,7 +61,7 @@ export function completeConvolutions(): void {
   };
 }
 
-/** Whether stock TensorFlow.js computes a layer, given its class and configuration, otherwise. */
+/** Returns whether stock TensorFlow.js refuses a layer of this class and configuration, or computes it differently. */
 export function isIncomplete(className: string, config: Readonly<Record<string, unknown>>): boolean {
   if (className === "Conv1D") return config["padding"] === "causal";
   return className === "DepthwiseConv2D" && [config["dilationRate"] ?? 1].flat().some((rate) => rate !== 1);
