@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
+import { derivedUuid } from "../derived-uuid";
 import type { DurableQueue } from "../durable-queue";
 import type { EmittedEvent } from "../service";
 import { Journal } from "../storage/journal";
@@ -124,7 +125,8 @@ export class Bus {
     const rule = this.options.rules.get(name);
     if (rule?.State === "ENABLED") {
       const event = { source: "aws.events", detailType: "Scheduled Event", resources: [ruleArn(name)], detail: {} };
-      const stamped = { ...this.stamp(event, dueAt), id: idOf(`${name} ${dueAt}`) };
+      // The same firing has the same id.
+      const stamped = { ...this.stamp(event, dueAt), id: derivedUuid(`${name} ${dueAt}`) };
       await this.queue.addAll(messagesFor(stamped, rule));
     }
     await this.schedule(name);
@@ -146,12 +148,6 @@ export class Bus {
       // The journal keeps the events for the next start.
       .catch((error) => void process.stderr.write(`events: ${error}\n`));
   }
-}
-
-/** Derives an id from text, so that the same firing has the same id. */
-function idOf(text: string): string {
-  const hash = createHash("sha256").update(text).digest("hex");
-  return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function messagesFor(event: BusEvent, rule: Rule): readonly { id: string; item: TargetMessage }[] {

@@ -1,6 +1,6 @@
 import { resourceNotFound, validation } from "../errors";
 import { type TableDefinition, toDefinition } from "../store/table";
-import type { Fields } from "../wire/fields";
+import { type Fields, tableArn } from "../wire/fields";
 import type { Context, Operation } from "./context";
 
 export function readTags(fields: Fields): Record<string, string> {
@@ -41,7 +41,7 @@ function change({ store, catalog }: Context, fields: Fields, next: (tags: Tags) 
 function resourceName(fields: Fields): string {
   const arn = fields.requiredString("ResourceArn");
   fields.check();
-  const name = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/.exec(arn)?.[1];
+  const name = tableArn.exec(arn)?.[1];
   if (!name) throw validation(`Invalid TableArn: Invalid ResourceArn provided as input ${arn}`);
   return name;
 }

@@ -4,7 +4,8 @@ import type { Item } from "../value/attribute-value";
 import { readItem } from "../value/read";
 
 const tableName = /^[a-zA-Z0-9_.-]{3,255}$/;
-const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/;
+/** Matches the ARN of a table, with its name as the first group. */
+export const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/;
 const namePattern = "[a-zA-Z0-9_.-]+";
 
 /**

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
+import { derivedUuid } from "../../derived-uuid";
 import { childMachine } from "../arns";
 import { byteLength, type Json, maxPayloadBytes } from "../json";
 import type { ExecutionSummary } from "../store/records";
@@ -60,7 +60,8 @@ export async function runMap(
     while (next < inputs.length && !failed && !signal.aborted) {
       const index = next;
       next += 1;
-      const name = childName(`${parent.machine}/${parent.name}/${state}/${id}/${index}`);
+      // AWS also gives child executions names in the form of UUIDs.
+      const name = derivedUuid(`${parent.machine}/${parent.name}/${state}/${id}/${index}`);
       const child = { machine, name, input: JSON.stringify(inputs[index]), definition };
       running.add(child);
       const { status, output = "null" } = await children.run(child);
@@ -91,18 +92,6 @@ export async function runMap(
     error: "States.DataLimitExceeded",
     cause: `The state/task '${state}' returned a result with a size exceeding the maximum number of bytes service limit.`,
   };
-}
-
-/** Returns a name in the form of those that AWS gives to child executions. */
-function childName(path: string): string {
-  const digits = createHash("sha256").update(path).digest("hex");
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    digits.slice(12, 16),
-    digits.slice(16, 20),
-    digits.slice(20, 32),
-  ].join("-");
 }
 
 /** Returns the definition of a distributed Map's children. */
