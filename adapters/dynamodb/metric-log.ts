@@ -1,5 +1,5 @@
 import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
-import { type FoldSizes, groupOf } from "../metric-log/fold";
+import { type FoldSizes, foldSizes, groupOf } from "../metric-log/fold";
 import { LogState, type Segment, type SegmentLimits } from "../metric-log/log-state";
 import {
   addPoints,
@@ -30,7 +30,7 @@ export interface LogLimits {
 export const logLimits: LogLimits = {
   // About 400 points per metric and per item of the table. A reader reads at most as much that is not folded.
   segment: { batches: 512, bytesPerMetric: 4 * 1024, minBytes: 128 * 1024, maxBytes: 1024 * 1024 },
-  fold: { entryPoints: 512, blockPoints: 2_048 },
+  fold: foldSizes,
   youngBytes: 4 * 1024,
   batchesPerState: 32,
 };
@@ -48,7 +48,7 @@ const bytesPerPoint = 12;
  * determines order, receipts and metric numbers. Everything else (the head's state, segments folded by metric) is
  * derived from the batches, and any process may compute it any number of times.
  *
- * Callers must run the methods that access the table one after another (see `RunLogs`).
+ * Callers must run the methods that access the table one after another (see `MetricLogs`).
  */
 export class MetricLog {
   private state: LogState;
@@ -91,7 +91,7 @@ export class MetricLog {
     return this.loaded;
   }
 
-  /** Returns the number of metrics with a number. */
+  /** Returns the number of metrics that have points. Their numbers count from 0. */
   get metrics(): number {
     return this.state.statistics.names.length;
   }

@@ -96,7 +96,7 @@ export async function ingest(
 }
 
 /** Number of values in one line of the log. More values become another line; fewer would cost more to store. */
-const valuesALine = 100;
+const maxValuesPerLine = 100;
 const lineEveryMs = 10_000;
 
 /**
@@ -115,7 +115,7 @@ export class IngestLag {
     if (!Number.isFinite(newest)) return;
     if (this.values.length === 0) this.firstAt = now;
     this.values.push(Math.max(0, now - newest) / 1000);
-    if (this.values.length < valuesALine && now - this.firstAt < lineEveryMs) return;
+    if (this.values.length < maxValuesPerLine && now - this.firstAt < lineEveryMs) return;
     this.meter.emit({ MetricIngestLag: this.values });
     this.values = [];
   }
