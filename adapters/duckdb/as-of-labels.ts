@@ -8,7 +8,7 @@ import { openSource, type Source } from "./source";
 export interface LabelFile {
   /** CSV, Parquet or JSON. */
   readonly file: string;
-  /** The file's columns. */
+  /** All columns of the file, which the joined rows keep. */
   readonly own: readonly string[];
   /** Column of the time at which a row's features are wanted. */
   readonly time: string;
@@ -20,11 +20,7 @@ export interface LabelFile {
  * `label#`, the number of the row from 0.
  */
 export async function openLabels(session: DuckDbSession, { file, own, time, definitions }: LabelFile) {
-  const reserved = own.filter((name) => name.endsWith("#"));
-  if (reserved.length > 0) {
-    const problems = reserved.map((name): Problem => ({ path: name, rule: "must not end in #; rename the column" }));
-    throw new InvalidInputError(`${file} cannot be joined`, problems);
-  }
+  refuseReservedNames(file, own);
   const keys = definitions.map(({ entities, columns }) => entities.map((name) => ({ name, type: columns[name]! })));
   const all = [...new Set([...own, time, ...keys.flat().map(({ name }) => name)])];
   const source = await openSource(
@@ -57,6 +53,24 @@ export async function openLabels(session: DuckDbSession, { file, own, time, defi
       .flat()
       .map((key) => ({ name: key.name, cast: nameOf(key), rule: `must be of type ${key.type}`, optional: true })),
   ];
+  const entities = keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type })));
+  return { source, entities, ...(await checkLabels(session, source, file, checks)) };
+}
+
+/** Refuses columns whose names could be those of the columns that are added. */
+function refuseReservedNames(file: string, own: readonly string[]): void {
+  const reserved = own.filter((name) => name.endsWith("#"));
+  if (reserved.length === 0) return;
+  const problems = reserved.map((name): Problem => ({ path: name, rule: "must not end in #; rename the column" }));
+  throw new InvalidInputError(`${file} cannot be joined`, problems);
+}
+
+/**
+ * Counts the labels, and finds the first and the last time, in milliseconds since the epoch.
+ *
+ * @throws InvalidInputError if a value does not fit its type
+ */
+async function checkLabels(session: DuckDbSession, source: Source, file: string, checks: readonly Check[]) {
   const [found] = await source.reading(() =>
     session.rows(
       `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#",
@@ -64,16 +78,10 @@ export async function openLabels(session: DuckDbSession, { file, own, time, defi
     ),
   );
   if (found!["unfit#"] !== 0) await refuseUnfit(session, file, checks);
-  const [rows, first, last] = ["rows#", "first#", "last#"].map((name) => Number(found![name])) as [
-    number,
-    number,
-    number,
-  ];
-  const entities = keys.map((some) => some.map((key) => ({ column: nameOf(key), type: key.type })));
-  return { source, entities, rows, first, last };
+  return { rows: Number(found!["rows#"]), first: Number(found!["first#"]), last: Number(found!["last#"]) };
 }
 
-/** Rows of a row group up to which threads share the rows of a Parquet file well. */
+/** The maximum number of rows of a row group with which threads share the rows of a Parquet file evenly. */
 const maxGroupRows = 1 << 18;
 
 /** Returns whether the rows are read from the file each time, which takes less time than a table of them. */
