@@ -9,7 +9,7 @@ import { loaderModule, loaderSource } from "./mlflow/loader";
 import { checkedModel } from "./to-onnx";
 import { documents } from "./transform-document";
 
-/** The MLflow release that `test/peers/mlflow-load.test.ts` uses to load the directory. */
+/** The MLflow release that `test/peers/mlflow-load.py` uses to load the directory. */
 const mlflowVersion = "3.17.0";
 const pythonVersion = "3.11.0";
 /** The packages that the loader imports. `mlflow.onnx.load_model` needs `onnx` as well. */

@@ -1,5 +1,6 @@
 import { EmptyDatasetError } from "../../../core/datasets/errors";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { digestOf } from "../../../core/digest";
 import type { DuckDbSession } from "../session";
 import type { TargetSize } from "./image-header";
 import { nameOfFiles } from "./source-files";
@@ -22,7 +23,7 @@ export async function openSamples(
 ): Promise<OpenedSamples> {
   const known = opened.get(session) ?? new Map<string, Promise<OpenedSamples>>();
   opened.set(session, known);
-  const key = JSON.stringify([size, files.length, files[0], files.at(-1)]);
+  const key = digestOf({ format, size: size ?? null, files });
   const found = known.get(key) ?? load(session, `samples_${known.size}`, files, format, size);
   known.set(key, found);
   return found;

@@ -48,7 +48,7 @@ export function verdictPassed(checks: readonly GateCheck[]): boolean {
 
 export type HttpCheck = Extract<ExternalCheck, { readonly kind: "http" }>;
 
-/** The body of a request to an HTTP check: docs/gates.md, "A check of one's own". */
+/** The body of a request to an HTTP check: docs/gates.md, "Your own checks". */
 export interface HookRequest {
   readonly type: "ringmaster.check";
   readonly check: string;
