@@ -3,6 +3,7 @@ import * as layers from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../adapters/tfjs/layers/register";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
+import { allLayers } from "./canonical-names";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
 import { installBatchNormalization } from "./layers/batch-normalization";
@@ -30,6 +31,7 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     checkShapes(model, definition);
     checkWeights(model);
     checkClasses(model);
+    checkDropouts(model);
     checkLogits(model, definition);
   } catch (error) {
     discard(model);
@@ -170,6 +172,17 @@ function checkWeights(model: layers.LayersModel): void {
   if (stateful) {
     throw new ModelError(
       `The layer '${stateful.name}' is stateful: its state would depend on which worker saw which rows. Set stateful: false.`,
+    );
+  }
+}
+
+/** Refuses a dropout of everything, for which TensorFlow.js drops nothing. It takes a larger rate as 1. */
+function checkDropouts(model: layers.LayersModel): void {
+  for (const layer of allLayers([model])) {
+    const { rate } = layer.getConfig();
+    if (!layer.getClassName().includes("Dropout") || !(Number(rate) >= 1)) continue;
+    throw new ModelError(
+      `The layer '${layer.name}' has rate 1 or more, but it must be below 1: it would drop everything.`,
     );
   }
 }

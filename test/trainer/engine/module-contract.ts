@@ -463,6 +463,14 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         /layer 'max_pooling2d_.*' makes rows of shape \[0,0,1\] from \[2,3,1\].*smaller poolSize/,
       ],
       [
+        "drops everything",
+        stack((each, { outputs }) => [
+          each.dropout({ rate: 1.5, name: "all", inputShape: [6] }),
+          each.dense({ units: outputs }),
+        ]),
+        /The layer 'all' has rate 1 or more, but it must be below 1/,
+      ],
+      [
         "disposed of its weights",
         ({ tf: { sequential, layers } }) => {
           const model = sequential({ layers: [layers.dense({ units: 3, inputShape: [6] })] });
