@@ -176,6 +176,16 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
     },
   ]),
   [
+    "embedding with a mask for attention over a residual branch",
+    [6],
+    (from) => {
+      const steps = layers.embedding({ inputDim: 4, outputDim: 4, maskZero: true }).apply(from) as SymbolicTensor;
+      const seen = ownLayers.multiHeadAttention({ heads: 2, causal: true }).apply(steps) as SymbolicTensor;
+      const joined = layers.add().apply([steps, seen]) as SymbolicTensor;
+      return chain(ownLayers.multiHeadAttention({ heads: 1 }), layers.flatten())(joined);
+    },
+  ],
+  [
     "masked steps for both directions",
     series,
     chain(

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { initializers, layers } from "@tensorflow/tfjs-layers";
 import { type LayerOptions, OwnLayer, type Shape, shown } from "./own-layer";
-import { causalMask } from "./sequence-constants";
+import { causalMask, hiddenScore } from "./sequence-constants";
 
 export interface MultiHeadAttentionOptions extends LayerOptions {
   readonly heads: number;
@@ -20,7 +20,8 @@ type Variable = ReturnType<OwnLayer["addWeight"]>;
 
 /**
  * Multi-head self-attention (Vaswani et al., 2017) on `[rows, time, features]`: softmax(q·kᵀ / √keySize)·v in each head, then
- * a product with the output kernel. One kernel holds the columns of q, k and v, each by head.
+ * a product with the output kernel. One kernel holds the columns of q, k and v, each by head. No position sees the steps that a
+ * mask omits, such as those of `embedding({ maskZero: true })`.
  */
 export class MultiHeadAttention extends OwnLayer {
   static readonly className = "MultiHeadAttention";
@@ -31,7 +32,9 @@ export class MultiHeadAttention extends OwnLayer {
   private readonly dropout: number;
   /** TensorFlow.js's own layer, which calls the operation that the engine replaces by keyed draws. */
   private readonly dropper: ReturnType<typeof layers.dropout>;
-  private mask: Float32Array | undefined;
+  private later: Float32Array | undefined;
+  /** False in models of earlier releases, which ignored masks. */
+  private readonly takesMask: boolean;
   private readonly variables: Variable[] = [];
 
   constructor(options: MultiHeadAttentionOptions) {
@@ -48,6 +51,15 @@ export class MultiHeadAttention extends OwnLayer {
     const isRate = typeof this.dropout === "number" && this.dropout >= 0 && this.dropout < 1;
     this.require(isRate, `dropout is ${shown(this.dropout)}, but must be at least 0 and below 1`);
     this.dropper = layers.dropout({ rate: this.dropout });
+    this.takesMask = (options as { readonly takesMask?: boolean }).takesMask ?? true;
+    this.supportsMasking = this.takesMask;
+  }
+
+  static override fromConfig<T extends tf.serialization.Serializable>(
+    type: tf.serialization.SerializableConstructor<T>,
+    config: tf.serialization.ConfigDict,
+  ): T {
+    return new type({ takesMask: false, ...config });
   }
 
   override build(shape: Shape | Shape[]): void {
@@ -65,11 +77,11 @@ export class MultiHeadAttention extends OwnLayer {
       add("bias", [3 * width], initializers.zeros());
       add("output_bias", [features], initializers.zeros());
     }
-    if (this.causal) this.mask = causalMask(time);
+    if (this.causal) this.later = causalMask(time);
     this.built = true;
   }
 
-  protected override compute(x: tf.Tensor, training: boolean): tf.Tensor {
+  protected override compute(x: tf.Tensor, training: boolean, mask: tf.Tensor | undefined): tf.Tensor {
     const [rows, time, features] = x.shape as [number, number, number];
     const [heads, size] = [this.heads, this.keySize as number];
     const [kernel, outputKernel, bias, outputBias] = this.variables.map((variable) => variable.read());
@@ -83,18 +95,24 @@ export class MultiHeadAttention extends OwnLayer {
       tf.Tensor,
     ];
     const drop = (weights: tf.Tensor) => this.dropper.call(weights, { training }) as tf.Tensor;
-    const joined = tf.transpose(attend(q, k, v, this.maskTensor(time), drop), [0, 2, 1, 3]);
+    const joined = tf.transpose(attend(q, k, v, this.addend(rows, time, mask), drop), [0, 2, 1, 3]);
     const flat = tf.reshape(joined, [rows * time, heads * size]);
     return tf.reshape(plus(tf.matMul(flat, outputKernel as tf.Tensor), outputBias), [rows, time, features]);
   }
 
-  private maskTensor(time: number): tf.Tensor | undefined {
-    return this.mask && tf.tensor(this.mask, [time, time]);
+  /** Returns what is added to the scores, so that no position sees later steps (if causal) or omitted ones. */
+  private addend(rows: number, time: number, mask: tf.Tensor | undefined): tf.Tensor | undefined {
+    const later = this.later && tf.tensor(this.later, [time, time]);
+    // TensorFlow.js also passes masks to layers that do not support them, and earlier masks after layers that drop them.
+    if (mask === undefined || !this.takesMask || mask.size !== rows * time) return later;
+    const omitted = tf.mul(tf.sub(1, tf.cast(mask, "float32")), hiddenScore);
+    const byKey = tf.reshape(omitted, [rows, 1, 1, time]);
+    return later ? tf.add(byKey, later) : byKey;
   }
 
   override getConfig() {
-    const { heads, keySize = null, causal, useBias, dropout } = this;
-    return { ...super.getConfig(), heads, keySize, causal, useBias, dropout };
+    const { heads, keySize = null, causal, useBias, dropout, takesMask } = this;
+    return { ...super.getConfig(), heads, keySize, causal, useBias, dropout, takesMask };
   }
 }
 

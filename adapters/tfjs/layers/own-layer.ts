@@ -6,14 +6,17 @@ export type Shape = (number | null)[];
 
 /** A layer with one input and one output. Its class is registered in `register.ts`. */
 export abstract class OwnLayer extends layers.Layer {
-  /** Computes the output. */
-  protected abstract compute(x: tf.Tensor, training: boolean): tf.Tensor;
+  /**
+   * Computes the output.
+   * @param mask of the steps, `[rows, time]`; only if the layer supports masks
+   */
+  protected abstract compute(x: tf.Tensor, training: boolean, mask: tf.Tensor | undefined): tf.Tensor;
 
   override call(inputs: tf.Tensor | tf.Tensor[], options: Readonly<Record<string, unknown>>): tf.Tensor {
     return tf.tidy(() => {
       this.invokeCallHook(inputs, options);
-      const x = Array.isArray(inputs) ? inputs[0] : inputs;
-      return this.compute(x as tf.Tensor, options["training"] === true);
+      const [x, mask] = [inputs, options["mask"]].map((given) => (Array.isArray(given) ? given[0] : given));
+      return this.compute(x as tf.Tensor, options["training"] === true, (mask as tf.Tensor | null) ?? undefined);
     });
   }
 

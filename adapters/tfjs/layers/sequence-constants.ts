@@ -11,11 +11,11 @@ export function sinusoidalPositions(time: number, features: number, maxWavelengt
 }
 
 /** Added to scores of positions that attention must not see. Softmax then gives exactly 0. */
-const hidden = -1e9;
+export const hiddenScore = -1e9;
 
 /** Returns `[time, time]`: 0 where the column is not later than the row. */
 export function causalMask(time: number): Float32Array {
   return Float32Array.from({ length: time * time }, (_, index) =>
-    index % time > Math.floor(index / time) ? hidden : 0,
+    index % time > Math.floor(index / time) ? hiddenScore : 0,
   );
 }

@@ -14,8 +14,8 @@ export function maskOf(conversion: Conversion): string | undefined {
   if (layer.className === "Masking") return maskOfValues(conversion);
   const inner = layer.config["layer"] as { readonly config: typeof layer.config } | undefined;
   if ((inner?.config ?? layer.config)["returnSequences"] === false) return undefined;
-  if (inputs.length > 1 && masks.some((mask) => mask !== undefined))
-    return unsupported(conversion, "it joins inputs that have a mask");
+  if (inputs.length > 1 && new Set(masks).size > 1)
+    return unsupported(conversion, "it joins inputs that have different masks");
   return masks[0];
 }
 

@@ -1,8 +1,15 @@
-import { causalMask, sinusoidalPositions } from "../../../../adapters/tfjs/layers/sequence-constants";
+import { causalMask, hiddenScore, sinusoidalPositions } from "../../../../adapters/tfjs/layers/sequence-constants";
 import { applied } from "./activations";
 import { type Conversion, type Converter, channelsLast, numberOf, only } from "./convert";
 import { weight } from "./dense";
 import { maskOfValues } from "./masks";
+
+/** Returns `[rows, 1, 1, time]`: 0 at the steps of a mask, and a score that hides those that it omits. @param mask see `maskOf` */
+function omittedScores({ builder }: Conversion, mask: string, time: number): string {
+  const omitted = builder.add("Sub", [builder.floats([1], []), mask]);
+  const byKey = builder.add("Reshape", [omitted, builder.integers([0, 1, 1, time])]);
+  return builder.add("Mul", [byKey, builder.floats([hiddenScore], [])]);
+}
 
 /** Layers of sequences: the platform's own (`adapters/tfjs/layers`), and Masking. */
 export const sequenceLayers: Readonly<Record<string, Converter>> = {
@@ -18,9 +25,11 @@ export const sequenceLayers: Readonly<Record<string, Converter>> = {
     };
     const scaled = builder.add("Mul", [project(0, [0, 2, 1, 3]), builder.floats([1 / Math.sqrt(size)], [])]);
     const products = builder.add("MatMul", [scaled, project(1, [0, 2, 3, 1])]);
-    const scores = layer.config["causal"]
+    const causal = layer.config["causal"]
       ? builder.add("Add", [products, builder.floats(causalMask(time), [time, time])])
       : products;
+    const [mask] = layer.config["takesMask"] ? conversion.masks : [];
+    const scores = mask === undefined ? causal : builder.add("Add", [causal, omittedScores(conversion, mask, time)]);
     const weights = builder.add("Softmax", [scores], { axis: { int: -1 } });
     const seen = builder.add("MatMul", [weights, project(2, [0, 2, 1, 3])]);
     const joined = builder.add("Transpose", [seen], { perm: { ints: [0, 2, 1, 3] } });
