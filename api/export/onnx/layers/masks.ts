@@ -2,7 +2,7 @@ import { type Conversion, numberOf, only, unsupported } from "./convert";
 
 /**
  * Returns the mask of a layer's output, or undefined: float `[rows, time, 1]`, 1 at the steps that later recurrent layers take and 0
- * at those that they omit. Layers that do not support masks were refused when the model was built.
+ * at those that they omit. TensorFlow.js also passes masks on through layers that do not support them.
  */
 export function maskOf(conversion: Conversion): string | undefined {
   const { builder, layer, masks, inputs } = conversion;
