@@ -50,7 +50,7 @@ evaluation: { thresholds: { accuracy: 0.8 } }
 seed: 3
 `;
 
-/** Uses what a model of one's own needs types for: layers, initializers, regularizers, constraints, methods of tensors. */
+/** Uses what a model of one's own needs types for: layers, initializers, regularizers, methods of tensors. */
 export const model = `import { abs, mean, softplus, sub } from "@tensorflow/tfjs-core";
 import { defineTraining, type LossFunction, type ModelContext, type SymbolicTensor } from "ringmaster";
 
@@ -70,7 +70,6 @@ function network({ tf, inputShape, outputs, task, seed, hyperparameters }: Model
       activation: "tanh",
       kernelInitializer: tf.initializers.heNormal({ seed }),
       kernelRegularizer: tf.regularizers.l2({ l2: 1e-5 }),
-      kernelConstraint: tf.constraints.maxNorm({ maxValue: 4 }),
     })
     .apply(input) as SymbolicTensor;
   return tf.model({ inputs: input, outputs: tf.layers.dense({ units: outputs }).apply(hidden) as SymbolicTensor });
