@@ -102,7 +102,7 @@ function effectProblem({ hyperparameters }: Values, space: Values, path: string)
   const possible = searched === undefined ? [given ?? standard] : isObject(searched) ? searched["choices"] : undefined;
   if (!Array.isArray(possible) || possible.some((value) => values.includes(value as string))) return undefined;
   const used = `${of} ${values.join(" and ")}`;
-  return `has an effect only with ${used}, but the trials' ${of} is ${possible.join(", ")}. Search or set ${of}, or leave ${field} out`;
+  return `has an effect only with ${used}, but the trials' ${of} is ${possible.join(", ")}. Search hyperparameters.${of} too, set it in the job, or leave ${field} out`;
 }
 
 function isChangeable(path: string): boolean {

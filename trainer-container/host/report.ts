@@ -30,9 +30,9 @@ export interface ReporterOptions {
   readonly gpu?: Pick<GpuSampler, "read" | "close">;
 }
 
-/** Publishes the training: metric points, progress, log lines. */
 export type Reporter = ReturnType<typeof createReporter>;
 
+/** Publishes the training: metric points, progress, log lines. */
 export function createReporter(options: ReporterOptions) {
   const { plan, telemetry, logger, now, leaves } = options;
   const roster = new WorkerRoster();
