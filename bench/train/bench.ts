@@ -93,9 +93,11 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
         for (const contender of contenders) {
           const suffix = contender.who.endsWith(perWorkerLabel) ? perWorkerLabel : "";
           const theirs = contenders.find(({ who }) => who === `${peerName}${suffix}`);
+          const alone = contenders.find(({ who }) => who === `${contender.who.replace(suffix, "")}${apartLabel}`);
           if (contender.failure !== undefined) throw new Error(`${contender.who}: ${contender.failure}`);
           const identity = { model, batchSize, worldSize, who: contender.who };
-          lines.push({ ...identity, ...measuresOf(contender, theirs), scaling: undefined });
+          const overApart = alone && measuresOf(contender, alone).overPeer;
+          lines.push({ ...identity, ...measuresOf(contender, theirs), overApart, scaling: undefined });
         }
       }
     }
@@ -110,6 +112,7 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
       peer,
       pinning,
       rounds: options.rounds,
+      warmUpSeconds: options.warmUpSeconds,
       lines: complete,
     };
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
@@ -121,6 +124,7 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
       ? `peer skipped: ${torch}\n`
       : `peer: PyTorch ${torch.torch} DistributedDataParallel over Gloo, fused Adam\n`,
   );
-  process.stdout.write(`one thread a worker, ${pinning}; medians over ${options.rounds} rounds in alternation\n\n`);
+  const rounds = `medians over ${options.rounds} rounds in alternation, after ${options.warmUpSeconds} s of training`;
+  process.stdout.write(`one thread a worker, ${pinning}; ${rounds}\n\n`);
   process.stdout.write(`${renderTable(complete)}\n`);
 }

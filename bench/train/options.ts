@@ -12,6 +12,8 @@ export interface TrainOptions {
   readonly rounds: number;
   /** Approximate seconds of training per gang and round. */
   readonly seconds: number;
+  /** Seconds that each gang trains before the rounds. V8 compiles during the first 5,000 steps. */
+  readonly warmUpSeconds: number;
   readonly json: boolean;
 }
 
@@ -29,6 +31,7 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
       microshards: { type: "string", default: "8" },
       rounds: { type: "string", default: "7" },
       seconds: { type: "string", default: "1" },
+      "warm-up": { type: "string", default: "8" },
       json: { type: "boolean", default: false },
     },
   });
@@ -41,6 +44,7 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
     microshards: numbers(values.microshards),
     rounds: Number(values.rounds),
     seconds: Number(values.seconds),
+    warmUpSeconds: Number(values["warm-up"]),
     json: values.json,
   };
 }

@@ -29,12 +29,16 @@ export function contenderOf(who: string, gang: TrainGang, samplesPerStep: number
 }
 
 /**
- * Runs all contenders in alternation, so that other load affects each. A round takes each about `seconds`, at least one
+ * Runs all contenders in alternation, so that other load affects each. Each trains for `warmUpSeconds` before. A round takes each about `seconds`, at least one
  * step. A contender whose steps exceed the time of all rounds takes part in fewer. One that fails takes no further part.
  */
 export async function race(
   contenders: readonly Contender[],
-  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  {
+    rounds,
+    seconds,
+    warmUpSeconds = 0,
+  }: { readonly rounds: number; readonly seconds: number; readonly warmUpSeconds?: number },
 ): Promise<void> {
   const plans: { readonly contender: Contender; readonly steps: number; secondsLeft: number }[] = [];
   for (const contender of contenders) {
@@ -45,7 +49,10 @@ export async function race(
       const second = await measure(1);
       await measure(affordable(20, second)); // warms caches
       const trialSteps = affordable(10, second);
-      const steps = affordable(Number.POSITIVE_INFINITY, (await measure(trialSteps)) / trialSteps);
+      const step = (await measure(trialSteps)) / trialSteps;
+      const steps = affordable(Number.POSITIVE_INFINITY, step);
+      const warmUpSteps = Math.round(warmUpSeconds / step);
+      if (warmUpSteps > 0) await measure(warmUpSteps);
       plans.push({ contender, steps, secondsLeft: 2 * rounds * seconds });
     } catch (error) {
       contender.failure = (error as Error).message;

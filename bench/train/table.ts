@@ -8,11 +8,24 @@ export interface Line extends Measures {
   readonly worldSize: number;
   /** `native, V = 2`, `PyTorch DDP`. */
   readonly who: string;
+  /** Samples/s relative to the same number of separate trainings at the same time: the median over the rounds. */
+  readonly overApart: number | undefined;
   /** Samples/s relative to one worker in the same row; undefined for one worker. */
   readonly scaling: number | undefined;
 }
 
-const columns = ["model", "batch", "workers", "", "samples/s", "÷ PyTorch", "CPU ms / 1,000", "÷ PyTorch", "scaling"];
+const columns = [
+  "model",
+  "batch",
+  "workers",
+  "",
+  "samples/s",
+  "÷ PyTorch",
+  "CPU ms / 1,000",
+  "÷ PyTorch",
+  "÷ apart",
+  "scaling",
+];
 
 /** Renders Markdown. */
 export function renderTable(lines: readonly Line[]): string {
@@ -25,6 +38,7 @@ export function renderTable(lines: readonly Line[]): string {
     line.overPeer?.toFixed(2) ?? "–",
     line.cpuMsPerThousand.toFixed(1),
     line.cpuOverPeer?.toFixed(2) ?? "–",
+    line.overApart?.toFixed(2) ?? "–",
     line.scaling?.toFixed(2) ?? "–",
   ]);
   return markdownTable(columns, rows);
