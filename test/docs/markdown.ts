@@ -20,14 +20,19 @@ export interface PrintedCommand {
   readonly output: readonly string[];
 }
 
-const folders = ["docs", "docs/adr", "docs/api"];
-const singles = ["README.md", "bench/README.md", "state-machines/README.md", "test/peers/mlflow/README.md"];
+const folders = ["docs", "docs/adr", "docs/api", "bench"];
+const singles = ["README.md", "state-machines/README.md", "test/peers/mlflow/README.md"];
+/** Each folder in them may have a page. */
+const parents = ["bench", "examples"];
 
 /** Every page that a reader follows, by its path in the repository. */
 export function pages(): readonly string[] {
-  const found = [...singles, ...folders.flatMap(markdownIn)];
-  for (const example of readdirSync(join(root, "examples"))) found.push(...markdownIn(`examples/${example}`));
-  return found.sort();
+  const inside = parents.flatMap((parent) =>
+    readdirSync(join(root, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${parent}/${name}`),
+  );
+  return [...singles, ...[...folders, ...inside].flatMap(markdownIn)].sort();
 }
 
 function markdownIn(folder: string): readonly string[] {
