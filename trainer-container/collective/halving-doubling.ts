@@ -91,7 +91,7 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
   }
 
   protected async issue(): Promise<void> {
-    await Promise.all(this.parts.map((part) => part.go()));
+    await Promise.all(this.parts.map((part) => part.run()));
   }
 
   private partOf(rank: number, { slot }: FrameHeader): HalvingPart {

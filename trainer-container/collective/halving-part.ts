@@ -3,15 +3,24 @@ import type { LeafRange, ReductionPlan } from "../reduction/plan";
 import type { Addition } from "../reduction/tree";
 import { type Add, add as addFloats } from "./add";
 import type { AllReduceInput } from "./all-reduce";
-import { bytesOf, type FrameHeader, frameTypes } from "./frame";
-import { halvingSpan } from "./halving-span";
-import { HalvingStages } from "./halving-stages";
+import { bytesOf, type FrameHeader, type FrameType, frameTypes } from "./frame";
+import {
+  levelCount,
+  levelOf,
+  type PartShape,
+  postReceives,
+  type Receive,
+  type Stage,
+  type Stages,
+  serveSlot,
+} from "./halving-receives";
 import type { MeshOperation } from "./mesh-operation";
-import { chunkCount, chunkOf, type Span } from "./segments";
+import { chunkCount, chunkOf, halvingSpan, type Span } from "./segments";
 import type { Staging } from "./staging";
 
 /** Slots per part of a vector. The slots of a part start at its index times this number. */
 export const partSlots = 2 ** 16;
+
 /** The operation that a part belongs to. */
 export interface HalvingOperation extends MeshOperation {
   readonly plan: ReductionPlan;
@@ -25,157 +34,130 @@ export interface HalvingOperation extends MeshOperation {
 /** Elements added or sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
+/** A vector whose memory holds the elements from `base` on. */
+interface Operand {
+  readonly values: Float32Array;
+  readonly base: number;
+}
+
 /**
- * Halving and doubling of one span of the vector. The stages, in order:
+ * Halving and doubling of one part of the vector.
  *
- * - *give* (0): guests send their partial sums to hosts (only if W is no power of two);
- * - *halve k* (1 + k), k = 0, 1, …: hosts at distance 2^k exchange halves of their current span, and each adds one: one
- *   level of the canonical tree;
- * - *double k* (1 + steps + k), k = …, 1, 0: the same pairs exchange final sums, twice as many each time;
- * - *serve* (the last): guests receive the final sums as their host gets them.
+ * The P *hosts* (`HalvingPlan`) have the *positions* 0 to P − 1; each sums the leaves of one *subtree*. All other ranks are
+ * *guests*. The hosts at the positions p and p ^ 2^k are *partners* at *level* k, for 0 ≤ k < log2 P. *span(p, n)* is what
+ * the host at p sums after n halvings (`halvingSpan`). V is the number of leaves.
  *
- * Signals and agreement are part of the messages: each `begin` carries the OR of all signals that its sender has received.
- * The graph of stages is connected, so some pair detects any disagreement. The slot distinguishes the frames of a sender:
- * below V it is a leaf's slot, and V + k is stage k of halving.
+ * The stages in order. Frames of sums have slot 0, and a `begin` has the slot of the partial sums that follow it:
+ *
+ * - *give*: each rank sends its partial sums of other hosts' subtrees to these hosts. Slot: the first leaf; of `begin`: 0.
+ * - *halve k*, k = 0, 1, …: each partner sends its sum of span(partner, k + 1), and the other adds its own: one level of the
+ *   canonical tree. Slot: V + k.
+ * - *double k*, k = …, 1, 0: each partner sends the final sums of span(itself, k + 1): twice as many each time.
+ * - *serve*: each host sends final sums to its guests, as it gets them. Slot of `begin`: V + log2 P.
+ *
+ * Each `begin` carries the OR of all signals that its sender has received, and the values on which all ranks must agree. The
+ * graph of senders is connected, so some pair detects any disagreement.
  *
  * No memory is changed after it was sent: a halving sends elements to which this rank adds nothing later, and a doubling sends
  * final elements.
  */
 export class HalvingPart {
-  private readonly steps: number;
+  private readonly shape: PartShape;
   private readonly role: HalvingRole;
   private readonly leaves: LeafRange;
-  private readonly leafCount: number;
-  private readonly slots: number;
-  private readonly stages: HalvingStages;
+  private readonly firstSlot: number;
+  private readonly out: Operand;
   private readonly add: Add;
-  private current = -1;
+  private readonly stages: Stages;
+  private readonly receives: readonly Receive[];
+  /** The stage for which `receive` waits, and the function that continues it. */
+  private current: Stage | undefined;
   private wake: (() => void) | undefined;
 
   constructor(
     private readonly operation: HalvingOperation,
-    private readonly halving: HalvingPlan,
+    halving: HalvingPlan,
     private readonly whole: Span,
     index: number,
   ) {
-    const { mesh, plan } = operation;
-    this.steps = Math.log2(halving.hosts.length);
-    this.role = halving.roles[mesh.options.rank]!;
-    this.leaves = plan.ranks[mesh.options.rank]!.leaves;
-    this.leafCount = plan.leafCount;
-    this.slots = index * partSlots;
-    this.add = operation.input.add ?? addFloats;
-    this.stages = new HalvingStages(2 + 2 * this.steps);
-    this.expectFrames();
+    const { mesh, plan, input, chunkElements } = operation;
+    const { rank } = mesh.options;
+    this.shape = { halving, leafCount: plan.leafCount, whole, chunkElements };
+    this.role = halving.roles[rank]!;
+    this.leaves = plan.ranks[rank]!.leaves;
+    this.firstSlot = index * partSlots;
+    this.out = { values: input.out, base: 0 };
+    this.add = input.add ?? addFloats;
+    const { stages, receives } = postReceives(this.shape, rank);
+    this.stages = stages;
+    this.receives = receives;
   }
 
-  place(rank: number, header: FrameHeader): Buffer {
-    const { offset: start, type } = header;
-    const slot = header.slot - this.slots;
-    const end = start + header.bytes / 4;
-    const stage = this.stageOf(rank, type, slot);
-    const taken = stage !== 0 || this.role.takes.some((entry) => entry.rank === rank && entry.slot === slot);
-    if (!this.stages.awaits(stage, rank) || !taken) {
-      throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which this rank does not await`);
-    }
-    const within = this.awaited(stage, rank);
-    if (!(Number.isSafeInteger(start) && start >= within.start && end >= start && end <= within.end)) {
-      throw new Error(`a frame holds elements [${start}, ${end}), which are not in [${within.start}, ${within.end})`);
-    }
-    if (type === frameTypes.sum) return bytesOf(this.operation.input.out, start, end);
-    return bytesOf(this.received(slot), start - within.start, end - within.start);
-  }
-
-  complete(rank: number, { type, slot, offset, bytes }: FrameHeader): void {
-    const stage = this.stageOf(rank, type, slot - this.slots);
-    this.stages.arrive(stage, rank, { start: offset, end: offset + bytes / 4 });
-    if (stage === this.current) this.wake?.();
-  }
-
-  owes(rank: number): boolean {
-    return this.stages.owes(rank);
-  }
-
-  wakeUp(): void {
-    this.wake?.();
-  }
-
+  /** Reserves the memory of received partial sums. */
   reserve(): void {
-    const { staging } = this.operation;
-    const { place, takes } = this.role;
-    for (const { slot } of takes) staging.reserve(this.slots + slot, this.whole.end - this.whole.start);
-    if (place === undefined) return;
-    for (let k = 0; k < this.steps; k++) {
-      const { start, end } = halvingSpan(this.whole, place, k + 1);
-      staging.reserve(this.slots + this.leafCount + k, end - start);
+    for (const { type, slot, span } of this.receives) {
+      if (type === frameTypes.partial) this.operation.staging.reserve(this.firstSlot + slot, span.end - span.start);
     }
   }
 
-  async go(): Promise<void> {
-    const { place, gives, takes, guests } = this.role;
-    if (gives.length > 0) {
-      for (const rank of new Set(gives.map((entry) => entry.rank))) this.begin(rank, 0);
-      await this.inTurns(this.whole, (chunk) => {
-        this.addOwnLeaves(chunk);
-        for (const { slot, rank } of gives) this.send(rank, frameTypes.partial, slot, this.operand(slot), chunk);
-      });
-    }
-    if (place === undefined) return this.receive(this.stages.count - 1, () => {});
-    if (takes.length > 0) await this.receive(0, () => {});
-    const prepare = (chunk: Span) => {
-      if (gives.length === 0) this.addOwnLeaves(chunk);
-      this.addNodes(this.role.additions, chunk);
-    };
-    for (let k = 0; k < this.steps && !this.operation.failure; k++) {
-      await this.halve(place, k, k === 0 ? prepare : () => {});
-    }
+  /** Runs the stages in order. Ends early if the operation has failed. */
+  async run(): Promise<void> {
+    const { position, gives, guests } = this.role;
+    const levels = levelCount(this.shape);
+    if (gives.length > 0) await this.give();
+    if (position === undefined) return this.receive(this.stages.serve);
+    await this.receive(this.stages.give);
+    for (let k = 0; k < levels && !this.operation.failure; k++) await this.halve(position, k);
     if (this.operation.failure) return;
-    for (const guest of guests) this.begin(guest, this.leafCount + this.steps);
-    this.serve(halvingSpan(this.whole, place, this.steps));
-    for (let k = this.steps - 1; k >= 0 && !this.operation.failure; k--) await this.double(place, k);
+    for (const guest of guests) this.begin(guest, serveSlot(this.shape));
+    this.serve(halvingSpan(this.whole, position, levels));
+    for (let k = levels - 1; k >= 0 && !this.operation.failure; k--) await this.double(position, k);
   }
 
-  private async halve(place: number, k: number, prepare: (chunk: Span) => void): Promise<void> {
-    const partner = this.halving.hosts[place ^ (1 << k)]!;
-    const kept = halvingSpan(this.whole, place, k + 1);
-    const slot = this.leafCount + k;
-    const sum = this.operand((place * this.leafCount) / this.halving.hosts.length);
+  private async give(): Promise<void> {
+    const { gives } = this.role;
+    for (const rank of new Set(gives.map((entry) => entry.rank))) this.begin(rank, 0);
+    await this.inTurns(this.whole, (chunk) => {
+      this.addOwnLeaves(chunk);
+      for (const { slot, rank } of gives) this.send(rank, frameTypes.partial, slot, this.operand(slot), chunk);
+    });
+  }
+
+  private async halve(position: number, k: number): Promise<void> {
+    const { partner, kept, given, slot } = levelOf(this.shape, position, k);
+    const { leafCount, halving } = this.shape;
+    const sum = this.operand((position * leafCount) / halving.hosts.length);
     this.begin(partner, slot);
-    await this.inTurns(halvingSpan(this.whole, place ^ (1 << k), k + 1), (chunk) => {
-      prepare(chunk);
+    await this.inTurns(given, (chunk) => {
+      if (k === 0) this.addSubtree(chunk);
       this.send(partner, frameTypes.partial, slot, sum, chunk);
     });
-    await this.inTurns(kept, prepare);
-    const out = { values: this.operation.input.out, base: 0 };
-    const into = k === this.steps - 1 ? out : sum;
-    const theirs = { values: this.received(slot), base: kept.start };
-    await this.receive(1 + k, (span) => this.addInto(into, sum, theirs, span));
+    if (k === 0) await this.inTurns(kept, (chunk) => this.addSubtree(chunk));
+    const into = k === levelCount(this.shape) - 1 ? this.out : sum;
+    const theirs = { values: this.staged(slot), base: kept.start };
+    await this.receive(this.stages.halve[k]!, (span) => this.addInto(into, sum, theirs, span));
   }
 
-  private async double(place: number, k: number): Promise<void> {
-    const partner = this.halving.hosts[place ^ (1 << k)]!;
-    const out = { values: this.operation.input.out, base: 0 };
-    await this.inTurns(halvingSpan(this.whole, place, k + 1), (chunk) =>
-      this.send(partner, frameTypes.sum, 0, out, chunk),
-    );
-    await this.receive(1 + this.steps + k, (span) => this.serve(span));
+  private async double(position: number, k: number): Promise<void> {
+    const { partner, kept } = levelOf(this.shape, position, k);
+    await this.inTurns(kept, (chunk) => this.send(partner, frameTypes.sum, 0, this.out, chunk));
+    await this.receive(this.stages.double[k]!, (span) => this.serve(span));
   }
 
   /** Sends final sums to the guests. */
   private serve(span: Span): void {
-    const out = { values: this.operation.input.out, base: 0 };
     for (let index = 0; index < this.chunks(span); index++) {
       const chunk = chunkOf(span, index, this.operation.chunkElements);
-      for (const guest of this.role.guests) this.send(guest, frameTypes.sum, 0, out, chunk);
+      for (const guest of this.role.guests) this.send(guest, frameTypes.sum, 0, this.out, chunk);
     }
   }
 
-  /** Waits for all frames of a stage. `take` gets each span once, when it has arrived and its stage is reached. */
-  private async receive(stage: number, take: (span: Span) => void): Promise<void> {
+  /** Waits for all frames of a stage. @param process gets each span once */
+  private async receive(stage: Stage, process: (span: Span) => void = () => {}): Promise<void> {
     this.current = stage;
     while (!this.operation.failure) {
-      for (const span of this.stages.take(stage)) take(span);
-      if (this.stages.isOver(stage)) return;
+      for (const span of stage.arrived.splice(0)) process(span);
+      if (stage.missing === 0) return;
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
@@ -197,22 +179,67 @@ export class HalvingPart {
     }
   }
 
+  place(rank: number, header: FrameHeader): Buffer {
+    const { type, slot, offset: start, bytes } = header;
+    const receive = this.receiveOf(rank, header);
+    if (!receive) {
+      throw new Error(`rank ${rank} sent a frame of type ${type} for slot ${slot}, which this rank does not await`);
+    }
+    const { span } = receive;
+    const end = start + bytes / 4;
+    if (!(Number.isSafeInteger(start) && start >= span.start && end >= start && end <= span.end)) {
+      throw new Error(`a frame holds elements [${start}, ${end}), which are not in [${span.start}, ${span.end})`);
+    }
+    if (type === frameTypes.sum) return bytesOf(this.out.values, start, end);
+    return bytesOf(this.staged(receive.slot), start - span.start, end - span.start);
+  }
+
+  complete(rank: number, header: FrameHeader): void {
+    const receive = this.receiveOf(rank, header);
+    if (!receive?.missing) throw new Error(`rank ${rank} sent more frames than this rank awaits`);
+    const { stage } = receive;
+    receive.missing--;
+    stage.missing--;
+    const { offset, bytes } = header;
+    if (bytes > 0) stage.arrived.push({ start: offset, end: offset + bytes / 4 });
+    if (stage === this.current) this.wake?.();
+  }
+
+  private receiveOf(rank: number, { type, slot }: FrameHeader): Receive | undefined {
+    const inPart = slot - this.firstSlot;
+    return this.receives.find((each) => each.rank === rank && each.type === type && each.slot === inPart);
+  }
+
+  owes(rank: number): boolean {
+    return this.receives.some((each) => each.rank === rank && each.missing > 0);
+  }
+
+  wakeUp(): void {
+    this.wake?.();
+  }
+
   private begin(rank: number, slot: number): void {
     const { mesh, signals, number, input } = this.operation;
     mesh.peers[rank]!.outbound!.send({
       type: frameTypes.begin,
       operation: number,
-      slot: this.slots + slot,
+      slot: this.firstSlot + slot,
       signals,
       finishedSteps: input.finishedSteps,
       offset: input.out.length,
     });
   }
 
-  private send(rank: number, type: FrameHeader["type"], slot: number, from: Operand, { start, end }: Span): void {
+  private send(rank: number, type: FrameType, slot: number, from: Operand, { start, end }: Span): void {
     const { mesh, number } = this.operation;
-    const header = { type, operation: number, slot: this.slots + slot, offset: start };
+    const header = { type, operation: number, slot: this.firstSlot + slot, offset: start };
     mesh.peers[rank]!.outbound!.send(header, bytesOf(from.values, start - from.base, end - from.base));
+  }
+
+  /** Adds the leaves of a host's subtree. Its own are already added if it gave some of their sums to other hosts. */
+  private addSubtree(chunk: Span): void {
+    if (this.role.gives.length === 0) this.addOwnLeaves(chunk);
+    this.addNodes(this.role.additions, chunk);
   }
 
   private addOwnLeaves(chunk: Span): void {
@@ -233,70 +260,18 @@ export class HalvingPart {
     );
   }
 
-  /** Returns a slot's sum: an own leaf, or the sum that another rank sent. */
+  /** Returns a slot's sum: an own leaf, or the sum that another rank gave. */
   private operand(slot: number): Operand {
     const { first, end } = this.leaves;
     if (slot >= first && slot < end) return { values: this.operation.input.local[slot - first]!, base: 0 };
-    return { values: this.received(slot), base: this.whole.start };
+    return { values: this.staged(slot), base: this.whole.start };
   }
 
-  private received(slot: number): Float32Array {
-    return this.operation.staging.get(this.slots + slot);
-  }
-
-  /** Returns the stage of a frame; `undefined` if it belongs to none. */
-  private stageOf(rank: number, type: FrameHeader["type"], slot: number): number | undefined {
-    const last = this.stages.count - 1;
-    if (type === frameTypes.sum) {
-      if (rank === this.role.server) return last;
-      const theirs = this.halving.roles[rank]!.place;
-      if (theirs === undefined || this.role.place === undefined) return undefined;
-      const step = Math.log2(theirs ^ this.role.place);
-      return Number.isInteger(step) ? 1 + this.steps + step : undefined;
-    }
-    if (slot === this.leafCount + this.steps) return type === frameTypes.begin ? last : undefined;
-    if (slot > this.leafCount + this.steps) return undefined;
-    return slot < this.leafCount ? 0 : 1 + slot - this.leafCount;
-  }
-
-  /** Returns the span that `rank` sends in a stage. */
-  private awaited(stage: number, rank: number): Span {
-    const { place } = this.role;
-    if (stage === 0 || place === undefined) return this.whole;
-    if (stage <= this.steps) return halvingSpan(this.whole, place, stage);
-    return halvingSpan(this.whole, this.halving.roles[rank]!.place!, stage - this.steps);
-  }
-
-  private expectFrames(): void {
-    const { place, takes, server } = this.role;
-    const { stages, steps } = this;
-    for (const rank of new Set(takes.map((entry) => entry.rank))) stages.expect(0, rank, 1);
-    for (const { rank } of takes) stages.expect(0, rank, this.chunks(this.whole));
-    // One `begin`, then the chunks of each span that the server receives.
-    if (server !== undefined) stages.expect(stages.count - 1, server, 1 + this.served(server));
-    if (place === undefined) return;
-    for (let k = 0; k < steps; k++) {
-      const partner = this.halving.hosts[place ^ (1 << k)]!;
-      stages.expect(1 + k, partner, 1 + this.chunks(halvingSpan(this.whole, place, k + 1)));
-      stages.expect(1 + steps + k, partner, this.chunks(halvingSpan(this.whole, place ^ (1 << k), k + 1)));
-    }
-  }
-
-  /** Counts the frames of sums that a host sends to a guest: chunks of its own span, then of each received span. */
-  private served(host: number): number {
-    const place = this.halving.roles[host]!.place!;
-    let chunks = this.chunks(halvingSpan(this.whole, place, this.steps));
-    for (let k = 0; k < this.steps; k++) chunks += this.chunks(halvingSpan(this.whole, place ^ (1 << k), k + 1));
-    return chunks;
+  private staged(slot: number): Float32Array {
+    return this.operation.staging.get(this.firstSlot + slot);
   }
 
   private chunks(span: Span): number {
     return chunkCount(span, this.operation.chunkElements);
   }
-}
-
-/** A vector whose memory holds the elements from `base` on. */
-interface Operand {
-  readonly values: Float32Array;
-  readonly base: number;
 }

@@ -41,3 +41,17 @@ export function chunkOf(segment: Span, index: number, chunkElements: number): Sp
   const start = segment.start + index * chunkElements;
   return { start, end: Math.min(segment.end, start + chunkElements) };
 }
+
+/**
+ * Returns the part of a span that the host at `position` sums after some halvings. Halving k keeps the lower half if bit k of
+ * the position is clear, otherwise the upper. So two hosts whose positions differ in bit k only share all earlier halves.
+ */
+export function halvingSpan(whole: Span, position: number, halvings: number): Span {
+  let { start, end } = whole;
+  for (let k = 0; k < halvings; k++) {
+    const middle = start + ((end - start) >> 1);
+    if ((position >> k) & 1) start = middle;
+    else end = middle;
+  }
+  return { start, end };
+}

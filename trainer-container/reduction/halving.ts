@@ -25,7 +25,7 @@ export interface PartialTransfer {
 
 export interface HalvingRole {
   /** Position among the hosts; `undefined` for a guest. */
-  readonly place: number | undefined;
+  readonly position: number | undefined;
   /** Own partial sums that belong to other hosts' subtrees. */
   readonly gives: readonly PartialTransfer[];
   /** Other ranks' partial sums of the own subtree. */
@@ -74,31 +74,31 @@ function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side:
     const firstMark = Math.ceil((leaves.first - shift) / subtree) * subtree + shift;
     if (firstMark < leaves.end) hosts.push(rank);
   });
-  const placeOf = new Map(hosts.map((rank, place) => [rank, place]));
+  const positionOf = new Map(hosts.map((rank, position) => [rank, position]));
   const hostOf = (slot: number): number => hosts[Math.floor(slot / subtree)]!;
 
   const takes = hosts.map((): PartialTransfer[] => []);
   const guests = hosts.map((): number[] => []);
   const gives = ranks.map(({ partials }, rank) => partials.flatMap((slot) => giving(slot, hostOf(slot), rank)));
   gives.forEach((entries, rank) => {
-    for (const { slot, rank: host } of entries) takes[placeOf.get(host)!]!.push({ slot, rank });
-    if (!placeOf.has(rank)) guests[placeOf.get(entries[0]!.rank)!]!.push(rank);
+    for (const { slot, rank: host } of entries) takes[positionOf.get(host)!]!.push({ slot, rank });
+    if (!positionOf.has(rank)) guests[positionOf.get(entries[0]!.rank)!]!.push(rank);
   });
   const additions = hosts.map((): Addition[] => []);
   for (const addition of combine) {
     if (addition.end - addition.into <= subtree) additions[Math.floor(addition.into / subtree)]!.push(addition);
   }
   const roles = ranks.map((_, rank): HalvingRole => {
-    const place = placeOf.get(rank);
-    if (place === undefined) {
-      return { place, gives: gives[rank]!, takes: [], additions: [], guests: [], server: gives[rank]![0]!.rank };
+    const position = positionOf.get(rank);
+    if (position === undefined) {
+      return { position, gives: gives[rank]!, takes: [], additions: [], guests: [], server: gives[rank]![0]!.rank };
     }
     return {
-      place,
+      position,
       gives: gives[rank]!,
-      takes: takes[place]!,
-      additions: additions[place]!,
-      guests: guests[place]!,
+      takes: takes[position]!,
+      additions: additions[position]!,
+      guests: guests[position]!,
       server: undefined,
     };
   });
@@ -116,10 +116,10 @@ export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): 
 }
 
 function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
-  const { place, gives, takes, guests, server } = roles[rank]!;
+  const { position, gives, takes, guests, server } = roles[rank]!;
   const near = [...gives, ...takes].map((entry) => entry.rank).concat(guests);
   if (server !== undefined) near.push(server);
-  if (place !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[place ^ bit]!);
+  if (position !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[position ^ bit]!);
   return near;
 }
 

@@ -8,7 +8,7 @@ describe("planHalving", () => {
   it("makes every rank a host where W is a power of two, and gives nothing away", () => {
     const { hosts, roles } = planOf(8, 4);
     expect(hosts).toEqual([0, 1, 2, 3]);
-    expect(roles[2]).toEqual({ place: 2, gives: [], takes: [], additions: [], guests: [], server: undefined });
+    expect(roles[2]).toEqual({ position: 2, gives: [], takes: [], additions: [], guests: [], server: undefined });
   });
 
   it("lets guests give their partial sums to the hosts of their subtrees: 3 ranks of 8 leaves", () => {
@@ -17,7 +17,7 @@ describe("planHalving", () => {
     expect(hosts).toEqual([0, 1]);
     expect(roles).toEqual([
       {
-        place: 0,
+        position: 0,
         gives: [],
         takes: [{ slot: 2, rank: 1 }],
         additions: [{ into: 0, from: 2, end: 4 }],
@@ -25,7 +25,7 @@ describe("planHalving", () => {
         server: undefined,
       },
       {
-        place: 1,
+        position: 1,
         gives: [{ slot: 2, rank: 0 }],
         takes: [
           { slot: 5, rank: 2 },
@@ -39,7 +39,7 @@ describe("planHalving", () => {
         server: undefined,
       },
       {
-        place: undefined,
+        position: undefined,
         gives: [
           { slot: 5, rank: 1 },
           { slot: 6, rank: 1 },
@@ -77,8 +77,8 @@ describe("planHalving", () => {
       [0, 2],
       [1, 2],
     ]);
-    expect(first.roles[1]).toMatchObject({ place: undefined, gives: [{ slot: 1, rank: 0 }], server: 0 });
-    expect(last.roles[0]).toMatchObject({ place: undefined, gives: [{ slot: 0, rank: 1 }], server: 1 });
+    expect(first.roles[1]).toMatchObject({ position: undefined, gives: [{ slot: 1, rank: 0 }], server: 0 });
+    expect(last.roles[0]).toMatchObject({ position: undefined, gives: [{ slot: 0, rank: 1 }], server: 1 });
     const power = planHalving(planReduction(8, 4))!;
     expect(power.last).toBe(power.first);
   });
