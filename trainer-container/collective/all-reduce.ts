@@ -127,7 +127,7 @@ export class AllReduce extends AnnouncedOperation {
   async finish(): Promise<AllReduceResult> {
     const startedAt = this.mesh.options.now();
     this.busyMs = 0;
-    await this.over();
+    await this.untilEnd();
     const signals = this.signalsByRank.reduce((all, one) => all | one);
     return { signals, waitMs: this.mesh.options.now() - startedAt - this.busyMs };
   }
@@ -149,7 +149,7 @@ export class AllReduce extends AnnouncedOperation {
     if (type === frameTypes.partial) this.arrived(Math.floor((offset - this.own.start) / this.chunkElements));
   }
 
-  protected override idle(): boolean {
+  protected override isComputed(): boolean {
     return this.chunksLeft === 0;
   }
 

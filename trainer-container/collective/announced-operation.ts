@@ -34,7 +34,7 @@ export abstract class AnnouncedOperation extends MeshOperation {
   /** Handles a frame other than `begin`. */
   protected dataArrived(_rank: number, _header: FrameHeader): void {}
   /** Whether there is nothing left to compute. */
-  protected idle(): boolean {
+  protected isComputed(): boolean {
     return true;
   }
 
@@ -56,8 +56,8 @@ export abstract class AnnouncedOperation extends MeshOperation {
     return this.owed[rank]! > 0;
   }
 
-  protected whole(): boolean {
-    return this.idle() && this.owed.every((frames) => frames === 0);
+  protected hasReceivedAll(): boolean {
+    return this.isComputed() && this.owed.every((frames) => frames === 0);
   }
 
   protected override announce(): void {

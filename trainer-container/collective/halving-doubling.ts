@@ -54,7 +54,7 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
     const startedAt = mesh.options.now();
     const operation = new HalvingDoubling(mesh, plan, halving, input, chunkElements, staging);
     operation.enter();
-    await operation.over();
+    await operation.untilEnd();
     return { signals: operation.signals, waitMs: mesh.options.now() - startedAt - operation.busyMs };
   }
 
@@ -86,7 +86,7 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
   }
 
   /** `issue` ends only after each part has received its last stage, so nothing else is expected. */
-  protected whole(): boolean {
+  protected hasReceivedAll(): boolean {
     return true;
   }
 

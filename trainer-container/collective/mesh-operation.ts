@@ -10,8 +10,13 @@ export interface Agreement {
 }
 
 /**
- * The life of an operation: the mesh takes it, it reserves its memory, gets the frames that came early, and issues its
- * sends. It ends when these are written and all expected frames have arrived. A failure ends it at any time.
+ * A collective operation on one rank, from begin to end:
+ *
+ * 1. `enter`: the mesh takes the operation and gives it a number. It reserves its memory, gets the frames that came early and
+ *    announces itself. From then on, each frame is read into the memory that `place` returns, and passed to `complete`.
+ * 2. `untilEnd` runs `issue`, which computes and sends.
+ * 3. The operation ends when `issue` has returned, no frame is missing (`hasReceivedAll`), and the kernel has taken all writes.
+ *    Each of the three may be last, so each is followed by a call of `flushed`. `fail` ends it at any time before.
  */
 export abstract class MeshOperation implements Operation {
   /** Assigned by the mesh; known after `enter`. */
@@ -20,23 +25,17 @@ export abstract class MeshOperation implements Operation {
   /** Milliseconds spent on additions. */
   protected busyMs = 0;
   private issued = false;
-  private settle: { resolve(): void; reject(error: Error): void } | undefined;
-  private readonly done = new Promise<void>((resolve, reject) => {
-    this.settle = { resolve, reject };
-  });
+  private readonly end = createEnd();
 
-  protected constructor(readonly mesh: Mesh) {
-    // Between `enter` and `over` nothing may be waiting for it.
-    this.done.catch(() => {});
-  }
+  protected constructor(readonly mesh: Mesh) {}
 
   abstract place(rank: number, header: FrameHeader): Buffer;
   abstract complete(rank: number, header: FrameHeader): void;
   abstract owes(rank: number): boolean;
-  /** Computes and sends everything that needs no answer. Ends early if `failure` is set. */
+  /** Computes and sends all that this rank sends. Returns early if `failure` is set. */
   protected abstract issue(): Promise<void>;
   /** Whether all expected frames have arrived and were processed. */
-  protected abstract whole(): boolean;
+  protected abstract hasReceivedAll(): boolean;
   /** Reserves memory after the mesh has taken the operation. Earlier, nothing would release it if the generation ended. */
   protected reserve(): void {}
   /** Announces to the other ranks that this rank begins. */
@@ -56,21 +55,27 @@ export abstract class MeshOperation implements Operation {
   }
 
   /** @throws GenerationLostError */
-  protected async over(): Promise<void> {
+  protected async untilEnd(): Promise<void> {
     try {
-      await Promise.all([this.done, this.issueAll()]);
+      await Promise.all([this.end.reached, this.issueAll()]);
     } finally {
       this.mesh.end(this);
     }
   }
 
+  private async issueAll(): Promise<void> {
+    await this.issue();
+    this.issued = true;
+    this.flushed();
+  }
+
   flushed(): void {
-    if (this.issued && this.mesh.pendingWrites === 0 && this.whole()) this.settle?.resolve();
+    if (this.issued && this.mesh.pendingWrites === 0 && this.hasReceivedAll()) this.end.resolve();
   }
 
   fail(error: GenerationLostError): void {
     this.failure = error;
-    this.settle?.reject(error);
+    this.end.reject(error);
   }
 
   /** Runs additions and measures their time. */
@@ -85,12 +90,18 @@ export abstract class MeshOperation implements Operation {
     requireSame(rank, "elements", header.offset, elements);
     requireSame(rank, "finished steps", header.finishedSteps, finishedSteps);
   }
+}
 
-  private async issueAll(): Promise<void> {
-    await this.issue();
-    this.issued = true;
-    this.flushed();
-  }
+/** Creates the end of an operation: the first of `resolve` and `reject` counts. */
+function createEnd() {
+  let resolve: () => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const reached = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  reached.catch(() => {}); // before `untilEnd`, nothing waits for it
+  return { reached, resolve, reject };
 }
 
 function requireSame(rank: number, what: string, theirs: number, ours: number): void {

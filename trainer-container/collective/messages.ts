@@ -44,7 +44,7 @@ export class MessageExchange extends AnnouncedOperation {
   static async run(mesh: Mesh, input: MessagesInput, chunkElements: number): Promise<void> {
     const operation = new MessageExchange(mesh, input, chunkElements);
     operation.enter();
-    await operation.over();
+    await operation.untilEnd();
   }
 
   protected placeData(rank: number, { type, slot, offset, bytes }: FrameHeader): Buffer {

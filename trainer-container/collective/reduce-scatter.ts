@@ -73,7 +73,7 @@ export class ReduceScatter extends AnnouncedOperation {
   ): Promise<readonly number[]> {
     const operation = new ReduceScatter(mesh, plan, input, chunkElements, staging);
     operation.enter();
-    await operation.over();
+    await operation.untilEnd();
     return operation.signalsByRank;
   }
 
@@ -99,7 +99,7 @@ export class ReduceScatter extends AnnouncedOperation {
     if (type === frameTypes.partial) this.arrived(Math.floor((offset - this.own.start) / this.chunkElements));
   }
 
-  protected override idle(): boolean {
+  protected override isComputed(): boolean {
     return this.chunksLeft === 0;
   }
 

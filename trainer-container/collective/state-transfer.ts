@@ -40,7 +40,7 @@ export class StateTransfer extends MeshOperation {
   static async run(mesh: Mesh, input: StateTransferInput, chunkElements: number): Promise<void> {
     const operation = new StateTransfer(mesh, input, chunkElements);
     operation.enter();
-    await operation.over();
+    await operation.untilEnd();
     operation.aside.forEach((buffer, i) => {
       input.state[i]!.set(buffer);
     });
@@ -78,7 +78,7 @@ export class StateTransfer extends MeshOperation {
     return false;
   }
 
-  protected whole(): boolean {
+  protected hasReceivedAll(): boolean {
     return (!this.receiving || this.begun) && this.elementsLeft === 0;
   }
 
