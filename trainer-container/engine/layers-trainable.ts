@@ -14,6 +14,7 @@ import { layOut } from "./layout";
 import { rematerialiseOf } from "./rematerialisation";
 import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
+import { withinScope } from "./tensor-scope";
 import { computeModel } from "./user-code";
 import { withinMemory } from "./wasm/memory";
 
@@ -137,9 +138,9 @@ export class LayersTrainable implements TrainableModel {
         if (gradient) into.set(gradient.dataSync() as Float32Array, offset);
         else into.fill(0, offset, offset + size);
       });
-      return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
+      return readScored(this.definition, batch, scored);
     };
-    return withinMemory(() => withSeededRandom(randomKey, () => tf.tidy(pass))) as unknown as BatchResult;
+    return withinMemory(() => withSeededRandom(randomKey, () => withinScope(pass)));
   }
 
   /**
@@ -183,21 +184,21 @@ export class LayersTrainable implements TrainableModel {
     if (batch.sparse) return undefined;
     const nameOf = (layer: string) => this.names.get(layer) ?? layer;
     return withSeededRandom(randomKey, () =>
-      tf.tidy(() => {
+      withinScope(() => {
         const differentiate = () =>
           this.differentiate(batchTensors(this.definition, batch), tf.tensor1d(drawKey(randomKey), "int32"));
-        return findNonFinite(this.model.layers, nameOf, differentiate) as unknown as tf.TensorContainer;
+        return findNonFinite(this.model.layers, nameOf, differentiate);
       }),
-    ) as unknown as NonFinite | undefined;
+    );
   }
 
   evaluate(batch: Batch): BatchResult {
     this.checkBatch(batch);
     const pass = () => {
       const scored = this.score(batchTensors(this.definition, batch));
-      return readScored(this.definition, batch, scored) as unknown as tf.TensorContainer;
+      return readScored(this.definition, batch, scored);
     };
-    return withinMemory(() => tf.tidy(pass)) as unknown as BatchResult;
+    return withinMemory(() => withinScope(pass));
   }
 
   /** Makes one forward pass without training behaviour. Call it within `tf.tidy`. */
@@ -208,10 +209,10 @@ export class LayersTrainable implements TrainableModel {
   predict(inputs: Float32Array, rows: number): Float32Array {
     this.checkInputs(inputs, rows);
     const { inputShape, outputs, task } = this.definition;
-    const raw = tf.tidy(() => {
+    const raw = withinScope(() => {
       const output = this.model.apply(tf.tensor(inputs, [rows, ...inputShape]), { training: false }) as tf.Tensor;
-      return output.dataSync() as unknown as tf.TensorContainer;
-    }) as unknown as Float32Array;
+      return output.dataSync<"float32">();
+    });
     return applyOutputActivation(task, Float32Array.from(raw), outputs);
   }
 

@@ -1,4 +1,3 @@
-import * as tf from "@tensorflow/tfjs-core";
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
@@ -21,6 +20,7 @@ import type { NativeBackend } from "../native/op";
 import { Operations } from "../native/operations";
 import { hasOwnOperations } from "../native/own-operations";
 import { TensorReader } from "../native/shared-tensors";
+import { withinScope } from "../tensor-scope";
 import { HostWeights } from "./host-weights";
 import { GraphOptimizer } from "./optimizer";
 import { PassLoader } from "./pass-loader";
@@ -300,7 +300,7 @@ export class GraphProgram {
     this.weights.read(weights);
     this.layers.writeWeights(weights);
     const record = () => this.recordLarge(staging) ?? this.recorder.record(staging);
-    return tf.tidy(() => use(record()) as unknown as tf.TensorContainer) as unknown as T;
+    return withinScope(() => use(record()));
   }
 
   /** Records a pass of too many rows for the tape, after that of its first rows was compared. @returns undefined if it cannot */
