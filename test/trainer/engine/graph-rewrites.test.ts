@@ -12,6 +12,7 @@ import { widenFactors } from "../../../trainer-container/engine/graph/rewrites/w
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 
 interface Graph {
   readonly nodes: readonly GraphNode[];
@@ -31,12 +32,12 @@ suite("rewrites of graphs", () => {
 
   /** Records a function. Its last operation of each output is a product of matrices, which is no elementwise operation. */
   const record = (inputs: readonly tf.Tensor[], body: () => readonly tf.Tensor[]): Graph =>
-    tf.tidy(() => {
+    withinScope(() => {
       const { nodes, placeholders, result } = new Recorder(backend).record(inputs, (recorder) =>
         body().map((each) => recorder.valueOf(each)),
       );
-      return { nodes, placeholders, outputs: result } as unknown as tf.TensorContainer;
-    }) as unknown as Graph;
+      return { nodes, placeholders, outputs: result };
+    });
 
   function run({ nodes, placeholders, outputs }: Graph, inputs: readonly tf.Tensor[]): readonly Float32Array[] {
     const { binding } = backend;

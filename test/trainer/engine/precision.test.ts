@@ -1,19 +1,20 @@
 /** Gradients with products in 16 bits. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
-import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
+import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
-import { requireEqual } from "../../../trainer-container/engine/graph/pass-recorder";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
+import { requireEqual } from "../../../trainer-container/engine/graph/result-comparison";
 import { roundProducts } from "../../../trainer-container/engine/graph/rewrites/precision";
 import { columnSums } from "../../../trainer-container/engine/layers/column-sums";
 import { exactMatMul } from "../../../trainer-container/engine/layers/exact";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 import { FakeGang } from "../loop/fake-gang";
 import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
 import { cnn, randomBatch } from "./contract";
@@ -78,12 +79,7 @@ suite("precision", () => {
 
   /** Records products, rounds them and runs the graph. */
   function rounded(precision: NarrowPrecision, inputs: readonly tf.Tensor[], body: () => tf.Tensor) {
-    const recorded = tf.tidy(() => {
-      const { nodes, placeholders, result } = new Recorder(backend).record(inputs, (recorder) =>
-        recorder.valueOf(body()),
-      );
-      return { nodes, placeholders, result } as unknown as tf.TensorContainer;
-    }) as unknown as { nodes: readonly GraphNode[]; placeholders: readonly Value[]; result: Value };
+    const recorded = withinScope(() => new Recorder(backend).record(inputs, (recorder) => recorder.valueOf(body())));
     const nodes = roundProducts(recorded.nodes, precision, false);
     const graph = new LoadedGraph(backend.binding, nodes);
     const feeds = backend.getInputTensorIds(inputs);
@@ -125,7 +121,7 @@ suite("precision", () => {
     const layout = [{ name: "dense/kernel", shape: [100], offset: 0, size: 100, trainable: true }];
     const gradient = Array.from({ length: 100 }, (_, index) => Math.sin(index) * 10);
     const compare = (loss: number, found: readonly number[], tf32: boolean) => () =>
-      requireEqual([tf.tensor1d([2]), tf.tensor1d(gradient)], [[loss], found], layout, 1, tf32);
+      requireEqual([tf.tensor1d([2]), tf.tensor1d(gradient)], [[loss], found], layout, { tf32 });
     const with3At7 = gradient.map((value, index) => (index === 7 ? value + 3 : value));
 
     it("value by value in float32", () => {
@@ -144,9 +140,7 @@ suite("precision", () => {
 
   it("on a GPU gives the products the 16-bit type", () => {
     const [a, b] = [tf.ones<tf.Rank.R2>([2, 2]), tf.ones<tf.Rank.R2>([2, 2])];
-    const { nodes } = tf.tidy(
-      () => new Recorder(backend).record([a, b], () => void tf.matMul(a, b)) as unknown as tf.TensorContainer,
-    ) as unknown as { nodes: readonly GraphNode[] };
+    const { nodes } = withinScope(() => new Recorder(backend).record([a, b], () => void tf.matMul(a, b)));
     const typesOf = (all: readonly GraphNode[]) =>
       all.filter(({ op }) => op.includes("MatMul")).map(({ attributes: { T } }) => T);
     expect(typesOf(nodes)).toEqual([{ kind: "type", value: 1 }]);

@@ -2,6 +2,7 @@ import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { add } from "../../collective/add";
+import { bytesOf } from "../../collective/frame";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
 import type {
@@ -24,10 +25,11 @@ import { withinScope } from "../tensor-scope";
 import { HostWeights } from "./host-weights";
 import { GraphOptimizer } from "./optimizer";
 import { PassLoader } from "./pass-loader";
-import { PassRecorder, type Recorded, requireEqual } from "./pass-recorder";
+import { PassRecorder, type Recorded } from "./pass-recorder";
 import { type Pass, PassRunner, type StepResult } from "./pass-runner";
 import type { PassShape } from "./passes";
 import type { Recording } from "./recorder";
+import { requireEqual } from "./result-comparison";
 import { GraphSession } from "./session";
 import { Staging } from "./staging";
 
@@ -203,8 +205,7 @@ export class GraphProgram {
   }
 
   /**
-   * Records a pass, loads it and compares its first results with the tape's, or those of its first rows if it has too many for
-   * the tape.
+   * Records a pass, loads it and compares its first results with the tape's, or those of its head.
    *
    * @returns the pass, and those results if they are also the pass's
    */
@@ -215,7 +216,9 @@ export class GraphProgram {
       const { builder } = this.session;
       const { length } = builder.nodes;
       const exact =
-        recording.obstacle ?? this.recorder.changes(staging, recording) ?? this.loader.load(staging, recording);
+        recording.obstacle ??
+        this.recorder.obstacleToRepeat(staging, recording) ??
+        this.loader.load(staging, recording);
       const precision = kind === "gradients" ? this.precision : undefined;
       const isUsed = precision === undefined || recording.result.tensors !== undefined;
       const result = exact instanceof Error || !isUsed ? undefined : this.compare(exact, recording.result, into);
@@ -303,7 +306,7 @@ export class GraphProgram {
     return withinScope(() => use(record()));
   }
 
-  /** Records a pass of too many rows for the tape, after that of its first rows was compared. @returns undefined if it cannot */
+  /** Records a pass of too many rows for the tape from its head, which is compared. @returns undefined if it cannot */
   private recordLarge(staging: Staging): Recording<Recorded> | undefined {
     const head = this.recorder.headOf(staging);
     if (head === undefined) return undefined;
@@ -311,11 +314,11 @@ export class GraphProgram {
     const { length } = builder.nodes;
     try {
       const recording = this.recorder.record(head);
-      if (recording.obstacle ?? this.recorder.changes(head, recording)) return undefined;
+      if (recording.obstacle ?? this.recorder.obstacleToRepeat(head, recording)) return undefined;
       const pass = this.loader.load(head, recording);
       if (pass instanceof Error) return undefined;
       this.compare(pass, recording.result);
-      return this.recorder.recordMore(staging, head, recording);
+      return this.recorder.recordScaled(staging, head, recording);
     } finally {
       builder.truncate(length);
       head.dispose(this.backend.binding);
@@ -326,9 +329,9 @@ export class GraphProgram {
   private compare(pass: Pass, { tensors }: Recorded, into?: Float32Array): BatchResult | undefined {
     const { layout } = this.layers;
     return this.runner.run(pass, into, (found) => {
-      if (tensors === undefined) return; // those of the first rows were compared
+      if (tensors === undefined) return; // those of its head were compared
       const values = found.map((id) => this.operations.read(id));
-      requireEqual(tensors, values, layout, this.runner.lossScale, this.tf32);
+      requireEqual(tensors, values, layout, { lossScale: this.runner.lossScale, tf32: this.tf32 });
     })[0];
   }
 
@@ -345,6 +348,3 @@ export class GraphProgram {
 
 const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
   `${kind} of ${microshards} × ${rows} rows${weighted ? " with weights" : ""}`;
-
-const bytesOf = (values: Float32Array): Uint8Array =>
-  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

@@ -1,10 +1,12 @@
 import type { NativeBinding } from "../native-binding";
+import type { Created } from "./interception";
+import type { PassTensors } from "./pass-tensors";
 
 type Id = number;
 
 /** An operation that can run again. */
 interface Computation {
-  /** Position among the computations. */
+  /** Computations are repeated in ascending order. */
   readonly order: number;
   readonly segment: number;
   readonly inputs: readonly Id[];
@@ -13,128 +15,131 @@ interface Computation {
   readonly compute: (inputs: readonly Id[]) => readonly Id[];
 }
 
-/** A tensor that may be freed. */
-interface Opened {
+/** A tensor of the pass. TensorFlow.js knows it by its first number. */
+interface Tensor {
   readonly id: Id;
-  /** Number of segments that were computed again before. */
-  readonly age: number;
+  readonly computation: Computation;
+  /** The present number of the binding: the first one, that of a repetition, or undefined, if there is none. */
+  present: Id | undefined;
+  /** Whether an operation has read it. */
+  isRead: boolean;
+  /** Whether TensorFlow.js has deleted it. Others may still be computed from it. */
+  isDeleted: boolean;
 }
 
-type Created = ReturnType<NativeBinding["executeOp"]>;
+/** A tensor that may be freed, and how many repetitions had begun when it was computed. */
+interface Freeable {
+  readonly tensor: Tensor;
+  readonly repetition: number;
+}
 
-/** Smaller tensors of the backward pass are not freed, in elements. */
+/** Smaller tensors are not freed, in elements. */
 const minFreed = 16_384;
 
 /**
  * Frees tensors of a pass while TensorFlow.js holds them, and computes them again when they are read: the tape of a large
- * pass would need all its memory. TensorFlow.js knows a tensor by its first number.
+ * pass would need all its memory.
+ *
+ * The cuts divide the forward pass into *segments*. At the end of a segment its tensors are freed, except for its outputs. The
+ * last segment ends with the pass, so the backward pass belongs to it. When the backward pass reads a freed tensor, the
+ * computations that lead to it are *repeated*. One segment's *repetition* exists at a time: the next one frees its tensors, and
+ * also what the backward pass had computed before it and has read.
  */
-export class RecomputedTensors {
-  /** By output. */
-  private readonly computations = new Map<Id, Computation>();
-  /** The present tensor of a number, if it is not the first one; undefined: none. */
-  private readonly present = new Map<Id, Id | undefined>();
-  /** Tensors of the current segment, or of the last one and the backward pass. */
-  private open: Opened[] = [];
-  private readonly alreadyRead = new Set<Id>();
-  /** Tensors that were computed again. */
-  private again: Id[] = [];
+export class RecomputedTensors implements PassTensors {
+  /** By first number, in the order of computation. */
+  private readonly tensors = new Map<Id, Tensor>();
   private segment = 0;
-  private segmentOfAgain: number | undefined;
-  private order = 0;
-  /** Number of times that another segment was computed again. */
-  private moves = 0;
-  private readonly deleted = new Set<Id>();
+  /** The large tensors of the current segment. */
+  private freeable: Freeable[] = [];
+  private repetitions = 0;
+  /** The segment of the current repetition, and its tensors. */
+  private repeatedSegment: number | undefined;
+  private repeated: Tensor[] = [];
 
   constructor(private readonly binding: NativeBinding) {}
 
-  /** Creates a tensor of JavaScript's values. */
-  create(create: () => Id): Id {
+  createTensor(shape: readonly number[], type: number, values: Float32Array | Int32Array): Id {
+    const copy = values.slice();
+    const create = () => this.binding.createTensor(shape, type, copy);
     const id = create();
     this.add([], [id], () => [create()]);
     return id;
   }
 
-  /** Runs an operation. */
-  run(inputs: readonly Id[], compute: (inputs: readonly Id[]) => Created): Created {
+  executeOp(op: string, attributes: readonly unknown[], inputs: readonly Id[], count: number): readonly Created[] {
+    const compute = (ids: readonly Id[]) => this.binding.executeOp(op, attributes, ids, count);
     const created = compute(this.read(inputs));
-    const idsOf = (found: Created): readonly Id[] => found.map(({ id }) => id);
-    this.add(inputs, idsOf(created), (again) => idsOf(compute(again)));
-    for (const id of inputs) this.alreadyRead.add(id);
-    for (const { id, shape } of created) {
-      if (shape.reduce((product, side) => product * side, 1) >= minFreed) this.open.push({ id, age: this.moves });
+    const added = this.add(
+      inputs,
+      created.map(({ id }) => id),
+      (ids) => compute(ids).map(({ id }) => id),
+    );
+    for (const id of inputs) {
+      const input = this.tensors.get(id);
+      if (input) input.isRead = true;
     }
+    created.forEach(({ shape }, output) => {
+      if (shape.reduce((product, side) => product * side, 1) < minFreed) return;
+      this.freeable.push({ tensor: added[output] as Tensor, repetition: this.repetitions });
+    });
     return created;
   }
 
-  private add(inputs: readonly Id[], outputs: readonly Id[], compute: Computation["compute"]): void {
-    const computation = { order: this.order++, segment: this.segment, inputs, outputs, compute };
-    for (const id of outputs) this.computations.set(id, computation);
+  tensorDataSync(id: Id): Float32Array | Int32Array {
+    return this.binding.tensorDataSync(this.read([id])[0] as Id);
   }
 
-  /** Returns the tensors of numbers, until the next call. */
-  read(ids: readonly Id[]): readonly Id[] {
-    const missing = this.missing(ids);
-    const segment = missing.at(-1)?.segment;
-    if (segment !== undefined && segment !== this.segmentOfAgain) {
-      this.freeAgain();
-      this.freeOld();
-      this.segmentOfAgain = segment;
-      for (const computation of this.missing(ids)) this.repeat(computation);
-    } else {
-      for (const computation of missing) this.repeat(computation);
+  deleteTensor(id: Id): void {
+    const tensor = this.tensors.get(id);
+    if (tensor === undefined) {
+      this.binding.deleteTensor(id); // created before the recording
+      return;
     }
-    return ids.map((id) => this.present.get(id) ?? id);
+    tensor.isDeleted = true;
+    this.free(tensor);
   }
 
-  /** Deletes a tensor that TensorFlow.js no longer holds. It may still be computed again, for others. */
-  delete(id: Id): void {
-    this.deleted.add(id);
-    if (this.computations.has(id)) this.free(id);
-    else this.binding.deleteTensor(id);
-  }
-
-  /** Ends a segment and frees its tensors, but not `kept`. */
-  endSegment(kept: readonly Id[]): void {
-    const outputs = new Set(kept);
-    for (const { id } of this.open) if (!outputs.has(id)) this.free(id);
-    this.open = [];
+  endSegment(outputs: readonly Id[]): void {
+    for (const { tensor } of this.freeable) if (!outputs.includes(tensor.id)) this.free(tensor);
+    this.freeable = [];
     this.segment += 1;
   }
 
-  /** Frees what was computed again. @returns whether TensorFlow.js holds a freed tensor */
   finish(): boolean {
-    this.freeAgain();
-    return [...this.present.keys()].some((id) => !this.deleted.has(id));
+    this.freeRepeated();
+    return [...this.tensors.values()].some((tensor) => isFreed(tensor) && !tensor.isDeleted);
   }
 
-  /**
-   * Frees tensors of the backward pass that were read. The tape holds the gradient of each result to its end, although it
-   * reads them only while it differentiates that operation.
-   */
-  private freeOld(): void {
-    const oldest = this.moves;
-    const isOld = ({ id, age }: Opened): boolean => age < oldest && this.alreadyRead.has(id);
-    for (const each of this.open) if (isOld(each)) this.free(each.id);
-    this.open = this.open.filter((each) => !isOld(each));
-    this.moves += 1;
+  private add(inputs: readonly Id[], outputs: readonly Id[], compute: Computation["compute"]): readonly Tensor[] {
+    const computation = { order: this.tensors.size, segment: this.segment, inputs, outputs, compute };
+    const added = outputs.map((id) => ({ id, computation, present: id, isRead: false, isDeleted: false }));
+    for (const tensor of added) this.tensors.set(tensor.id, tensor);
+    return added;
   }
 
-  private free(id: Id): void {
-    if (this.present.has(id)) return;
-    this.binding.deleteTensor(id);
-    this.present.set(id, undefined);
+  /** Returns the present numbers of tensors, valid until the next call. Repeats the computations of those that are missing. */
+  private read(ids: readonly Id[]): readonly Id[] {
+    const segment = this.missing(ids).at(-1)?.segment;
+    if (segment !== undefined && segment !== this.repeatedSegment) {
+      this.freeRepeated();
+      this.freeGradients();
+      this.repeatedSegment = segment;
+      this.repetitions += 1;
+    }
+    for (const computation of this.missing(ids)) this.repeat(computation);
+    return this.presentOf(ids);
   }
 
-  private has(id: Id): boolean {
-    return !this.present.has(id) || this.present.get(id) !== undefined;
+  private presentOf(ids: readonly Id[]): readonly Id[] {
+    return ids.map((id) => this.tensors.get(id)?.present ?? id);
   }
 
   /** Returns what must be computed again, each after its inputs. */
   private missing(ids: readonly Id[]): readonly Computation[] {
     const found = new Set<Computation>();
     const add = (id: Id) => {
-      if (!this.has(id)) found.add(this.computations.get(id) as Computation);
+      const tensor = this.tensors.get(id);
+      if (tensor && tensor.present === undefined) found.add(tensor.computation);
     };
     ids.forEach(add);
     for (const { inputs } of found) inputs.forEach(add);
@@ -142,23 +147,42 @@ export class RecomputedTensors {
   }
 
   private repeat({ inputs, outputs, compute }: Computation): void {
-    const tensors = compute(inputs.map((input) => this.present.get(input) ?? input));
-    tensors.forEach((tensor, index) => {
-      const id = outputs[index] as Id;
-      if (this.has(id)) {
-        this.binding.deleteTensor(tensor);
-        return;
+    compute(this.presentOf(inputs)).forEach((present, output) => {
+      const tensor = this.tensors.get(outputs[output] as Id) as Tensor;
+      if (tensor.present === undefined) {
+        tensor.present = present;
+        this.repeated.push(tensor);
+      } else {
+        this.binding.deleteTensor(present);
       }
-      this.present.set(id, tensor);
-      this.again.push(id);
     });
   }
 
-  private freeAgain(): void {
-    for (const id of this.again) {
-      this.binding.deleteTensor(this.present.get(id) as Id);
-      this.present.set(id, undefined);
+  private freeRepeated(): void {
+    for (const tensor of this.repeated) {
+      this.binding.deleteTensor(tensor.present as Id);
+      tensor.present = undefined;
     }
-    this.again = [];
+    this.repeated = [];
+  }
+
+  /**
+   * Frees tensors of the backward pass that were read. The tape holds the gradient of each result to its end, although it
+   * reads them only while it differentiates that operation.
+   */
+  private freeGradients(): void {
+    const isOld = ({ tensor, repetition }: Freeable): boolean => repetition < this.repetitions && tensor.isRead;
+    for (const each of this.freeable) if (isOld(each)) this.free(each.tensor);
+    this.freeable = this.freeable.filter((each) => !isOld(each));
+  }
+
+  /** Frees the first tensor of a number. A repeated one is freed with its repetition. */
+  private free(tensor: Tensor): void {
+    if (isFreed(tensor)) return;
+    this.binding.deleteTensor(tensor.id);
+    tensor.present = undefined;
   }
 }
+
+/** Whether the first tensor of a number is freed. */
+const isFreed = ({ id, present }: Tensor): boolean => present !== id;

@@ -1,0 +1,66 @@
+/** Compares the results of a graph with those of the tape. */
+import type * as tf from "@tensorflow/tfjs-core";
+import type { ParameterSlot } from "../engine";
+import { ModelError } from "../errors";
+
+/** Largest accepted difference of two float32 results, relative to the largest element, or absolute below 1. */
+const tolerance = 1e-5;
+/**
+ * TF32 keeps 10 bits of a factor, so the tape and a graph, which may compute products in another order, can choose another maximum
+ * or another side of a ReLU in some places. Single elements of a gradient then differ much, but the gradient as a whole little.
+ */
+const tf32Tolerance = { loss: 1e-2, gradient: 0.1 };
+
+/**
+ * Compares a pass's results (`Traced.results`).
+ *
+ * @param tape as the tape computed them
+ * @param graph as the graph did
+ * @param lossScale power of two by which the graph's gradient is multiplied, but not its running statistics
+ * @param tf32 whether products of the two were rounded to TF32
+ * @throws ModelError if they differ
+ */
+export function requireEqual(
+  tape: readonly tf.Tensor[],
+  graph: readonly ArrayLike<number>[],
+  layout: readonly ParameterSlot[],
+  { lossScale = 1, tf32 = false } = {},
+): void {
+  const [numbers, gradient] = tape.map((tensor) => tensor.dataSync() as Float32Array);
+  const [foundNumbers, foundGradient] = graph.map((values) => Float32Array.from(values));
+  if (numbers === undefined || foundNumbers === undefined) return;
+  const differentNumber = firstDifference(numbers, foundNumbers, tf32 ? tf32Tolerance.loss : tolerance);
+  if (differentNumber !== undefined) throw different("loss or metrics", numbers, foundNumbers, differentNumber);
+
+  if (gradient === undefined || foundGradient === undefined) return; // of an evaluation
+  const trained = layout.reduce((total, { size, trainable }) => total + (trainable ? size : 0), 0);
+  const unscaled = foundGradient.map((value, i) => (i < trained ? value / lossScale : value));
+  const place = tf32
+    ? largestDifference(gradient, unscaled, tf32Tolerance.gradient)
+    : firstDifference(gradient, unscaled, tolerance);
+  if (place === undefined) return;
+  const slot = layout.find(({ offset, size }) => place < offset + size);
+  throw different(`gradient of ${slot?.name}`, gradient, unscaled, place);
+}
+
+function different(what: string, tape: Float32Array, graph: Float32Array, place: number): ModelError {
+  return new ModelError(
+    `The model's graph gives ${graph[place]} for its ${what}, where its operations one by one give ${tape[place]}. ` +
+      "Set graph: false in defineTraining to compute it without a graph.",
+  );
+}
+
+/** Returns the first place with a difference above the tolerance, relative to the largest element or to 1. */
+function firstDifference(expected: Float32Array, found: Float32Array, accepted: number): number | undefined {
+  const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+  const place = expected.findIndex((value, i) => Math.abs((found[i] as number) - value) > accepted * scale);
+  return place === -1 ? undefined : place;
+}
+
+/** Returns the place of the largest difference, if the norm of all is above the tolerance, relative to the norm or to 1. */
+function largestDifference(expected: Float32Array, found: Float32Array, accepted: number): number | undefined {
+  const differences = expected.map((value, i) => Math.abs((found[i] as number) - value));
+  const norm = (values: Float32Array): number => Math.sqrt(values.reduce((total, value) => total + value * value, 0));
+  if (!(norm(differences) > accepted * Math.max(1, norm(expected)))) return undefined;
+  return differences.reduce((most, value, i) => (value > (differences[most] as number) ? i : most), 0);
+}
