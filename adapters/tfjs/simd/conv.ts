@@ -4,7 +4,7 @@
  * with padding is first copied into a border of zeros, so that every window is inside it.
  */
 import type { backend_util } from "@tensorflow/tfjs-core";
-import { blocks, maxBlockK, multiplyPanels, type PackA, packB, packRowsOfA, panelsOf, rowsOfBlock } from "./gemm";
+import { blocks, maxBlockK, multiplyPanels, type PackA, packB, packBlockOfA, panelsOf, rowsOfBlock } from "./gemm";
 import type { Simd } from "./simd";
 
 export type ConvInfo = backend_util.Conv2DInfo;
@@ -62,6 +62,14 @@ function paddedImages(simd: Simd, info: ConvInfo, x: number): (n: number) => num
   };
 }
 
+/** Returns the packer of a matrix whose element (row, k) is at `image + rows[row] + ks[k]`, with two tables. */
+const gathererOf =
+  (simd: Simd, image: number, rows: number, ks: number): PackA =>
+  (to, panels, k, depth) => {
+    const gather = simd.call[`packGathered${panels.rows}`]!;
+    gather(to, image, panels.count, depth, ks + k * float, rows + panels.first * float);
+  };
+
 /** Computes y = windows of x · filter for NHWC images. `filter` is a patch × channels matrix. */
 export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, y: number): void {
   const [places, channels] = [positions(info), info.outChannels];
@@ -73,13 +81,9 @@ export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, 
     for (let n = 0; n < info.batchSize; n++) {
       const image = imageAt(n);
       for (const [first, count] of blocks(places, rowsOfBlock(depth))) {
-        const pack: PackA = (to, panels, k, size) => {
-          const columns = tables.positions + (first + panels.first) * float;
-          const gather = simd.call[`packGathered${panels.rows}`]!;
-          gather(to, image, panels.count, size, tables.patch + k * float, columns);
-        };
         const panels = panelsOf(count);
-        const a = packRowsOfA(simd, pack, panels, fromK, depth);
+        const gather = gathererOf(simd, image, tables.positions + first * float, tables.patch);
+        const a = packBlockOfA(simd, gather, panels, fromK, depth);
         const at = y + (n * places + first) * row;
         multiplyPanels(simd, panels, a, b, { columns: channels, depth, at, row, add: fromK > 0 });
       }
@@ -101,13 +105,9 @@ export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number
     for (const [fromPlace, depth] of blocks(places, maxBlockK)) {
       const b = packB(simd, { at: dy + (n * places + fromPlace) * row, row, column: float }, channels, depth);
       for (const [first, count] of blocks(patchSize(info), rowsOfBlock(depth))) {
-        const pack: PackA = (to, panels, k, size) => {
-          const columns = tables.patch + (first + panels.first) * float;
-          const gather = simd.call[`packGathered${panels.rows}`]!;
-          gather(to, image, panels.count, size, tables.positions + k * float, columns);
-        };
         const panels = panelsOf(count);
-        const a = packRowsOfA(simd, pack, panels, fromPlace, depth);
+        const gather = gathererOf(simd, image, tables.patch + first * float, tables.positions);
+        const a = packBlockOfA(simd, gather, panels, fromPlace, depth);
         const at = gradient + first * row;
         multiplyPanels(simd, panels, a, b, { columns: channels, depth, at, row, add: n > 0 || fromPlace > 0 });
       }

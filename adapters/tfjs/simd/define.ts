@@ -1,5 +1,11 @@
+/**
+ * Builds the kernels: functions of WebAssembly from functions that return code, its bytes (`instructions.ts`). Parameters and
+ * locals have names; `v.name` is the *index* of a variable, and `local.get(v.name)` is the code that reads it. Locals begin
+ * as 0. Kernels change parameters too: pointers move along, and counts go to 0. `range(n).flatMap(…)` unrolls a loop when the
+ * kernel is built.
+ */
 import type { Code } from "../../wasm/encoding";
-import { i32, local } from "../../wasm/instructions";
+import { advance, i32, local, whileLoop } from "../../wasm/instructions";
 import type { ValueType, WasmFunction } from "../../wasm/module";
 
 /** The variables of a function: indices by name. */
@@ -17,6 +23,19 @@ export function define<Param extends string, Local extends string>(
   return { name, params: params.map(() => "i32"), locals: Object.values<ValueType>(locals), body: body(variables) };
 }
 
+export const range = (length: number): readonly number[] => Array.from({ length }, (_, index) => index);
+
+/** Returns the locals `name0`, `name1`, … for `define`. Their indices are `numberedOf(variables, name, count)`. */
+export function numbered(name: string, count: number, type: ValueType): Readonly<Record<never, ValueType>> {
+  return Object.fromEntries(range(count).map((index) => [`${name}${index}`, type]));
+}
+
+export const numberedOf = (
+  variables: Readonly<Record<string, number>>,
+  name: string,
+  count: number,
+): readonly number[] => range(count).map((index) => variables[`${name}${index}`] as number);
+
 /** Returns `target += amount` for two variables. */
 export const addTo = (target: number, amount: number): Code =>
   local.set(target, i32.add(local.get(target), local.get(amount)));
@@ -24,4 +43,12 @@ export const addTo = (target: number, amount: number): Code =>
 /** Returns `variable × factor`. */
 export const times = (variable: number, factor: number): Code => i32.mul(local.get(variable), i32.const(factor));
 
-export const range = (length: number): readonly number[] => Array.from({ length }, (_, index) => index);
+/** Repeats `body` until the variable, which counts down by one, is 0. */
+export const countDown = (variable: number, ...body: readonly Code[]): Code =>
+  whileLoop(local.get(variable), ...body, advance(variable, -1));
+
+/** Repeats `body` as many times as `count` says. `left` is a local for the rest. */
+export const repeat = (left: number, count: number, ...body: readonly Code[]): Code => [
+  ...local.set(left, local.get(count)),
+  ...countDown(left, ...body),
+];

@@ -1,9 +1,9 @@
 /** Rows of a depthwise convolution's gradients, four channels at a time. Addresses, strides and `channels` are in bytes. */
 import { advance, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
-import { addTo, define } from "./define";
+import { addTo, countDown, define } from "./define";
 
-const { get } = local;
+const { get, set } = local;
 
 /** The function `sumProducts(sums, x, dy, pixels, xStep, channels)`: sums of x · dy over the pixels, by channel. */
 const sumProducts = define(
@@ -13,16 +13,15 @@ const sumProducts = define(
   (v) => [
     whileLoop(
       i32.ne(get(v.at), get(v.channels)),
-      local.set(v.xAt, i32.add(get(v.x), get(v.at))),
-      local.set(v.dyAt, i32.add(get(v.dy), get(v.at))),
-      local.set(v.left, get(v.pixels)),
-      local.set(v.sum, get(v.zeros)),
-      whileLoop(
-        get(v.left),
-        local.set(v.sum, f32x4.add(get(v.sum), f32x4.mul(v128.load(get(v.xAt)), v128.load(get(v.dyAt))))),
+      set(v.xAt, i32.add(get(v.x), get(v.at))),
+      set(v.dyAt, i32.add(get(v.dy), get(v.at))),
+      set(v.left, get(v.pixels)),
+      set(v.sum, get(v.zeros)),
+      countDown(
+        v.left,
+        set(v.sum, f32x4.add(get(v.sum), f32x4.mul(v128.load(get(v.xAt)), v128.load(get(v.dyAt))))),
         addTo(v.xAt, v.xStep),
         addTo(v.dyAt, v.channels),
-        advance(v.left, -1),
       ),
       v128.store(i32.add(get(v.sums), get(v.at)), get(v.sum)),
       advance(v.at, 16),
@@ -36,12 +35,12 @@ const addProducts = define(
   ["dx", "dy", "tap", "pixels", "xStep", "channels"],
   { at: "i32", into: "i32" },
   (v) => [
-    whileLoop(
-      get(v.pixels),
-      local.set(v.at, i32.const(0)),
+    countDown(
+      v.pixels,
+      set(v.at, i32.const(0)),
       whileLoop(
         i32.ne(get(v.at), get(v.channels)),
-        local.set(v.into, i32.add(get(v.dx), get(v.at))),
+        set(v.into, i32.add(get(v.dx), get(v.at))),
         v128.store(
           get(v.into),
           f32x4.add(v128.load(get(v.into)), f32x4.mul(v128.load(get(v.dy)), v128.load(i32.add(get(v.tap), get(v.at))))),
@@ -50,7 +49,6 @@ const addProducts = define(
         advance(v.at, 16),
       ),
       addTo(v.dx, v.xStep),
-      advance(v.pixels, -1),
     ),
   ],
 );

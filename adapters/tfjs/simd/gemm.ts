@@ -2,6 +2,16 @@
  * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008). A is M × K, B is K × N, C is M × N,
  * float32.
  *
+ * - A *block* is a range of K or of M. The `depth` of panels is the size of their block of K.
+ * - A *panel* of A has up to `maxRows` rows of a block, a panel of B has `panelColumns` columns. It is *packed*: for each k,
+ *   its floats are next to each other.
+ * - A *group* is the panels of B that are packed at the same time.
+ * - A *tile* is the part of C that a panel of A gives with one of B. A micro-kernel keeps it in registers.
+ * - The *tail* is the last columns of B, if they are fewer than a panel's.
+ *
+ * The loops from the outside: blocks of K; blocks of M, whose panels of A are packed; groups of B; and in `sweep.ts`,
+ * panels of A, panels of B, and in `micro-kernel.ts`, k.
+ *
  * The blocks of K depend only on K. An element of C is the sum over the blocks in order, and the products within a
  * block are summed in the order of k. Its bits therefore depend on its row of A, its column of B and K, but not on M, N
  * or the other rows.
@@ -35,7 +45,7 @@ export interface Product {
 export const maxBlockK = 256;
 /** The floats of the packed block of A: half of a second-level cache of 1 MiB. */
 const blockA = 131_072;
-/** The floats of the panels of B that a panel of A is multiplied with in turn. */
+/** The floats of a group of B. */
 const groupB = 4096;
 const float = 4;
 
@@ -55,14 +65,14 @@ export function rowsOfBlock(depth: number): number {
   return Math.max(maxRows, Math.floor(blockA / depth));
 }
 
-/** The panels of A: `count` panels of `rows` rows each, beginning at row `first`. */
+/** Panels of A of one size: `count` panels of `rows` rows each, beginning at row `first` of their block. */
 interface Panels {
   readonly rows: number;
   readonly count: number;
   readonly first: number;
 }
 
-/** Divides rows into panels of the largest size and of one less, so that none is padded. */
+/** Divides a block's rows into panels of the largest size and of one less, so that none is padded. */
 export function panelsOf(m: number, max: number = maxRows): readonly Panels[] {
   const count = Math.ceil(m / max);
   const rows = Math.floor(m / count);
@@ -74,39 +84,44 @@ export function panelsOf(m: number, max: number = maxRows): readonly Panels[] {
   return larger === count ? [largest] : [largest, others];
 }
 
-/** Copies `[k, k + depth)` of `panels` of A to `to`. */
+/** Packs `[k, k + depth)` of `panels` of A to `to`. */
 export type PackA = (to: number, panels: Panels, k: number, depth: number) => void;
 
-export function gemm(simd: Simd, { m, n, k, a, b, c, packed: whole, add = false }: Product): void {
+export function gemm(simd: Simd, { m, n, k, a, b, c, packed, add = false }: Product): void {
   if (k === 0 && !add) for (let row = 0; row < m; row++) simd.call["fillZero"]!(c.at + row * c.row, n * float);
-  const packA =
-    (firstRow: number): PackA =>
-    (to, { rows, count, first }, fromK, depth) => {
-      const from = a.at + (firstRow + first) * a.row + fromK * a.column;
-      if (a.row === float) simd.call[`packRuns${rows}`]!(to, from, count, depth, a.column);
-      else simd.call[`packStrided${rows}`]!(to, from, count, depth, a.column, a.row);
-    };
+  // A single panel of A uses each panel of B once, so contiguous columns of B are read in place.
+  const inPlace = packed === undefined && m <= maxRows && b.column === float;
+  const panelsOfB = (fromK: number, depth: number, column: number, columns: number): PanelsOfB => {
+    if (packed !== undefined) return panelsOfPacked(packed + (fromK * n + column * depth) * float, depth);
+    const part = { ...b, at: b.at + fromK * b.row + column * b.column };
+    return inPlace ? panelsInPlace(simd, part, columns, depth) : packB(simd, part, columns, depth);
+  };
   for (const [fromK, depth] of blocks(k, maxBlockK)) {
+    const group = inPlace ? n : Math.max(panelColumns, Math.floor(groupB / depth / panelColumns) * panelColumns);
     for (const [firstRow, rows] of blocks(m, rowsOfBlock(depth))) {
       const panels = panelsOf(rows);
-      const packed = packRowsOfA(simd, packA(firstRow), panels, fromK, depth);
-      // A single panel of A uses each panel of B once, so contiguous columns of B are read in place.
-      const inPlace = whole === undefined && m <= maxRows && b.column === float;
-      const group = inPlace ? n : Math.max(panelColumns, Math.floor(groupB / depth / panelColumns) * panelColumns);
+      const packedA = packBlockOfA(simd, packerOf(simd, a, firstRow), panels, fromK, depth);
       for (let column = 0; column < n; column += group) {
         const columns = Math.min(group, n - column);
-        const part = { ...b, at: b.at + fromK * b.row + column * b.column };
-        let panelB: PanelsOfB;
-        if (whole !== undefined) panelB = panelsOfWhole(whole + (fromK * n + column * depth) * float, depth);
-        else panelB = inPlace ? panelInPlace(simd, part, columns, depth) : packB(simd, part, columns, depth);
         const at = c.at + firstRow * c.row + column * float;
-        multiplyPanels(simd, panels, packed, panelB, { columns, depth, at, row: c.row, add: add || fromK > 0 });
+        const part = { columns, depth, at, row: c.row, add: add || fromK > 0 };
+        multiplyPanels(simd, panels, packedA, panelsOfB(fromK, depth, column, columns), part);
       }
     }
   }
 }
 
-export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], k: number, depth: number): number {
+/** Returns the packer of a matrix's rows from `firstRow` on. */
+const packerOf =
+  (simd: Simd, a: Matrix, firstRow: number): PackA =>
+  (to, { rows, count, first }, fromK, depth) => {
+    const from = a.at + (firstRow + first) * a.row + fromK * a.column;
+    if (a.row === float) simd.call[`packRuns${rows}`]!(to, from, count, depth, a.column);
+    else simd.call[`packStrided${rows}`]!(to, from, count, depth, a.column, a.row);
+  };
+
+/** Packs a block of A, panels of each size after the other. @returns its address in scratch memory */
+export function packBlockOfA(simd: Simd, pack: PackA, panels: readonly Panels[], k: number, depth: number): number {
   let rows = 0;
   for (const each of panels) rows += each.count * each.rows;
   const to = simd.scratch("a", rows * depth * float);
@@ -114,41 +129,46 @@ export function packRowsOfA(simd: Simd, pack: PackA, panels: readonly Panels[], 
   return to;
 }
 
-/** Packs all of B (`k` × `n`, columns in groups of eight) to `to`, for several products. */
-export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: number): void {
-  for (const [fromK, depth] of blocks(k, maxBlockK)) {
-    const [at, from, panels] = [to + fromK * n * float, b.at + fromK * b.row, n / panelColumns];
-    if (b.column === float) simd.call["packRuns8"]!(at, from, panels, depth, b.row);
-    else simd.call["packStrided8"]!(at, from, panels, depth, b.row, b.column);
-  }
-}
-
-function panelsOfWhole(at: number, depth: number): PanelsOfB {
-  const step = panelColumns * float;
-  return { at, panel: depth * step, step, tail: 0 };
-}
-
+/** Panels of B for one block of K. */
 export interface PanelsOfB {
   readonly at: number;
   /** The bytes from panel to panel, and from k to k + 1. */
   readonly panel: number;
   readonly step: number;
-  /** The packed panel of the last columns, if there are fewer than eight. */
+  /** The packed panel of the tail, if there is one. */
   readonly tail: number;
 }
 
+/** Packs all of B (`k` × `n`, n a multiple of `panelColumns`) to `to`, for several products. */
+export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: number): void {
+  for (const [fromK, depth] of blocks(k, maxBlockK)) {
+    packFullPanels(simd, to + fromK * n * float, { ...b, at: b.at + fromK * b.row }, n / panelColumns, depth);
+  }
+}
+
+/** Returns packed panels. */
+function panelsOfPacked(at: number, depth: number, tail = 0): PanelsOfB {
+  const step = panelColumns * float;
+  return { at, panel: depth * step, step, tail };
+}
+
+/** Packs a group of B to scratch memory. */
 export function packB(simd: Simd, b: Matrix, columns: number, depth: number): PanelsOfB {
   const full = Math.floor(columns / panelColumns);
   const at = simd.scratch("b", full * panelColumns * depth * float);
-  if (b.column === float) simd.call["packRuns8"]!(at, b.at, full, depth, b.row);
-  else simd.call["packStrided8"]!(at, b.at, full, depth, b.row, b.column);
-  const step = panelColumns * float;
-  return { at, panel: depth * step, step, tail: packTail(simd, b, full * panelColumns, columns, depth) };
+  packFullPanels(simd, at, b, full, depth);
+  return panelsOfPacked(at, depth, packTail(simd, b, full * panelColumns, columns, depth));
 }
 
-function panelInPlace(simd: Simd, b: Matrix, columns: number, depth: number): PanelsOfB {
+/** Returns panels of B's own memory. Only the tail is packed. */
+function panelsInPlace(simd: Simd, b: Matrix, columns: number, depth: number): PanelsOfB {
   const full = Math.floor(columns / panelColumns) * panelColumns;
   return { at: b.at, panel: panelColumns * float, step: b.row, tail: packTail(simd, b, full, columns, depth) };
+}
+
+function packFullPanels(simd: Simd, to: number, b: Matrix, panels: number, depth: number): void {
+  if (b.column === float) simd.call["packRuns8"]!(to, b.at, panels, depth, b.row);
+  else simd.call["packStrided8"]!(to, b.at, panels, depth, b.row, b.column);
 }
 
 function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: number): number {
@@ -162,20 +182,19 @@ function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: 
   return to;
 }
 
-/** Multiplies all panels of A by all of B. */
-export function multiplyPanels(
-  simd: Simd,
-  panels: readonly Panels[],
-  a: number,
-  b: PanelsOfB,
-  c: {
-    readonly columns: number;
-    readonly depth: number;
-    readonly at: number;
-    readonly row: number;
-    readonly add: boolean;
-  },
-): void {
+/** The part of C that a block of A gives with a group of B. */
+export interface PartOfC {
+  readonly at: number;
+  /** The bytes from row to row. */
+  readonly row: number;
+  readonly columns: number;
+  /** The depth of the panels. */
+  readonly depth: number;
+  readonly add: boolean;
+}
+
+/** Multiplies a packed block of A by a group of B. @param a address of the block */
+export function multiplyPanels(simd: Simd, panels: readonly Panels[], a: number, b: PanelsOfB, c: PartOfC): void {
   const full = Math.floor(c.columns / panelColumns);
   const tail = c.columns % panelColumns;
   const tile = simd.tile();

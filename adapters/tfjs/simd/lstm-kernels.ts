@@ -3,7 +3,7 @@ import type { Code } from "../../wasm/encoding";
 import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
 import { activationLocals, loadNumbers, sigmoid, tanh } from "./activations";
-import { addTo, define, times } from "./define";
+import { addTo, countDown, define, times } from "./define";
 
 const { get, set } = local;
 
@@ -38,13 +38,12 @@ function forUnits(
     whileLoop(i32.geU(get(v.left), i32.const(lanes.units)), step(lanes), move(lanes));
   return [
     ...set(v.bytes, times(v.units, 4)),
-    ...whileLoop(
-      get(v.rows),
+    ...countDown(
+      v.rows,
       set(v.left, get(v.units)),
       part(four),
       part(single),
       ...wide.flatMap((pointer) => [addTo(pointer, v.bytes), addTo(pointer, v.bytes), addTo(pointer, v.bytes)]),
-      advance(v.rows, -1),
     ),
   ];
 }

@@ -13,9 +13,9 @@
  */
 import type { Code } from "../../wasm/encoding";
 import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../wasm/instructions";
-import type { ValueType, WasmFunction } from "../../wasm/module";
+import type { WasmFunction } from "../../wasm/module";
 import { multiplyAdd } from "../../wasm/multiply-add";
-import { addTo, define, range } from "./define";
+import { addTo, define, numbered, numberedOf, range } from "./define";
 
 const fused = multiplyAdd() === "fused";
 /** The maximum number of rows of a tile. */
@@ -42,62 +42,71 @@ export const microKernels: readonly WasmFunction[] = range(maxRows).flatMap((ind
 );
 
 function microKernel(rows: number, kind: Kind): WasmFunction {
-  const vectors = kind === "packed4" ? 1 : 2;
   const params = ["a", "b", "c", "end", "odd", "ld", "add", "step"] as const;
-  const vectorLocals: Record<string, ValueType> = Object.fromEntries(
-    range(rows * vectors + vectors + 1).map((index) => [`v${index}`, "v128"]),
-  );
-  return define(`${kind}x${rows}`, params, { next: "i32", ...vectorLocals }, (v) => {
-    const get = (name: keyof typeof v): Code => local.get(v[name]);
-    const first = params.length + 1;
-    const sum = (row: number, vector: number): number => first + row * vectors + vector;
-    const ofB = (vector: number): number => first + rows * vectors + vector;
-    const ofA = ofB(vectors);
-    const accumulate = (row: number, offset: number): Code[] => [
-      local.set(ofA, v128.load32Splat(get("a"), offset + row * 4)),
-      ...range(vectors).map((vector) => {
-        const [a, b, c] = [ofA, ofB(vector), sum(row, vector)].map(local.get) as [Code, Code, Code];
-        return local.set(sum(row, vector), fused ? f32x4.relaxedMultiplyAdd(a, b, c) : f32x4.add(c, f32x4.mul(a, b)));
-      }),
+  const inPlace = kind === "inPlace8";
+  /** A row of the tile in registers, and in the panels. */
+  const vectors = range(kind === "packed4" ? 1 : 2);
+  const [bytesOfA, bytesOfB] = [rows * 4, vectors.length * 16];
+  const locals = {
+    next: "i32",
+    ...numbered("sum", rows * vectors.length, "v128"),
+    ...numbered("ofB", vectors.length, "v128"),
+    ofA: "v128",
+  } as const;
+  return define(`${kind}x${rows}`, params, locals, (v) => {
+    const { get, set } = local;
+    const sums = numberedOf(v, "sum", rows * vectors.length);
+    const sum = (row: number, vector: number): number => sums[row * vectors.length + vector] as number;
+    const ofB = numberedOf(v, "ofB", vectors.length);
+
+    /** Adds the products of one k to the sums. Its floats are at the pointers, shifted by the offsets. */
+    const addProducts = (b: Code, offsetOfB: number, offsetOfA: number): Code => [
+      ...ofB.flatMap((each, vector) => set(each, v128.load(b, offsetOfB + vector * 16))),
+      ...range(rows).flatMap((row) => [
+        ...set(v.ofA, v128.load32Splat(get(v.a), offsetOfA + row * 4)),
+        ...ofB.flatMap((each, vector) => set(sum(row, vector), multiplyAndAdd(v.ofA, each, sum(row, vector)))),
+      ]),
     ];
-    const one = (b: Code, offsetB: number, offsetA: number): Code => [
-      ...range(vectors).flatMap((vector) => local.set(ofB(vector), v128.load(b, offsetB + vector * 16))),
-      ...range(rows).flatMap((row) => accumulate(row, offsetA).flat()),
-    ];
-    const width = vectors * 16;
-    const step: Code = kind === "inPlace8" ? addTo(v["b"], v["step"]) : advance(v["b"], width);
-    const second = kind === "inPlace8" ? one(get("next"), 0, rows * 4) : one(get("b"), width, rows * 4);
-    const secondOfTwo = [
-      branchIf(i32.eq(get("b"), get("odd")), 1),
-      kind === "inPlace8" ? local.set(v["next"], i32.add(get("b"), get("step"))) : [],
-      second,
-      advance(v["a"], rows * 8),
-      kind === "inPlace8" ? local.set(v["b"], i32.add(get("next"), get("step"))) : advance(v["b"], width * 2),
+    const step = inPlace ? addTo(v.b, v.step) : advance(v.b, bytesOfB);
+    const oneK = [addProducts(get(v.b), 0, 0), advance(v.a, bytesOfA), step];
+    const twoK = [
+      addProducts(get(v.b), 0, 0),
+      branchIf(i32.eq(get(v.b), get(v.odd)), 1),
+      ...(inPlace
+        ? [
+            set(v.next, i32.add(get(v.b), get(v.step))),
+            addProducts(get(v.next), 0, bytesOfA),
+            advance(v.a, 2 * bytesOfA),
+            set(v.b, i32.add(get(v.next), get(v.step))),
+          ]
+        : [addProducts(get(v.b), bytesOfB, bytesOfA), advance(v.a, 2 * bytesOfA), advance(v.b, 2 * bytesOfB)]),
     ];
     const store = (value: (row: number, vector: number) => Code): Code =>
       range(rows).flatMap((row) => [
-        ...range(vectors).flatMap((vector) => v128.store(get("c"), value(row, vector), vector * 16)),
-        ...(row < rows - 1 ? addTo(v["c"], v["ld"]) : []),
+        ...vectors.flatMap((vector) => v128.store(get(v.c), value(row, vector), vector * 16)),
+        ...(row < rows - 1 ? addTo(v.c, v.ld) : []),
       ]);
     // Addresses are multiples of 4. If V8 knows that they are results of an operation, it does not clear their upper
     // halves at every k.
-    const clear = (pointer: "a" | "b"): Code => local.set(v[pointer], i32.and(get(pointer), i32.const(-4)));
+    const clear = (pointer: number): Code => set(pointer, i32.and(get(pointer), i32.const(-4)));
     return [
-      clear("a"),
-      clear("b"),
+      clear(v.a),
+      clear(v.b),
       block(
-        branchIf(i32.eq(get("b"), get("end")), 0),
-        loop(
-          one(get("b"), 0, 0),
-          ...(fused ? [advance(v["a"], rows * 4), step] : secondOfTwo),
-          branchIf(i32.ne(get("b"), get("end")), 0),
-        ),
+        branchIf(i32.eq(get(v.b), get(v.end)), 0),
+        loop(...(fused ? oneK : twoK), branchIf(i32.ne(get(v.b), get(v.end)), 0)),
       ),
       ifElse(
-        get("add"),
-        store((row, vector) => f32x4.add(v128.load(get("c"), vector * 16), local.get(sum(row, vector)))),
-        store((row, vector) => local.get(sum(row, vector))),
+        get(v.add),
+        store((row, vector) => f32x4.add(v128.load(get(v.c), vector * 16), get(sum(row, vector)))),
+        store((row, vector) => get(sum(row, vector))),
       ),
     ];
   });
+}
+
+/** Returns a · b + c. */
+function multiplyAndAdd(a: number, b: number, c: number): Code {
+  const [x, y, z] = [local.get(a), local.get(b), local.get(c)];
+  return fused ? f32x4.relaxedMultiplyAdd(x, y, z) : f32x4.add(z, f32x4.mul(x, y));
 }

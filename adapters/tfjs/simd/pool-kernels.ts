@@ -5,9 +5,9 @@
  */
 import { advance, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
-import { addTo, define } from "./define";
+import { addTo, countDown, define } from "./define";
 
-const { get } = local;
+const { get, set } = local;
 
 /**
  * The function `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`. `stride` is the distance between windows, and
@@ -18,17 +18,17 @@ const maxPool = define(
   ["x", "y", "outputs", "stride", "channels", "taps", "tapsEnd"],
   { at: "i32", left: "i32", tap: "i32", largest: "v128" },
   (v) => [
-    whileLoop(
-      get(v.outputs),
-      local.set(v.at, get(v.x)),
-      local.set(v.left, get(v.channels)),
+    countDown(
+      v.outputs,
+      set(v.at, get(v.x)),
+      set(v.left, get(v.channels)),
       whileLoop(
         get(v.left),
-        local.set(v.largest, v128.load(get(v.at))),
-        local.set(v.tap, i32.add(get(v.taps), i32.const(4))),
+        set(v.largest, v128.load(get(v.at))),
+        set(v.tap, i32.add(get(v.taps), i32.const(4))),
         whileLoop(
           i32.ne(get(v.tap), get(v.tapsEnd)),
-          local.set(v.largest, f32x4.max(get(v.largest), v128.load(i32.add(get(v.at), i32.load(get(v.tap)))))),
+          set(v.largest, f32x4.max(get(v.largest), v128.load(i32.add(get(v.at), i32.load(get(v.tap)))))),
           advance(v.tap, 4),
         ),
         v128.store(get(v.y), get(v.largest)),
@@ -37,7 +37,6 @@ const maxPool = define(
         advance(v.left, -16),
       ),
       addTo(v.x, v.stride),
-      advance(v.outputs, -1),
     ),
   ],
 );
@@ -51,22 +50,22 @@ const maxPoolGrad = define(
   ["x", "y", "dy", "dx", "outputs", "stride", "channels", "taps", "tapsEnd"],
   { at: "i32", left: "i32", tap: "i32", into: "i32", largest: "v128", gradient: "v128", open: "v128", here: "v128" },
   (v) => [
-    whileLoop(
-      get(v.outputs),
-      local.set(v.at, i32.const(0)),
+    countDown(
+      v.outputs,
+      set(v.at, i32.const(0)),
       whileLoop(
         i32.ne(get(v.at), get(v.channels)),
-        local.set(v.largest, v128.load(get(v.y))),
-        local.set(v.gradient, v128.load(get(v.dy))),
-        local.set(v.open, v128.constI32([-1, -1, -1, -1])),
-        local.set(v.tap, get(v.taps)),
+        set(v.largest, v128.load(get(v.y))),
+        set(v.gradient, v128.load(get(v.dy))),
+        set(v.open, v128.constI32([-1, -1, -1, -1])),
+        set(v.tap, get(v.taps)),
         whileLoop(
           i32.ne(get(v.tap), get(v.tapsEnd)),
-          local.set(v.left, i32.add(get(v.at), i32.load(get(v.tap)))),
-          local.set(v.into, i32.add(get(v.dx), get(v.left))),
-          local.set(v.here, v128.and(get(v.open), f32x4.eq(get(v.largest), v128.load(i32.add(get(v.x), get(v.left)))))),
+          set(v.left, i32.add(get(v.at), i32.load(get(v.tap)))),
+          set(v.into, i32.add(get(v.dx), get(v.left))),
+          set(v.here, v128.and(get(v.open), f32x4.eq(get(v.largest), v128.load(i32.add(get(v.x), get(v.left)))))),
           v128.store(get(v.into), f32x4.add(v128.load(get(v.into)), v128.and(get(v.here), get(v.gradient)))),
-          local.set(v.open, v128.andNot(get(v.open), get(v.here))),
+          set(v.open, v128.andNot(get(v.open), get(v.here))),
           advance(v.tap, 4),
         ),
         advance(v.y, 16),
@@ -75,7 +74,6 @@ const maxPoolGrad = define(
       ),
       addTo(v.x, v.stride),
       addTo(v.dx, v.stride),
-      advance(v.outputs, -1),
     ),
   ],
 );

@@ -2,7 +2,7 @@
 import type { Code } from "../../wasm/encoding";
 import { advance, call, f32, i32, ifElse, local, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
-import { addTo, define, range, times } from "./define";
+import { addTo, countDown, define, range, repeat, times } from "./define";
 import { maxRows, microKernelIndex } from "./micro-kernel";
 
 /** The bytes of a row of the scratch tile. */
@@ -23,62 +23,66 @@ function sweep(rows: number): WasmFunction {
     ["a", "panels", "k", "b", "panelB", "stepB", "full", "tailB", "tail", "c", "ld", "add", "tile"],
     { spanB: "i32", odd: "i32", at: "i32", into: "i32", left: "i32", from: "i32", row: "i32" },
     (v) => {
-      const get = local.get;
+      const { get, set } = local;
       /** Returns the address of the last k if their number is odd, else 0. `odd` has all bits set or none. */
       const lastOdd = (end: Code, step: Code): Code => i32.and(i32.sub(end, step), get(v.odd));
-      const narrow = (kind: "packed4" | "packed8", width: number): Code => {
-        const end = i32.add(get(v.tailB), times(v.k, width));
-        const odd = lastOdd(end, i32.const(width));
-        const rest = [i32.const(tileRow), i32.const(0), i32.const(width)];
-        return call(microKernelIndex(rows, kind), get(v.a), get(v.tailB), get(v.tile), end, odd, ...rest);
-      };
-      const whole = (kind: "packed8" | "inPlace8"): Code => {
+
+      /** Multiplies the panels of A and B at `a` and `at` to the tile of C at `into`. */
+      const multiplyPanel = (kind: "packed8" | "inPlace8"): Code => {
         const end = i32.add(get(v.at), get(v.spanB));
         const odd = lastOdd(end, get(v.stepB));
         const rest = [get(v.ld), get(v.add), get(v.stepB)];
         return call(microKernelIndex(rows, kind), get(v.a), get(v.at), get(v.into), end, odd, ...rest);
       };
+      /** Multiplies the panel of A at `a` and the tail of B to the scratch tile. */
+      const multiplyTail = (kind: "packed4" | "packed8", width: number): Code => {
+        const end = i32.add(get(v.tailB), times(v.k, width));
+        const odd = lastOdd(end, i32.const(width));
+        const rest = [i32.const(tileRow), i32.const(0), i32.const(width)];
+        return call(microKernelIndex(rows, kind), get(v.a), get(v.tailB), get(v.tile), end, odd, ...rest);
+      };
       const element = f32.load(get(v.from));
+      /** Moves the `tail` columns of the scratch tile to the tile of C at `into`. */
+      const storeTail: Code = [
+        ...set(v.row, i32.const(0)),
+        ...whileLoop(
+          i32.ne(get(v.row), i32.const(rows)),
+          set(v.from, i32.add(get(v.tile), times(v.row, tileRow))),
+          set(v.at, i32.add(get(v.into), i32.mul(get(v.row), get(v.ld)))),
+          repeat(
+            v.left,
+            v.tail,
+            ifElse(
+              get(v.add),
+              f32.store(get(v.at), f32.add(f32.load(get(v.at)), element)),
+              f32.store(get(v.at), element),
+            ),
+            advance(v.at, 4),
+            advance(v.from, 4),
+          ),
+          advance(v.row, 1),
+        ),
+      ];
       return [
-        local.set(v.spanB, i32.mul(get(v.k), get(v.stepB))),
-        local.set(v.odd, i32.sub(i32.const(0), i32.and(get(v.k), i32.const(1)))),
-        whileLoop(
-          get(v.panels),
-          local.set(v.at, get(v.b)),
-          local.set(v.into, get(v.c)),
-          local.set(v.left, get(v.full)),
-          whileLoop(
-            get(v.left),
-            ifElse(i32.eq(get(v.stepB), i32.const(tileRow)), whole("packed8"), whole("inPlace8")),
+        set(v.spanB, i32.mul(get(v.k), get(v.stepB))),
+        set(v.odd, i32.sub(i32.const(0), i32.and(get(v.k), i32.const(1)))),
+        countDown(
+          v.panels,
+          set(v.at, get(v.b)),
+          set(v.into, get(v.c)),
+          repeat(
+            v.left,
+            v.full,
+            ifElse(i32.eq(get(v.stepB), i32.const(tileRow)), multiplyPanel("packed8"), multiplyPanel("inPlace8")),
             addTo(v.at, v.panelB),
             advance(v.into, 32),
-            advance(v.left, -1),
           ),
           ifElse(get(v.tail), [
-            ...ifElse(i32.gtU(get(v.tail), i32.const(4)), narrow("packed8", 32), narrow("packed4", 16)),
-            ...local.set(v.row, i32.const(0)),
-            ...whileLoop(
-              i32.ne(get(v.row), i32.const(rows)),
-              local.set(v.from, i32.add(get(v.tile), times(v.row, tileRow))),
-              local.set(v.at, i32.add(get(v.into), i32.mul(get(v.row), get(v.ld)))),
-              local.set(v.left, get(v.tail)),
-              whileLoop(
-                get(v.left),
-                ifElse(
-                  get(v.add),
-                  f32.store(get(v.at), f32.add(f32.load(get(v.at)), element)),
-                  f32.store(get(v.at), element),
-                ),
-                advance(v.at, 4),
-                advance(v.from, 4),
-                advance(v.left, -1),
-              ),
-              advance(v.row, 1),
-            ),
+            ...ifElse(i32.gtU(get(v.tail), i32.const(4)), multiplyTail("packed8", 32), multiplyTail("packed4", 16)),
+            ...storeTail,
           ]),
-          local.set(v.a, i32.add(get(v.a), times(v.k, rows * 4))),
-          local.set(v.c, i32.add(get(v.c), times(v.ld, rows))),
-          advance(v.panels, -1),
+          set(v.a, i32.add(get(v.a), times(v.k, rows * 4))),
+          set(v.c, i32.add(get(v.c), times(v.ld, rows))),
         ),
       ];
     },
