@@ -36,10 +36,11 @@ export class HalvingDoubling extends MeshOperation implements HalvingOperation {
     super(mesh);
     this.signals = input.signals;
     const { length } = input.out;
-    const whole = first === last || length < twoParts.from || length > twoParts.to;
-    const middle = whole ? length : length >> 1;
-    this.parts = [new HalvingPart(this, first, { start: 0, end: middle }, 0)];
-    if (middle < length) this.parts = [...this.parts, new HalvingPart(this, last, { start: middle, end: length }, 1)];
+    const hasTwoParts = first !== last && length >= twoParts.from && length <= twoParts.to;
+    const middle = hasTwoParts ? length >> 1 : length;
+    const parts = [new HalvingPart(this, first, { start: 0, end: middle }, 0)];
+    if (hasTwoParts) parts.push(new HalvingPart(this, last, { start: middle, end: length }, 1));
+    this.parts = parts;
   }
 
   /** @throws GenerationLostError */
