@@ -1,4 +1,10 @@
-/** Chooses where the forward pass is cut so that its values can be computed again (`rewrites/rematerialise.ts`). */
+/**
+ * Chooses where the forward pass is cut so that its values can be computed again (`rewrites/rematerialise.ts`).
+ *
+ * A *position* is a number of nodes: that before the place. The pass can be cut at the ends of layers' calls. Cuts divide it into
+ * *segments*. A value *crosses* a cut if it is computed before and read after it; crossing values are kept. A pass then needs
+ * the values that cross cuts, and those of its largest segment with their gradients.
+ */
 import os from "node:os";
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { bytesOf } from "./rewrites/rematerialise";
@@ -28,43 +34,54 @@ export function bytesOfPass(pass: ForwardPass): number {
 }
 
 /**
- * Chooses the ends at which the pass needs the least memory: the values that cross a cut, and those of the largest segment
- * with their gradients.
+ * Chooses the cuts with which the pass needs the least memory.
  *
- * @returns positions in `ends`
+ * @returns indices in `ends`
  */
 export function chooseCuts(pass: ForwardPass): ReadonlySet<number> {
-  const sizeBefore = sizesBefore(pass);
+  const bytesBefore = sizesBefore(pass);
   const crossing = crossingBytes(pass);
-  const ends = [0, ...pass.ends, pass.nodes.length];
-  const total = sizeBefore(pass.nodes.length);
-  let best: { readonly bytes: number; readonly cuts: readonly number[] } = { bytes: 2 * total, cuts: [] };
+  const positions = [0, ...pass.ends, pass.nodes.length];
+  const total = bytesBefore(pass.nodes.length);
+  let best: Cuts = { bytes: 2 * total, cuts: [] };
   for (let segments = 2; segments <= maxSegments; segments += 1) {
-    const most = total / segments;
-    const found = cheapestCuts(ends, most, crossing, sizeBefore);
-    if (found && found.bytes + 2 * most < best.bytes) best = { bytes: found.bytes + 2 * most, cuts: found.cuts };
+    const maxSegment = total / segments;
+    const found = cheapestCuts(positions, maxSegment, crossing, bytesBefore);
+    if (found && found.bytes + 2 * maxSegment < best.bytes) {
+      best = { bytes: found.bytes + 2 * maxSegment, cuts: found.cuts };
+    }
   }
   return new Set(best.cuts.map((cut) => cut - 1));
 }
 
-/** Returns the cuts with the fewest crossing bytes so that no segment is larger than `most`; undefined: there are none. */
+/** Cuts as indices of positions, and the bytes that they take. */
+interface Cuts {
+  readonly bytes: number;
+  readonly cuts: readonly number[];
+}
+
+/**
+ * Returns the cuts with the fewest crossing bytes so that no segment is larger than `maxSegment`; undefined: there are none. The
+ * cheapest cuts up to a position follow from those up to an earlier one where the last segment begins.
+ */
 function cheapestCuts(
-  ends: readonly number[],
-  most: number,
+  positions: readonly number[],
+  maxSegment: number,
   crossing: (position: number) => number,
-  sizeBefore: (position: number) => number,
-): { readonly bytes: number; readonly cuts: readonly number[] } | undefined {
-  const last = ends.length - 1;
+  bytesBefore: (position: number) => number,
+): Cuts | undefined {
+  const last = positions.length - 1;
+  /** By index of a position: the crossing bytes of the cheapest cuts up to it, itself included, and the cut before it. */
   const bytes = [0];
-  const previous = [0];
+  const cutBefore = [0];
   for (let end = 1; end <= last; end += 1) {
-    const position = ends[end] as number;
+    const position = positions[end] as number;
     let least = Number.POSITIVE_INFINITY;
     for (let start = end - 1; start >= 0; start -= 1) {
-      if (sizeBefore(position) - sizeBefore(ends[start] as number) > most) break;
+      if (bytesBefore(position) - bytesBefore(positions[start] as number) > maxSegment) break;
       if ((bytes[start] as number) < least) {
         least = bytes[start] as number;
-        previous[end] = start;
+        cutBefore[end] = start;
       }
     }
     bytes[end] = least + (end === last ? 0 : crossing(position));
@@ -72,7 +89,7 @@ function cheapestCuts(
   const sum = bytes[last] as number;
   if (!Number.isFinite(sum)) return undefined;
   const cuts: number[] = [];
-  for (let cut = previous[last] as number; cut > 0; cut = previous[cut] as number) cuts.unshift(cut);
+  for (let cut = cutBefore[last] as number; cut > 0; cut = cutBefore[cut] as number) cuts.unshift(cut);
   return { bytes: sum, cuts };
 }
 
