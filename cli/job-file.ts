@@ -2,8 +2,8 @@ import { type Document, isMap, parse } from "yaml";
 import * as z from "zod";
 import { maxQueryLength } from "../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../core/errors";
+import { parseFeatureView } from "../core/feature-plans/plan-file";
 import { type Job, jobSchema } from "../core/runs/job";
-import { parseFeatureView } from "../core/views/view-file";
 import { parseYamlInput } from "../core/yaml-input";
 
 const text = z.string().min(1).max(4_096);

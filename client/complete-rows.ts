@@ -2,13 +2,13 @@ import { isNullable } from "../core/datasets/rules";
 import { inParts, mapLimited } from "../core/each-limited";
 import { InvalidInputError, type Problem } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
+import type { PlanColumn } from "../core/feature-plans/shapes";
 import { maxReads } from "../core/feature-store/online";
 import type { FeatureValue } from "../core/feature-store/shapes";
 import { storedValue } from "../core/feature-store/values";
 import { type OriginatedColumn, viewsOfColumns } from "../core/feature-store/view-columns";
 import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/row-values";
-import type { PlanColumn } from "../core/views/shapes";
 import type { ApiClient } from "./api-client";
 
 /** A version of a feature view that a model reads. */

@@ -1,9 +1,9 @@
 import { RingmasterError } from "./errors";
 import type { ModelArtifact } from "./evaluation/model-artifact";
 import type { RowPredictor } from "./evaluation/predict";
+import type { StepKind } from "./feature-plans/shapes";
 import type { RawRow } from "./features/transform";
 import type { Task } from "./runs/model-definition";
-import type { StepKind } from "./views/shapes";
 
 export type OnnxData = Float32Array | Float64Array | BigInt64Array | Uint8Array | readonly string[];
 

@@ -1,8 +1,9 @@
 /** The rows and features of a view as SQL, for the as-of join. */
+
+import { selectFeatures } from "../../core/feature-plans/compile";
+import { duckdb } from "../../core/feature-plans/dialects";
 import { compileFeatures } from "../../core/feature-store/features";
 import type { ViewVersion } from "../../core/feature-store/shapes";
-import { selectFeatures } from "../../core/views/compile";
-import { duckdb } from "../../core/views/dialects";
 import { canonicalTypes } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { viewTable } from "./view-rows";

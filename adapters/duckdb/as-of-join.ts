@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { InvalidInputError } from "../../core/errors";
+import { durationMs } from "../../core/feature-plans/shapes";
 import { compileFeatures } from "../../core/feature-store/features";
 import { assertDistinct, namesIn } from "../../core/feature-store/online";
 import type { FoundRows } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
-import { durationMs } from "../../core/views/shapes";
 import { arrivedRows, featuresOf, numberFeatures, windowedFeatures } from "./as-of-features";
 import { openLabels } from "./as-of-labels";
 import { createKeys, type Keys, readLabels } from "./as-of-search";

@@ -3,12 +3,12 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { type CheckRows, type ExportableModel, UnpredictableRowsError } from "../../core/export";
+import { textsOf } from "../../core/feature-plans/compile";
+import type { FittedPlan } from "../../core/feature-plans/shapes";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { FeatureTransform } from "../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
 import type { Category } from "../../core/row-values";
-import { textsOf } from "../../core/views/compile";
-import type { FittedPlan } from "../../core/views/shapes";
 
 export const checkedRows = 64;
 const seed = 32;

@@ -1,7 +1,7 @@
 import { type Exporter, NoPlanError } from "../../core/export";
+import { compilePlan, selectFeatures } from "../../core/feature-plans/compile";
+import { type Dialect, duckdb, trino } from "../../core/feature-plans/dialects";
 import { inputColumns } from "../../core/features/planned-rows";
-import { compilePlan, selectFeatures } from "../../core/views/compile";
-import { type Dialect, duckdb, trino } from "../../core/views/dialects";
 import { documents } from "./transform-document";
 
 /**

@@ -2,10 +2,10 @@ import type { ColumnSchema } from "../../core/datasets/shapes";
 import { cutOf } from "../../core/evaluation/decision";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { ExportedFile, ExportSource } from "../../core/export";
+import { compilePlan } from "../../core/feature-plans/compile";
+import type { Operation } from "../../core/feature-plans/expression";
+import type { FittedPlan } from "../../core/feature-plans/shapes";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
-import { compilePlan } from "../../core/views/compile";
-import type { Operation } from "../../core/views/expression";
-import type { FittedPlan } from "../../core/views/shapes";
 
 export const transformFormat = "ringmaster/transform@1";
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { type DatasetManifest, splitNames } from "../../core/datasets/shapes";
+import { compilePlan, createRowFunction } from "../../core/feature-plans/compile";
 import { decodeFeatureShard } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { type ColumnBatch, type ColumnValues, textAt } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
-import { compilePlan, createRowFunction } from "../../core/views/compile";
 
 /** Output of `pipeline.py`. */
 export interface PeerOutput {

@@ -1,7 +1,7 @@
+import { sourcesOfOutputs } from "../feature-plans/compile";
 import type { FeatureView } from "../features/encoding";
 import type { FeatureTransform, LabelEncoding } from "../features/shapes";
 import type { Decision } from "../runs/decision";
-import { sourcesOfOutputs } from "../views/compile";
 import { accuracy, confusionMatrix } from "./classification";
 import { decided } from "./decision";
 import { uniformDraws } from "./draws";

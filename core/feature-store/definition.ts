@@ -1,8 +1,8 @@
 import { InvalidInputError, type Problem } from "../errors";
-import { bindStep } from "../views/bind";
-import { checkTypes, createScopes } from "../views/references";
-import type { FeatureView, PlanColumn } from "../views/shapes";
-import { viewFrom } from "../views/view-file";
+import { bindStep } from "../feature-plans/bind";
+import { viewFrom } from "../feature-plans/plan-file";
+import { checkTypes, createScopes } from "../feature-plans/references";
+import type { FeatureView, PlanColumn } from "../feature-plans/shapes";
 import { parseYamlInput } from "../yaml-input";
 import { compileFeatures } from "./features";
 import { type ViewDefinition, viewDefinition } from "./shapes";

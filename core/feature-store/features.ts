@@ -1,7 +1,7 @@
-import type { CompiledPlan } from "../views/compile";
-import { compilePlan, createRowFunction } from "../views/compile";
-import { columnsRead } from "../views/references";
-import { parseFeatureView } from "../views/view-file";
+import type { CompiledPlan } from "../feature-plans/compile";
+import { compilePlan, createRowFunction } from "../feature-plans/compile";
+import { parseFeatureView } from "../feature-plans/plan-file";
+import { columnsRead } from "../feature-plans/references";
 import type { Feature, FeatureValue, ViewDefinition } from "./shapes";
 import { type ViewWindows, windowsIn } from "./windows";
 

@@ -1,6 +1,6 @@
 import { InvalidInputError, type Problem } from "../errors";
+import { durationMs } from "../feature-plans/shapes";
 import type { Clock } from "../ports";
-import { durationMs } from "../views/shapes";
 import { compileFeatures } from "./features";
 import { isExpired } from "./latest";
 import type { OnlineStore } from "./ports";

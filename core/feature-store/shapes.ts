@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { planColumn, viewFile } from "../feature-plans/shapes";
 import { contentReference, count, instant, nextToken, type Shape, sha256 } from "../shapes";
-import { planColumn, viewFile } from "../views/shapes";
 
-/** Fields of a view's file: those of `core/views`, and the types of the columns that its rows have. */
+/** Fields of a view's file: those of `core/feature-plans`, and the types of the columns that its rows have. */
 export const viewDefinition = viewFile.extend({
   columns: z
     .record(planColumn.shape.name, planColumn.shape.type)

@@ -1,6 +1,6 @@
+import { canonicalText } from "../feature-plans/compile";
+import type { PlanColumn } from "../feature-plans/shapes";
 import { timeOf } from "../row-values";
-import { canonicalText } from "../views/compile";
-import type { PlanColumn } from "../views/shapes";
 
 /**
  * Returns a value as stored rows have it, with times in milliseconds since the epoch. Times are ISO 8601; without an offset

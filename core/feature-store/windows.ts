@@ -1,5 +1,5 @@
-import { durationMs, type FeatureView, type StepOf } from "../views/shapes";
-import { windowName } from "../views/time-steps";
+import { durationMs, type FeatureView, type StepOf } from "../feature-plans/shapes";
+import { windowName } from "../feature-plans/time-steps";
 import type { FoundRows, Labels, ViewRows } from "./replay";
 import { sharedNumbers, sharedPlaces } from "./shared-arrays";
 

@@ -1,6 +1,6 @@
 import { type Category, type ColumnProfile, profiledQuantiles } from "../datasets/profile";
 import type { ColumnSchema } from "../datasets/shapes";
-import { quantiles } from "../views/statistics";
+import { quantiles } from "../feature-plans/statistics";
 import { RunningStats, type StatsState } from "./running-stats";
 
 /*

@@ -1,14 +1,21 @@
 import type { ColumnSchema, SplitName } from "../datasets/shapes";
 import type { Problem } from "../errors";
+import { intermediatesOf } from "../feature-plans/bind";
+import {
+  type Column,
+  columnOf,
+  DictionaryColumn,
+  dictionaryOf,
+  type RowColumns,
+  rowColumns,
+} from "../feature-plans/columns";
+import { createAccumulator, fitPlan, type Measure } from "../feature-plans/fit";
+import { encodedColumnsOf, named, sourceColumnsOf } from "../feature-plans/plan-file";
+import { typeProblems } from "../feature-plans/references";
+import type { FeatureView, FittedPlan, PlanColumn } from "../feature-plans/shapes";
+import { mergeStates, type State, type Statistic, stateOf, storedState } from "../feature-plans/statistics";
 import type { FeatureSettings } from "../runs/feature-settings";
 import type { Rounds } from "../runs/rounds";
-import { intermediatesOf } from "../views/bind";
-import { type Column, columnOf, DictionaryColumn, dictionaryOf, type RowColumns, rowColumns } from "../views/columns";
-import { createAccumulator, fitPlan, type Measure } from "../views/fit";
-import { typeProblems } from "../views/references";
-import type { FeatureView, FittedPlan, PlanColumn } from "../views/shapes";
-import { mergeStates, type State, type Statistic, stateOf, storedState } from "../views/statistics";
-import { encodedColumnsOf, named, sourceColumnsOf } from "../views/view-file";
 import { type ColumnBatch, type ColumnValues, type RowSource, textAt } from "./values";
 
 /** The part of a job's settings that is a plan. */

@@ -1,11 +1,11 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import type { Problem } from "../errors";
+import { type Column, columnOf, numbersOf, type RowColumns } from "../feature-plans/columns";
+import { canonicalText, compilePlan } from "../feature-plans/compile";
+import { duckdb } from "../feature-plans/dialects";
+import { encodedColumnsOf } from "../feature-plans/plan-file";
+import type { FittedPlan } from "../feature-plans/shapes";
 import type { RawRow } from "../row-values";
-import { type Column, columnOf, numbersOf, type RowColumns } from "../views/columns";
-import { canonicalText, compilePlan } from "../views/compile";
-import { duckdb } from "../views/dialects";
-import type { FittedPlan } from "../views/shapes";
-import { encodedColumnsOf } from "../views/view-file";
 import { batchColumns } from "./planned-fit";
 import type { FeatureOutput, FeatureTransform } from "./shapes";
 import { readRaw } from "./transform-values";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { SplitName } from "../datasets/shapes";
+import { fittedPlan } from "../feature-plans/shapes";
 import { type ContentReference, category, count, type Shape } from "../shapes";
-import { fittedPlan } from "../views/shapes";
 
 const place = { column: z.string(), offset: count, width: count, source: count };
 

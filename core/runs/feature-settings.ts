@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { named, noWindow, viewProblems } from "../feature-plans/plan-file";
+import { planStep, viewFile } from "../feature-plans/shapes";
 import type { DeepReadonly } from "../shapes";
-import { planStep, viewFile } from "../views/shapes";
-import { named, noWindow, viewProblems } from "../views/view-file";
 
 const columnName = z.string().min(1).max(255);
 

@@ -3,12 +3,12 @@ import { existsSync, readdirSync } from "node:fs";
 import * as path from "node:path";
 import * as readline from "node:readline";
 import fc from "fast-check";
+import { compilePlan, selectFeatures } from "../../core/feature-plans/compile";
+import { trino } from "../../core/feature-plans/dialects";
+import type { FittedPlan } from "../../core/feature-plans/shapes";
 import type { RawRow } from "../../core/row-values";
-import { compilePlan, selectFeatures } from "../../core/views/compile";
-import { trino } from "../../core/views/dialects";
-import type { FittedPlan } from "../../core/views/shapes";
-import { agree, applyRows, type Features, fitRows, viewOf } from "../core/views/engines";
-import { columns, extreme, plans, rowOf, view } from "../core/views/random-plans";
+import { agree, applyRows, type Features, fitRows, viewOf } from "../core/feature-plans/engines";
+import { columns, extreme, plans, rowOf, view } from "../core/feature-plans/random-plans";
 
 const java = process.env["RINGMASTER_JAVA"] || "java";
 const folder = process.env["RINGMASTER_TRINO"] ?? "";

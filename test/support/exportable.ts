@@ -14,8 +14,8 @@ import type { Job } from "../../core/runs/job";
 import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { encodeSafetensors } from "../../core/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
+import { fitRows, viewOf } from "../core/feature-plans/engines";
 import { memoryRows } from "../core/features/memory-rows";
-import { fitRows, viewOf } from "../core/views/engines";
 import { numerics } from "./fixtures";
 import { versionRow } from "./registry";
 

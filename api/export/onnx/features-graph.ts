@@ -1,9 +1,9 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
+import { textsOf } from "../../../core/feature-plans/compile";
 import type { Piecewise } from "../../../core/features/piecewise";
 import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureOutput, FeatureTransform } from "../../../core/features/shapes";
 import type { Numeric } from "../../../core/features/transform";
-import { textsOf } from "../../../core/views/compile";
 import type { GraphBuilder } from "./builder";
 import { addEmptyPart, addPart, equalToEach, type RawInput } from "./parts";
 import { addPlan } from "./plan-graph";

@@ -1,5 +1,5 @@
+import type { CalendarPart } from "../../../core/feature-plans/dialects";
 import type { TimestampPart } from "../../../core/features/shapes";
-import type { CalendarPart } from "../../../core/views/dialects";
 import type { GraphBuilder } from "./builder";
 
 const day = 86_400_000;

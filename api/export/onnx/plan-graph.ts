@@ -1,16 +1,16 @@
 import { UnsupportedStepError } from "../../../core/export";
+import { compilePlan } from "../../../core/feature-plans/compile";
+import type { CalendarPart } from "../../../core/feature-plans/dialects";
+import type { Operation } from "../../../core/feature-plans/expression";
+import type { FittedPlan } from "../../../core/feature-plans/shapes";
+import { separator } from "../../../core/feature-plans/text-expressions";
 import type { FeatureTransform } from "../../../core/features/shapes";
-import { compilePlan } from "../../../core/views/compile";
-import type { CalendarPart } from "../../../core/views/dialects";
-import type { Operation } from "../../../core/views/expression";
-import type { FittedPlan } from "../../../core/views/shapes";
-import { separator } from "../../../core/views/text-expressions";
 import type { GraphBuilder } from "./builder";
 import { addCalendarPart, addEmptyPart, equalToEach, type RawInput } from "./parts";
 
 /**
  * Adds a fitted plan's features: raw columns in, a float part `[rows, width]` for each output out, in the order of the
- * outputs. It computes the plan's expressions (`core/views/expression.ts`) in float64, with NaN for a missing value.
+ * outputs. It computes the plan's expressions (`core/feature-plans/expression.ts`) in float64, with NaN for a missing value.
  *
  * @throws UnsupportedStepError for text functions that ONNX lacks
  */

@@ -10,12 +10,12 @@ import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { InvalidInputError } from "../../../core/errors";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { type OnnxInput, UnsupportedStepError } from "../../../core/export";
+import { canonicalText } from "../../../core/feature-plans/compile";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { FeatureTransform } from "../../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
-import { canonicalText } from "../../../core/views/compile";
-import { fitRows, viewOf } from "../../core/views/engines";
-import { columns, finite, plans, rowOf, view } from "../../core/views/random-plans";
+import { fitRows, viewOf } from "../../core/feature-plans/engines";
+import { columns, finite, plans, rowOf, view } from "../../core/feature-plans/random-plans";
 
 const runtime = startOnnxRuntime();
 afterAll(() => runtime.close());

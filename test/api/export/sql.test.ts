@@ -8,7 +8,7 @@ import type { ExportedFile, ExportSource } from "../../../core/export";
 import { planColumns } from "../../../core/features/planned-fit";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { LabelEncoding } from "../../../core/features/shapes";
-import { agree, applyRows, fitRows, named, viewOf, writeTable } from "../../core/views/engines";
+import { agree, applyRows, fitRows, named, viewOf, writeTable } from "../../core/feature-plans/engines";
 import { columns, fitted, labels, mixedRows, planned } from "../../support/exportable";
 
 const more = [

@@ -1,9 +1,9 @@
 import { planImportance } from "../../../core/evaluation/importance";
 import type { RowPredictor } from "../../../core/evaluation/predict";
+import { parseFeatureView } from "../../../core/feature-plans/plan-file";
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";
-import { parseFeatureView } from "../../../core/views/view-file";
 
 const classes: LabelEncoding = { kind: "class", column: "y", classes: [0, 1] };
 const numeric = (column: string, offset: number) =>

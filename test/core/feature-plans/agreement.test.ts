@@ -3,10 +3,10 @@ import * as os from "node:os";
 import * as path from "node:path";
 import fc from "fast-check";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
-import { canonicalRow } from "../../../core/views/compile";
-import { fitPlan } from "../../../core/views/fit";
-import type { FittedPlan } from "../../../core/views/shapes";
-import { mergeStates } from "../../../core/views/statistics";
+import { canonicalRow } from "../../../core/feature-plans/compile";
+import { fitPlan } from "../../../core/feature-plans/fit";
+import type { FittedPlan } from "../../../core/feature-plans/shapes";
+import { mergeStates } from "../../../core/feature-plans/statistics";
 import {
   agree,
   applyRows,

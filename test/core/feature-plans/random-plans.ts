@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import type { RawRow } from "../../../core/row-values";
-import type { PlanColumn } from "../../../core/views/shapes";
 
 export const columns: readonly PlanColumn[] = [
   { name: "f", type: "float" },

@@ -1,5 +1,5 @@
-import type { Dialect } from "../../../core/views/dialects";
-import type { NumberExpression } from "../../../core/views/expression";
+import type { Dialect } from "../../../core/feature-plans/dialects";
+import type { NumberExpression } from "../../../core/feature-plans/expression";
 import {
   addToCell,
   type Categories,
@@ -14,7 +14,7 @@ import {
   type Statistic,
   type TargetCell,
   TooManyCategoriesError,
-} from "../../../core/views/statistics";
+} from "../../../core/feature-plans/statistics";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
+import { canonicalRow } from "../../../core/feature-plans/compile";
+import { columnReference, numberOf, type Scope } from "../../../core/feature-plans/references";
+import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "../../../core/feature-plans/shapes";
+import { windowName } from "../../../core/feature-plans/time-steps";
 import type { RawRow } from "../../../core/row-values";
-import { canonicalRow } from "../../../core/views/compile";
-import { columnReference, numberOf, type Scope } from "../../../core/views/references";
-import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "../../../core/views/shapes";
-import { windowName } from "../../../core/views/time-steps";
 
 /** Returns the rows with the values of the view's windows; see `windowsOf`. The rows may be in any order. */
 export function addWindows(

@@ -8,8 +8,8 @@ import {
   variable,
   wholeText,
 } from "./expression";
+import { encodedBy, inputsOf, sourceColumnsOf } from "./plan-file";
 import type { FeatureView, NamedStep, PlanColumn, StepKind } from "./shapes";
-import { encodedBy, inputsOf, sourceColumnsOf } from "./view-file";
 
 /** The meaning of a name in a step: a source column, or the result of an earlier step. */
 export type Reference =

@@ -1,21 +1,21 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
-import type { RawRow } from "../../../core/row-values";
-import { intermediatesOf } from "../../../core/views/bind";
-import { columnOf, type RowColumns, rowColumns, valueIn } from "../../../core/views/columns";
+import { intermediatesOf } from "../../../core/feature-plans/bind";
+import { columnOf, type RowColumns, rowColumns, valueIn } from "../../../core/feature-plans/columns";
 import {
   canonicalRow,
   canonicalRows,
   compilePlan,
   createRowFunction,
   selectFeatures,
-} from "../../../core/views/compile";
-import { duckdb } from "../../../core/views/dialects";
-import type { CanonicalRow } from "../../../core/views/expression";
-import { createAccumulator, fitPlan, type Measure } from "../../../core/views/fit";
-import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/views/shapes";
-import type { State, Statistic } from "../../../core/views/statistics";
-import { parseFeatureView } from "../../../core/views/view-file";
+} from "../../../core/feature-plans/compile";
+import { duckdb } from "../../../core/feature-plans/dialects";
+import type { CanonicalRow } from "../../../core/feature-plans/expression";
+import { createAccumulator, fitPlan, type Measure } from "../../../core/feature-plans/fit";
+import { parseFeatureView } from "../../../core/feature-plans/plan-file";
+import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/feature-plans/shapes";
+import type { State, Statistic } from "../../../core/feature-plans/statistics";
+import type { RawRow } from "../../../core/row-values";
 import { addWindows } from "./row-windows";
 import { measureTable, type Query, type ResultRow } from "./statistic-queries";
 

@@ -3,8 +3,8 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
+import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import type { RawRow } from "../../../core/row-values";
-import type { PlanColumn } from "../../../core/views/shapes";
 import { agree, applyRows, applyTable, type Features, fitRows, fitTable, viewOf, writeTable } from "./engines";
 
 const inf = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
-import { compilePlan, selectFeatures } from "../../../core/views/compile";
-import { trino } from "../../../core/views/dialects";
-import type { PlanColumn } from "../../../core/views/shapes";
+import { compilePlan, selectFeatures } from "../../../core/feature-plans/compile";
+import { trino } from "../../../core/feature-plans/dialects";
+import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import { fitRows, viewOf } from "./engines";
 
 const columns: readonly PlanColumn[] = [

@@ -4,10 +4,10 @@ import { bindStep, intermediatesOf } from "./bind";
 import type { Intermediate, Output } from "./bound-step";
 import type { Dialect } from "./dialects";
 import type { CanonicalRow, Operation } from "./expression";
+import { encodedBy } from "./plan-file";
 import { createScopes } from "./references";
 import type { FittedPlan, PlanColumn } from "./shapes";
 import { separator } from "./text-expressions";
-import { encodedBy } from "./view-file";
 
 /** A fitted plan as expressions; `selectFeatures` and `createRowFunction` are its targets. */
 export interface CompiledPlan {
