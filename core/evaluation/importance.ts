@@ -1,5 +1,5 @@
 import { sourcesOfOutputs } from "../feature-plans/compile";
-import type { FeatureView } from "../features/encoding";
+import type { DecodedShard } from "../features/encoding";
 import type { FeatureTransform, LabelEncoding } from "../features/shapes";
 import type { Decision } from "../runs/decision";
 import { accuracy, confusionMatrix } from "./classification";
@@ -42,7 +42,7 @@ interface Group {
 /** Rows of the test split on which the importance of columns is measured. */
 export interface ImportanceSample {
   /** Takes from a shard the rows of the sample. @param first number of the shard's first row in the split */
-  add(view: FeatureView, first: number): void;
+  add(shard: DecodedShard, first: number): void;
   /** Measures the sampled rows. @returns `undefined` if the metric is not defined for them */
   measure(predictor: RowPredictor, decision: Decision | undefined): ImportanceReport | undefined;
 }

@@ -1,4 +1,4 @@
-import type { FeatureView } from "../features/encoding";
+import type { DecodedShard } from "../features/encoding";
 import type { RowPredictor } from "./predict";
 import type { LatencyReport } from "./shapes";
 
@@ -78,11 +78,14 @@ function histogramOf(sorted: Float64Array): LatencyReport["histogram"] {
 }
 
 /** Reads the first rows of the test split, as rows to predict. */
-export async function latencyRows(shards: AsyncIterable<FeatureView>, width: number): Promise<readonly Float32Array[]> {
-  for await (const view of shards) {
-    return Array.from({ length: Math.min(maxRows, view.rows) }, (_, row) => {
+export async function latencyRows(
+  shards: AsyncIterable<DecodedShard>,
+  width: number,
+): Promise<readonly Float32Array[]> {
+  for await (const shard of shards) {
+    return Array.from({ length: Math.min(maxRows, shard.rows) }, (_, row) => {
       const input = new Float32Array(width);
-      view.writeRow(row, input, 0);
+      shard.writeRow(row, input, 0);
       return input;
     });
   }

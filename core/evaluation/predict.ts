@@ -1,5 +1,5 @@
 import type { ColumnSchema } from "../datasets/shapes";
-import { decodeFeatureShard, type FeatureView } from "../features/encoding";
+import { type DecodedShard, decodeFeatureShard } from "../features/encoding";
 import { inputColumns } from "../features/planned-rows";
 import type { FeatureManifest, FeatureTransform, LabelEncoding } from "../features/shapes";
 import { ShardEncoder } from "../features/shard-encoder";
@@ -26,7 +26,7 @@ export async function* splitShards(
   features: FeatureManifest,
   objects: ObjectStore,
   split: "validation" | "test",
-): AsyncGenerator<FeatureView> {
+): AsyncGenerator<DecodedShard> {
   for (const { sha256 } of features.splits[split].shards) {
     yield decodeFeatureShard(await objects.getContent(sha256), features);
   }
@@ -39,7 +39,7 @@ export async function* splitShards(
  * @throws NonFinitePredictionError, OutputMismatchError
  */
 export async function predictShards(
-  shards: AsyncIterable<FeatureView>,
+  shards: AsyncIterable<DecodedShard>,
   shape: {
     readonly rows: number;
     readonly slices: number;
@@ -47,7 +47,7 @@ export async function predictShards(
     readonly label: LabelEncoding;
   },
   predictor: RowPredictor,
-  sample?: { add(view: FeatureView, first: number): void },
+  sample?: { add(shard: DecodedShard, first: number): void },
 ): Promise<{ readonly predictions: Predictions; readonly slices: Int32Array }> {
   const { rows, label } = shape;
   const { width } = shape.transform;
@@ -58,20 +58,20 @@ export async function predictShards(
   const slices = new Int32Array(rows * shape.slices);
   const inputs = new Float32Array(Math.min(batchRows, rows) * width);
   let at = 0;
-  for await (const view of shards) {
-    labels.set(view.label, at);
-    slices.set(view.slices, at * shape.slices);
-    for (let from = 0; from < view.rows; from += batchRows) {
-      const count = Math.min(batchRows, view.rows - from);
-      for (let row = 0; row < count; row += 1) view.writeRow(from + row, inputs, row * width);
+  for await (const shard of shards) {
+    labels.set(shard.label, at);
+    slices.set(shard.slices, at * shape.slices);
+    for (let from = 0; from < shard.rows; from += batchRows) {
+      const count = Math.min(batchRows, shard.rows - from);
+      for (let row = 0; row < count; row += 1) shard.writeRow(from + row, inputs, row * width);
       const found = predictor.predict(inputs.subarray(0, count * width), count);
       if (found.length !== count * outputWidth) throw new OutputMismatchError(outputWidth, found.length / count);
       const wrong = found.findIndex((value) => !Number.isFinite(value));
       if (wrong >= 0) throw new NonFinitePredictionError(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
       outputs.set(found, (at + from) * outputWidth);
     }
-    sample?.add(view, at);
-    at += view.rows;
+    sample?.add(shard, at);
+    at += shard.rows;
   }
   return { predictions: { classes, labels, outputs }, slices };
 }
@@ -109,7 +109,7 @@ export async function* modelRows(
   schema: readonly ColumnSchema[],
   source: RowSource,
   chosen: Uint8Array,
-): AsyncGenerator<FeatureView> {
+): AsyncGenerator<DecodedShard> {
   const { transform, label } = artifact;
   const rows = chosen.reduce((sum, one) => sum + one, 0);
   const encoder = new ShardEncoder({ transform, label, slices: [] }, schema, { rows, withSlices: false });

@@ -25,7 +25,7 @@ export interface FeatureRows {
 }
 
 /** A shard, decoded without a copy. */
-export interface FeatureView extends FeatureRows {
+export interface DecodedShard extends FeatureRows {
   /** Number of elements of a dense row. */
   readonly width: number;
   /** Writes every element of row `row` to `into[offset … offset + width)`. */
@@ -80,7 +80,7 @@ export function encodeFeatureShard(rows: FeatureRows, layout: ReturnType<typeof 
 export function decodeFeatureShard(
   bytes: Uint8Array,
   manifest: Pick<FeatureManifest, "transform" | "label">,
-): FeatureView {
+): DecodedShard {
   const { numericWidth, codesWidth } = shardLayout(manifest.transform);
   const tensors = tensorsOf(bytes);
   const rows = tensors.label?.data.length ?? 0;

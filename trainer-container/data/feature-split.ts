@@ -1,5 +1,5 @@
 import type { SplitName } from "../../core/datasets/shapes";
-import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
+import { type DecodedShard, decodeFeatureShard } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ShardCache } from "./shard-cache";
@@ -26,27 +26,27 @@ export async function loadFeatureSplit(
   split: SplitName,
   cache: ShardCache,
 ): Promise<FeatureSplit> {
-  const views: FeatureView[] = [];
+  const shards: DecodedShard[] = [];
   for (const shard of manifest.splits[split].shards) {
-    views.push(decodeFeatureShard(await cache.load(shard), manifest));
+    shards.push(decodeFeatureShard(await cache.load(shard), manifest));
   }
-  return splitOf(views, manifest);
+  return splitOf(shards, manifest);
 }
 
-/** Rows are numbered through the views in their order. */
+/** Rows are numbered through the shards in their order. */
 export function splitOf(
-  views: readonly FeatureView[],
+  shards: readonly DecodedShard[],
   { transform: { width }, label }: Pick<FeatureManifest, "transform" | "label">,
 ): FeatureSplit {
-  const starts = new Float64Array(views.length + 1);
-  views.forEach((view, index) => {
-    starts[index + 1] = starts[index]! + view.rows;
+  const starts = new Float64Array(shards.length + 1);
+  shards.forEach((shard, index) => {
+    starts[index + 1] = starts[index]! + shard.rows;
   });
-  const rowCount = starts[views.length]!;
+  const rowCount = starts[shards.length]!;
 
-  const viewOf = (row: number): number => {
+  const shardOf = (row: number): number => {
     let low = 0;
-    let high = views.length - 1;
+    let high = shards.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
       if (starts[middle]! <= row) low = middle;
@@ -63,20 +63,20 @@ export function splitOf(
     rows: rowCount,
     width,
     gather(rows, inputs, labels) {
-      if (views[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // rows of one-hots are mostly zeros
+      if (shards[0]?.codes.length) inputs.fill(0, 0, rows.length * width); // rows of one-hots are mostly zeros
       for (let i = 0; i < rows.length; i += 1) {
         const row = rows[i]!;
         check(row);
-        const index = viewOf(row);
+        const index = shardOf(row);
         const local = row - starts[index]!;
-        views[index]!.writeOnZeros(local, inputs, i * width);
-        labels[i] = views[index]!.labelAt(local);
+        shards[index]!.writeOnZeros(local, inputs, i * width);
+        labels[i] = shards[index]!.labelAt(local);
       }
     },
     gatherSparse(rows, inputs, labels) {
       for (let i = 0; i < rows.length; i += 1) check(rows[i]!);
-      for (let index = 0; index < views.length; index += 1) {
-        views[index]!.gatherSparse(rows, starts[index]!, inputs, labels);
+      for (let index = 0; index < shards.length; index += 1) {
+        shards[index]!.gatherSparse(rows, starts[index]!, inputs, labels);
       }
     },
     createLabels: (rows) => (label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows)),

@@ -1,4 +1,4 @@
-import { decodeFeatureShard, type FeatureView } from "../../core/features/encoding";
+import { type DecodedShard, decodeFeatureShard } from "../../core/features/encoding";
 import type { FeatureManifest, FeatureShard } from "../../core/features/shapes";
 import { createBatch } from "./direct-feed";
 import type { Feed, ValidationBlocks } from "./feed";
@@ -57,19 +57,19 @@ export function createWindowedFeed(
         window = order.next(window);
         now.push(...order.shardsOf(window));
       }
-      const views = await shelf.hold(now, order.shardsOf(order.next(last)));
+      const held = await shelf.hold(now, order.shardsOf(order.next(last)));
 
       sampler.rowsOf(step, index, indexes);
       if (sparse) {
-        for (const [shard, view] of views) view.gatherSparse(indexes, starts[shard]!, sparse, labels);
+        for (const [shard, decoded] of held) decoded.gatherSparse(indexes, starts[shard]!, sparse, labels);
         return batch;
       }
       for (let i = 0; i < rows; i += 1) {
         const shard = shardAt(starts, indexes[i]!);
-        const view = views.get(shard)!;
+        const decoded = held.get(shard)!;
         const local = indexes[i]! - starts[shard]!;
-        view.writeRow(local, inputs, i * width);
-        labels[i] = view.labelAt(local);
+        decoded.writeRow(local, inputs, i * width);
+        labels[i] = decoded.labelAt(local);
       }
       return batch;
     },
@@ -97,12 +97,12 @@ export function createWindowedValidation(
       const firstShard = shardAt(starts, first);
       const lastShard = shardAt(starts, first + rows - 1);
       const now = Array.from({ length: lastShard - firstShard + 1 }, (_, i) => firstShard + i);
-      const views = await shelf.hold(now, lastShard + 1 < shards.length ? [lastShard + 1] : []);
+      const held = await shelf.hold(now, lastShard + 1 < shards.length ? [lastShard + 1] : []);
       for (let i = 0; i < rows; i += 1) {
         const shard = shardAt(starts, first + i);
-        const view = views.get(shard)!;
-        view.writeRow(first + i - starts[shard]!, inputs, i * width);
-        labels[i] = view.labelAt(first + i - starts[shard]!);
+        const decoded = held.get(shard)!;
+        decoded.writeRow(first + i - starts[shard]!, inputs, i * width);
+        labels[i] = decoded.labelAt(first + i - starts[shard]!);
       }
       return { inputs: inputs.subarray(0, rows * width), labels: labels.subarray(0, rows), rows };
     },
@@ -112,7 +112,7 @@ export function createWindowedValidation(
 /** Some of a split's shards in memory: those being read, and the next ones. */
 interface ShardShelf {
   /** Resolves with the shards once they are in memory. Fetches missing ones, and releases all that are in neither list. */
-  hold(now: readonly number[], next: readonly number[]): Promise<ReadonlyMap<number, FeatureView>>;
+  hold(now: readonly number[], next: readonly number[]): Promise<ReadonlyMap<number, DecodedShard>>;
 }
 
 function createShardShelf(
@@ -120,22 +120,22 @@ function createShardShelf(
   manifest: Pick<FeatureManifest, "transform" | "label">,
   cache: ShardCache,
 ): ShardShelf {
-  const coming = new Map<number, Promise<FeatureView>>();
-  const here = new Map<number, FeatureView>();
+  const coming = new Map<number, Promise<DecodedShard>>();
+  const here = new Map<number, DecodedShard>();
 
-  const fetch = (shard: number): Promise<FeatureView> => {
-    let view = coming.get(shard);
-    if (view === undefined) {
-      view = cache.load(shards[shard]!).then((bytes) => decodeFeatureShard(bytes, manifest));
-      coming.set(shard, view);
-      view.then(
+  const fetch = (shard: number): Promise<DecodedShard> => {
+    let decoded = coming.get(shard);
+    if (decoded === undefined) {
+      decoded = cache.load(shards[shard]!).then((bytes) => decodeFeatureShard(bytes, manifest));
+      coming.set(shard, decoded);
+      decoded.then(
         (loaded) => {
-          if (coming.get(shard) === view) here.set(shard, loaded);
+          if (coming.get(shard) === decoded) here.set(shard, loaded);
         },
         () => coming.delete(shard), // the next request tries again
       );
     }
-    return view;
+    return decoded;
   };
 
   return {
