@@ -2,7 +2,7 @@ import { type Document, isMap, parse } from "yaml";
 import * as z from "zod";
 import { maxQueryLength } from "../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../core/errors";
-import { parseFeatureView } from "../core/feature-plans/plan-file";
+import { parseFeaturePlan } from "../core/feature-plans/plan-file";
 import { type Job, jobSchema } from "../core/runs/job";
 import { parseYamlInput } from "../core/yaml-input";
 
@@ -83,21 +83,21 @@ function hasVersionAndSource(value: unknown): boolean {
  * Reads a job file.
  *
  * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
- * @param readView reads the file of a view that the job names, whose content becomes a part of the job
+ * @param readPlan reads the file of a plan that `features.view` names, whose content becomes a part of the job
  * @throws InvalidInputError with every problem: line, path, value, rule
  */
 export function parseJobFile(
   fileName: string,
   text: string,
   overrides: readonly string[] = [],
-  readView?: (file: string) => string,
+  readPlan?: (file: string) => string,
 ): JobFile {
   const settings = overrides.map(parseOverride);
   const { value } = parseYamlInput(fileName, text, jobFileSchema, (document) => {
     for (const { path, value } of settings) set(document, path, value);
-    const view = document.getIn(["features", "view"]);
-    if (readView && typeof view === "string") {
-      document.setIn(["features", "view"], document.createNode(parseFeatureView(readView(view), view)));
+    const file = document.getIn(["features", "view"]);
+    if (readPlan && typeof file === "string") {
+      document.setIn(["features", "view"], document.createNode(parseFeaturePlan(readPlan(file), file)));
     }
   });
   const { data_source: source, ...job } = value;

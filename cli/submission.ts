@@ -110,8 +110,8 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
 
 /** Reads a job file, with the view that it names. @throws InvalidInputError with every problem */
 export function readJobFile(file: string, set: readonly string[] = []): JobFile {
-  const readView = (view: string): string => read(resolve(dirname(file), view), "view", "features.view");
-  return parseJobFile(file, read(file, "job", "job"), set, readView);
+  const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "view", "features.view");
+  return parseJobFile(file, read(file, "job", "job"), set, readPlan);
 }
 
 function read(file: string, what: string, path: string): string {

@@ -3,7 +3,7 @@ import { bindCross, bindHash, bindTarget, bindVocabulary } from "./categorical-s
 import { type TextExpression, variable } from "./expression";
 import { bindNumeric, bindProduct, bindRatio } from "./numeric-steps";
 import { type Scope, textOf } from "./references";
-import type { FeatureView, NamedStep, PlanColumn, StepOf } from "./shapes";
+import type { FeaturePlan, NamedStep, PlanColumn, StepOf } from "./shapes";
 import { countIn, ngramBuckets, textLength } from "./text-expressions";
 import { bindCycle, bindDate, bindWindow, windowsOf } from "./time-steps";
 
@@ -55,12 +55,12 @@ function ngramsName(step: NamedStep): string {
 }
 
 /** Returns the values that expressions of the plan read as variables: windows, and lists of n-grams. */
-export function intermediatesOf(view: FeatureView, columns: readonly PlanColumn[]): readonly Intermediate[] {
-  const lists = view.steps
+export function intermediatesOf(plan: FeaturePlan, columns: readonly PlanColumn[]): readonly Intermediate[] {
+  const lists = plan.steps
     .filter((step) => step.kind === "ngrams")
     .map((step) => {
       const column: TextExpression = variable(step.column);
       return { name: ngramsName(step), value: ngramBuckets(column, step) };
     });
-  return [...windowsOf(view, columns), ...lists];
+  return [...windowsOf(plan, columns), ...lists];
 }

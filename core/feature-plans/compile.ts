@@ -17,17 +17,17 @@ export interface CompiledPlan {
 }
 
 /** @param outOfFold whether the rows are the training rows, whose target encodings leave their own fold out */
-export function compilePlan(plan: FittedPlan, outOfFold = false): CompiledPlan {
-  const { view, columns } = plan;
-  const outputs = compileSteps(plan, outOfFold).flatMap(({ outputs }) => outputs);
-  return { columns, intermediates: intermediatesOf(view, columns), outputs };
+export function compilePlan(fittedPlan: FittedPlan, outOfFold = false): CompiledPlan {
+  const { view: plan, columns } = fittedPlan;
+  const outputs = compileSteps(fittedPlan, outOfFold).flatMap(({ outputs }) => outputs);
+  return { columns, intermediates: intermediatesOf(plan, columns), outputs };
 }
 
-function compileSteps({ view, columns, fitted }: FittedPlan, outOfFold: boolean) {
-  const scopes = createScopes(view, columns);
-  return view.steps.map((step) => {
+function compileSteps({ view: plan, columns, fitted }: FittedPlan, outOfFold: boolean) {
+  const scopes = createScopes(plan, columns);
+  return plan.steps.map((step) => {
     const bound = bindStep(step, scopes.of(step)!);
-    // A stored view is not fitted: its steps have the values that they name.
+    // The plan of a feature view is not fitted: its steps have the values that they name.
     const given = bound.statistics.length === 0 ? bound.finish([]) : {};
     const compiled = bound.compile(fitted[step.name] ?? given, outOfFold);
     scopes.set(step, compiled.result);

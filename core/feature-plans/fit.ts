@@ -2,7 +2,7 @@ import { bindStep } from "./bind";
 import type { BoundStep } from "./bound-step";
 import { asDictionary, columnOf, numbersOf, type RowColumns } from "./columns";
 import { checkTypes, columnsRead, createScopes } from "./references";
-import type { FeatureView, FittedPlan, FittedValues, NamedStep, PlanColumn } from "./shapes";
+import type { FeaturePlan, FittedPlan, FittedValues, NamedStep, PlanColumn } from "./shapes";
 import {
   addToCell,
   countedCategory,
@@ -28,21 +28,21 @@ export type Measure = (statistics: readonly Statistic[]) => Promise<readonly Sta
  * @throws InvalidInputError if the plan does not fit the columns; TooManyCategoriesError
  */
 export async function fitPlan(
-  view: FeatureView,
+  plan: FeaturePlan,
   available: readonly PlanColumn[],
   rows: number,
   measure: Measure,
 ): Promise<FittedPlan> {
-  checkTypes(view, available);
-  const columns = columnsRead(view, available);
-  const scopes = createScopes(view, columns);
+  checkTypes(plan, available);
+  const columns = columnsRead(plan, available);
+  const scopes = createScopes(plan, columns);
   const fitted: Record<string, FittedValues> = {};
   const finish = (named: NamedStep, step: BoundStep, states: readonly State[]): void => {
     const values = step.finish(states);
     if (Object.keys(values).length > 0) fitted[named.name] = values;
     scopes.set(named, step.compile(values, true).result);
   };
-  let open: readonly NamedStep[] = view.steps;
+  let open: readonly NamedStep[] = plan.steps;
   while (open.length > 0) {
     const bound: { readonly named: NamedStep; readonly step: BoundStep }[] = [];
     const later: NamedStep[] = [];
@@ -63,7 +63,7 @@ export async function fitPlan(
     }
     open = later;
   }
-  return { format: 1, view, columns, rows, fitted };
+  return { format: 1, view: plan, columns, rows, fitted };
 }
 
 /** Measures a statistic row by row, in the rows' order: equal rows give equal bits, in batches of any size. */

@@ -2,38 +2,38 @@ import { InvalidInputError, type Problem } from "../errors";
 import { pathText } from "../problems";
 import type { Shape } from "../shapes";
 import { parseYamlInput } from "../yaml-input";
-import { type FeatureView, type NamedStep, type PlanStep, viewFile } from "./shapes";
+import { type FeaturePlan, type NamedStep, type PlanStep, planFile } from "./shapes";
 
 /**
- * Parses a view's file.
+ * Parses a plan's file.
  *
  * @throws InvalidInputError with every problem
  */
-export function parseFeatureView(text: string, fileName = "view.yaml"): FeatureView {
-  const { value, lineOf } = parseYamlInput(fileName, text, viewFile);
-  return viewFrom(value, fileName, lineOf);
+export function parseFeaturePlan(text: string, fileName = "plan.yaml"): FeaturePlan {
+  const { value, lineOf } = parseYamlInput(fileName, text, planFile);
+  return checkPlan(value, fileName, lineOf);
 }
 
 /**
- * Checks a view that has the shape of a file.
+ * Checks a plan that has the shape of a file.
  *
- * @param lineOf returns the line of a path, if the view is a file's
+ * @param lineOf returns the line of a path, if the plan is a file's
  * @throws InvalidInputError with every problem
  */
-export function viewFrom(
-  value: Shape<typeof viewFile>,
+export function checkPlan(
+  value: Shape<typeof planFile>,
   what: string,
   lineOf?: (path: readonly PropertyKey[]) => number,
-): FeatureView {
-  const view: FeatureView = { ...value, steps: value.steps.map(named) };
-  const problems = viewProblems(view);
+): FeaturePlan {
+  const plan: FeaturePlan = { ...value, steps: value.steps.map(named) };
+  const problems = consistencyProblems(plan);
   if (problems.length > 0) {
     const found = problems.map(
       ({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), ...(lineOf ? { line: lineOf(path) } : {}) }),
     );
     throw new InvalidInputError(`${what} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`, found);
   }
-  return view;
+  return plan;
 }
 
 /** Returns the names of the columns or earlier results whose values a step encodes. */
@@ -55,10 +55,10 @@ export function inputsOf(step: PlanStep): readonly string[] {
 }
 
 /** Returns the source columns whose values become features: those that serving needs. */
-export function encodedColumnsOf(view: FeatureView): readonly string[] {
+export function encodedColumnsOf(plan: FeaturePlan): readonly string[] {
   const results = new Set<string>();
   const columns = new Set<string>();
-  for (const step of view.steps) {
+  for (const step of plan.steps) {
     for (const input of encodedBy(step)) if (!results.has(input)) columns.add(input);
     results.add(step.name);
   }
@@ -66,12 +66,12 @@ export function encodedColumnsOf(view: FeatureView): readonly string[] {
 }
 
 /** Returns the source columns that a plan reads, each once; for windows also those that identify a row. */
-export function sourceColumnsOf(view: FeatureView): readonly string[] {
+export function sourceColumnsOf(plan: FeaturePlan): readonly string[] {
   const results = new Set<string>();
   const columns = new Set<string>();
-  for (const step of view.steps) {
+  for (const step of plan.steps) {
     for (const input of inputsOf(step)) if (!results.has(input)) columns.add(input);
-    if (step.kind === "window") for (const name of [...view.entities, view.eventTime!]) columns.add(name);
+    if (step.kind === "window") for (const name of [...plan.entities, plan.eventTime!]) columns.add(name);
     results.add(step.name);
   }
   return [...columns];
@@ -99,10 +99,11 @@ interface Finding extends Omit<Problem, "path"> {
 export const noWindow =
   "must not be a window, which needs other rows of the entity: a run and its model read one row. Put the window into a feature view, and join it with the rows (ringmaster views join)";
 
-/** Returns the problems of a view that one step alone does not have. */
-export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[] {
+/** Returns the problems of a plan that no single field has: those between its steps and between their options. */
+export function consistencyProblems(plan: FeaturePlan): readonly Finding[] {
+  const { steps } = plan;
   const found: Finding[] = [];
-  if (view.creationTime !== undefined && view.eventTime === undefined) {
+  if (plan.creationTime !== undefined && plan.eventTime === undefined) {
     found.push({ path: ["eventTime"], rule: "is required where creationTime is given" });
   }
   const names = new Map<string, number>();
@@ -132,8 +133,8 @@ export function viewProblems({ steps, ...view }: FeatureView): readonly Finding[
       found.push({ path: at("part"), rule: "(of a time) or period (of a number) is required, and not both" });
     }
     if (step.kind === "window") {
-      if (view.entities.length === 0) found.push({ path: ["entities"], rule: "are required for a window" });
-      if (view.eventTime === undefined) found.push({ path: ["eventTime"], rule: "is required for a window" });
+      if (plan.entities.length === 0) found.push({ path: ["entities"], rule: "are required for a window" });
+      if (plan.eventTime === undefined) found.push({ path: ["eventTime"], rule: "is required for a window" });
       const results = new Set(steps.slice(0, index).map(({ name }) => name.toLowerCase()));
       if (inputsOf(step).some((input) => results.has(input.toLowerCase()))) {
         const rule = "must be a column of the source, not the result of a step";

@@ -9,7 +9,7 @@ import {
   wholeText,
 } from "./expression";
 import { encodedBy, inputsOf, sourceColumnsOf } from "./plan-file";
-import type { FeatureView, NamedStep, PlanColumn, StepKind } from "./shapes";
+import type { FeaturePlan, NamedStep, PlanColumn, StepKind } from "./shapes";
 
 /** The meaning of a name in a step: a source column, or the result of an earlier step. */
 export type Reference =
@@ -75,14 +75,14 @@ const accepted: Readonly<Record<StepKind, readonly ReferenceType[]>> = {
 };
 
 /** @throws InvalidInputError with every problem of `typeProblems` */
-export function checkTypes(view: FeatureView, columns: readonly PlanColumn[]): void {
-  const problems = typeProblems(view, columns);
-  if (problems.length > 0) throw new InvalidInputError(`the plan of ${view.name} does not fit the rows`, problems);
+export function checkTypes(plan: FeaturePlan, columns: readonly PlanColumn[]): void {
+  const problems = typeProblems(plan, columns);
+  if (problems.length > 0) throw new InvalidInputError(`the plan of ${plan.name} does not fit the rows`, problems);
 }
 
 /** Checks that every name of a plan refers to a column or an earlier result of a type that the step reads. */
 export function typeProblems(
-  view: FeatureView,
+  plan: FeaturePlan,
   columns: readonly PlanColumn[],
   stepsPath = "steps",
 ): readonly Problem[] {
@@ -99,7 +99,7 @@ export function typeProblems(
     }
   };
   const results = new Set<string>();
-  for (const [index, step] of view.steps.entries()) {
+  for (const [index, step] of plan.steps.entries()) {
     const path = `${stepsPath}[${index}]`;
     const allowed = step.kind === "cycle" && step.period !== undefined ? numbers : accepted[step.kind];
     for (const input of encodedBy(step)) check(`${path} (${step.name})`, input, allowed);
@@ -117,17 +117,17 @@ export function typeProblems(
     if (step.kind === "cycle" || step.kind === "ngrams") types.delete(step.name);
     else types.set(step.name, step.kind === "cross" ? "text" : "number");
   }
-  const identity = [...view.entities, view.eventTime, view.creationTime].filter((name) => name !== undefined);
+  const identity = [...plan.entities, plan.eventTime, plan.creationTime].filter((name) => name !== undefined);
   const present = new Set(columns.map(({ name }) => name));
-  for (const name of view.steps.some(({ kind }) => kind === "window") ? identity : []) {
+  for (const name of plan.steps.some(({ kind }) => kind === "window") ? identity : []) {
     if (!present.has(name)) problems.push({ path: name, rule: "must be a column of the rows" });
   }
   return problems;
 }
 
 /** Returns the columns that the plan reads. */
-export function columnsRead(view: FeatureView, available: readonly PlanColumn[]): readonly PlanColumn[] {
-  const wanted = new Set(sourceColumnsOf(view));
+export function columnsRead(plan: FeaturePlan, available: readonly PlanColumn[]): readonly PlanColumn[] {
+  const wanted = new Set(sourceColumnsOf(plan));
   return available.filter(({ name }) => wanted.has(name));
 }
 
@@ -135,10 +135,10 @@ export function columnsRead(view: FeatureView, available: readonly PlanColumn[])
  * Holds the results of steps while a plan is bound. A name refers to the result of an earlier step, if one has that
  * name, otherwise to a column.
  */
-export function createScopes(view: FeatureView, columns: readonly PlanColumn[]) {
+export function createScopes(plan: FeaturePlan, columns: readonly PlanColumn[]) {
   const sources = new Map(columns.map((column) => [column.name, columnReference(column)]));
   const results = new Map<string, Reference | undefined>();
-  const order = new Map(view.steps.map(({ name }, index) => [name, index]));
+  const order = new Map(plan.steps.map(({ name }, index) => [name, index]));
   return {
     /** Returns what the step reads; `undefined` if the result of a step is not known yet. */
     of(step: NamedStep): Scope | undefined {

@@ -6,7 +6,7 @@ const columnName = z
   .regex(/^[^\p{Cc}\p{Cs}]{1,128}$/u, "must be 1–128 characters, none a control character")
   .refine((name) => name !== "__proto__", "must not be __proto__, which JavaScript keeps for itself");
 
-const viewName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1–63 lower-case letters, digits and hyphens");
+const planName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1–63 lower-case letters, digits and hyphens");
 
 /** A duration as text: `90s`, `15m`, `12h`, `7d`. */
 const duration = z.string().regex(/^[1-9]\d{0,8}(?:s|m|h|d)$/, "must be a duration: 90s, 15m, 12h or 7d");
@@ -117,8 +117,8 @@ export type StepOf<Kind extends StepKind> = Extract<PlanStep, { readonly kind: K
 /** A step with its name. */
 export type NamedStep = PlanStep & { readonly name: string };
 
-const viewShape = {
-  name: viewName,
+const planShape = {
+  name: planName,
   owner: z.string().max(200).optional(),
   description: z.string().max(2_000).optional(),
   entities: z.array(columnName).max(8).default([]).meta({ description: "Columns that identify an entity." }),
@@ -127,10 +127,13 @@ const viewShape = {
   ttl: duration.optional().meta({ description: "Age above which a row is no longer used." }),
 };
 
-export const viewFile = z.strictObject({ ...viewShape, steps: z.array(planStep).max(1_000).default([]) });
+export const planFile = z.strictObject({ ...planShape, steps: z.array(planStep).max(1_000).default([]) });
 
-/** A feature view: how rows of an entity are found, and the plan that makes features of their columns. */
-export interface FeatureView extends Omit<Shape<typeof viewFile>, "steps"> {
+/**
+ * A feature plan: the steps that make features of columns. Its name, entities and times are those of the feature view that it
+ * belongs to, if it does (`core/feature-store`).
+ */
+export interface FeaturePlan extends Omit<Shape<typeof planFile>, "steps"> {
   readonly steps: readonly NamedStep[];
 }
 
@@ -160,7 +163,7 @@ export interface FittedValues extends Shape<typeof fittedValues> {}
 export const fittedPlan = z
   .strictObject({
     format: z.literal(1),
-    view: z.strictObject({ ...viewShape, steps: z.array(planStep.and(z.looseObject({ name: columnName }))) }),
+    view: z.strictObject({ ...planShape, steps: z.array(planStep.and(z.looseObject({ name: columnName }))) }),
     columns: z.array(planColumn),
     rows: count.meta({ description: "Number of rows on which it was fitted." }),
     fitted: z.record(z.string(), fittedValues),
@@ -169,7 +172,8 @@ export const fittedPlan = z
 /** A plan with its fitted values. Its JSON is stored. */
 export interface FittedPlan {
   readonly format: 1;
-  readonly view: FeatureView;
+  /** The plan. Stored transforms have it under this name. */
+  readonly view: FeaturePlan;
   readonly columns: readonly PlanColumn[];
   readonly rows: number;
   readonly fitted: Readonly<Record<string, FittedValues>>;

@@ -17,7 +17,7 @@ import {
   variable,
 } from "./expression";
 import { columnReference, numberOf, type Scope } from "./references";
-import { type DatePart, durationMs, type FeatureView, type NamedStep, type PlanColumn, type StepOf } from "./shapes";
+import { type DatePart, durationMs, type FeaturePlan, type NamedStep, type PlanColumn, type StepOf } from "./shapes";
 
 export function bindDate(step: NamedStep & StepOf<"date">, scope: Scope): BoundStep {
   return fixed(numberResult(step.name, datePart(numberOf(scope, step.column), step.part)));
@@ -48,22 +48,22 @@ export function bindWindow(step: NamedStep & StepOf<"window">): BoundStep {
 const aggregates = { count: "count", sum: "sum", mean: "avg", minimum: "min", maximum: "max" } as const;
 
 /**
- * Returns the windows of a view: an aggregate over the entity's rows whose event time is at most `over` before the
+ * Returns the windows of a plan: an aggregate over the entity's rows whose event time is at most `over` before the
  * row's, and not after it; the row and those of the same time are among them. Only finite values count. A row without an
  * event time has none.
  *
  * A function of one row cannot compute a window: it reads the value from the row (`core/feature-store/windows.ts` computes it).
  */
-export function windowsOf(view: FeatureView, columns: readonly PlanColumn[]): readonly Intermediate[] {
+export function windowsOf(plan: FeaturePlan, columns: readonly PlanColumn[]): readonly Intermediate[] {
   const scope: Scope = new Map(columns.map((column) => [column.name, columnReference(column)]));
-  return view.steps
+  return plan.steps
     .filter((step) => step.kind === "window")
     .map((step) => {
       const value = numberOf(scope, step.column);
       const sql = (dialect: Dialect): string => {
         const x = value.sql(dialect);
-        const time = dialect.name(view.eventTime!);
-        const entities = view.entities.map((entity) => dialect.name(entity)).join(", ");
+        const time = dialect.name(plan.eventTime!);
+        const entities = plan.entities.map((entity) => dialect.name(entity)).join(", ");
         const aggregate = `${aggregates[step.aggregate]}(CASE WHEN ${dialect.isFinite(x)} THEN ${x} END)`;
         const over = `OVER (PARTITION BY ${entities} ORDER BY ${time} RANGE BETWEEN ${dialect.number(durationMs(step.over))} PRECEDING AND CURRENT ROW)`;
         return `CASE WHEN ${time} IS NOT NULL THEN CAST(${aggregate} ${over} AS DOUBLE) END`;

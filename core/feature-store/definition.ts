@@ -1,8 +1,8 @@
 import { InvalidInputError, type Problem } from "../errors";
 import { bindStep } from "../feature-plans/bind";
-import { viewFrom } from "../feature-plans/plan-file";
+import { checkPlan } from "../feature-plans/plan-file";
 import { checkTypes, createScopes } from "../feature-plans/references";
-import type { FeatureView, PlanColumn } from "../feature-plans/shapes";
+import type { FeaturePlan, PlanColumn } from "../feature-plans/shapes";
 import { parseYamlInput } from "../yaml-input";
 import { compileFeatures } from "./features";
 import { type ViewDefinition, viewDefinition } from "./shapes";
@@ -30,10 +30,10 @@ function pathOf(text: string): readonly PropertyKey[] {
   return parts.map((part) => (part.startsWith("[") ? Number(part.slice(1, -1)) : part));
 }
 
-/** Returns the view of a definition, as plans read it. @throws InvalidInputError */
-export function viewOf(definition: ViewDefinition, what = `view ${definition.name}`): FeatureView {
-  const { columns: _, ...view } = definition;
-  return viewFrom(view, what);
+/** Returns the feature plan of a definition. @throws InvalidInputError */
+export function planOf(definition: ViewDefinition, what = `view ${definition.name}`): FeaturePlan {
+  const { columns: _, ...plan } = definition;
+  return checkPlan(plan, what);
 }
 
 export function columnsOf({ columns }: Pick<ViewDefinition, "columns">): readonly PlanColumn[] {
@@ -47,11 +47,11 @@ export function columnsOf({ columns }: Pick<ViewDefinition, "columns">): readonl
  * @throws InvalidInputError with every problem
  */
 export function checkDefinition(definition: ViewDefinition, what = `view ${definition.name}`): void {
-  const view = viewOf(definition, what);
+  const plan = planOf(definition, what);
   const problems = [...problemsOfColumns(definition), ...problemsOfTimes(definition)];
   if (problems.length === 0) {
-    checkTypes(view, columnsOf(definition));
-    problems.push(...problemsOfSteps(view, definition));
+    checkTypes(plan, columnsOf(definition));
+    problems.push(...problemsOfSteps(plan, definition));
   }
   if (problems.length > 0) throw new InvalidInputError(`${what} cannot be stored`, problems);
 }
@@ -99,11 +99,11 @@ function problemsOfTimes({ columns, entities, eventTime, creationTime }: ViewDef
   return problems;
 }
 
-function problemsOfSteps(view: FeatureView, definition: ViewDefinition): Problem[] {
+function problemsOfSteps(plan: FeaturePlan, definition: ViewDefinition): Problem[] {
   const columns = columnsOf(definition);
   const problems: Problem[] = [];
-  const scopes = createScopes(view, columns);
-  for (const [index, step] of view.steps.entries()) {
+  const scopes = createScopes(plan, columns);
+  for (const [index, step] of plan.steps.entries()) {
     const scope = scopes.of(step);
     if (!scope) continue;
     const bound = bindStep(step, scope);

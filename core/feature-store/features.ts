@@ -1,6 +1,6 @@
 import type { CompiledPlan } from "../feature-plans/compile";
 import { compilePlan, createRowFunction } from "../feature-plans/compile";
-import { parseFeatureView } from "../feature-plans/plan-file";
+import { parseFeaturePlan } from "../feature-plans/plan-file";
 import { columnsRead } from "../feature-plans/references";
 import type { Feature, FeatureValue, ViewDefinition } from "./shapes";
 import { type ViewWindows, windowsIn } from "./windows";
@@ -31,7 +31,7 @@ export function compileFeatures(definition: ViewDefinition): CompiledFeatures {
 
 function compile(definition: ViewDefinition): CompiledFeatures {
   const { columns, ...file } = definition;
-  const view = parseFeatureView(JSON.stringify(file), `view ${file.name}`);
+  const view = parseFeaturePlan(JSON.stringify(file), `view ${file.name}`);
   const identity = new Set([...view.entities, view.eventTime, view.creationTime]);
   const own = Object.entries(columns)
     .filter(([name]) => !identity.has(name))

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { planColumn, viewFile } from "../feature-plans/shapes";
+import { planColumn, planFile } from "../feature-plans/shapes";
 import { contentReference, count, instant, nextToken, type Shape, sha256 } from "../shapes";
 
-/** Fields of a view's file: those of `core/feature-plans`, and the types of the columns that its rows have. */
-export const viewDefinition = viewFile.extend({
+/** Fields of a feature view's file: those of a feature plan's file, and the types of the columns of the view's rows. */
+export const viewDefinition = planFile.extend({
   columns: z
     .record(planColumn.shape.name, planColumn.shape.type)
     .meta({ description: "Type of each column of the rows: entities, times and values." }),

@@ -1,4 +1,4 @@
-import { durationMs, type FeatureView, type StepOf } from "../feature-plans/shapes";
+import { durationMs, type FeaturePlan, type StepOf } from "../feature-plans/shapes";
 import { windowName } from "../feature-plans/time-steps";
 import type { FoundRows, Labels, ViewRows } from "./replay";
 import { sharedNumbers, sharedPlaces } from "./shared-arrays";
@@ -22,7 +22,7 @@ export interface ViewWindows {
 }
 
 /** Returns the windows of a view; `undefined` without any. */
-export function windowsIn({ steps }: FeatureView): ViewWindows | undefined {
+export function windowsIn({ steps }: FeaturePlan): ViewWindows | undefined {
   const windows = steps.filter((step) => step.kind === "window");
   if (windows.length === 0) return undefined;
   const columns = [...new Set(windows.map(({ column }) => column))].sort();

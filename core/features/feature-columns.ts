@@ -3,11 +3,12 @@ import { InvalidInputError, type Problem } from "../errors";
 import type { ColumnEncoding } from "../runs/feature-settings";
 import { choiceProblems, chosenFeatures, type FeatureChoice } from "./choice";
 import { piecesOf } from "./piecewise";
-import { viewOf } from "./planned-fit";
+import { planOf } from "./planned-fit";
 import type { TimestampPart } from "./shapes";
 
 /**
- * Maps a column's type to features, before anything is fitted:
+ * A column, and the kind of feature that the model receives for it, before anything is fitted. Without a choice of the job,
+ * the column's type decides:
  *
  * | column | features |
  * |---|---|
@@ -18,7 +19,7 @@ import type { TimestampPart } from "./shapes";
  * seen |
  * | tensor | its numbers, standardised by one mean and deviation over all of them, which keeps the relations of pixels |
  */
-export type FeaturePlan =
+export type FeatureColumn =
   | {
       readonly kind: "numeric";
       readonly column: ColumnSchema;
@@ -32,8 +33,9 @@ export type FeaturePlan =
       readonly encoding?: ColumnEncoding;
     };
 
-export interface Plan {
-  readonly features: readonly FeaturePlan[];
+/** The columns that the fit of a job without a plan reads. With a plan, `features` is empty. */
+export interface FitColumns {
+  readonly features: readonly FeatureColumn[];
   readonly label: { readonly kind: "class" | "value"; readonly column: ColumnSchema };
   /** Columns by which the evaluation is divided into slices: those of the job, then those with role `slice`. */
   readonly slices: readonly ColumnSchema[];
@@ -41,23 +43,27 @@ export interface Plan {
 
 const timestampParts: readonly TimestampPart[] = ["hour", "dayOfWeek", "month"];
 
-/** @throws InvalidInputError if the job requests slices or features that the schema does not have */
-export function planFeatures(
+/**
+ * Returns the columns that the fit of a job reads.
+ *
+ * @throws InvalidInputError if the job requests slices or features that the schema does not have
+ */
+export function fitColumnsOf(
   schema: readonly ColumnSchema[],
   jobSlices: readonly string[],
   choice: FeatureChoice = {},
-): Plan {
+): FitColumns {
   const problems = choiceProblems(schema, choice);
   if (problems.length > 0) throw new InvalidInputError("the job's features do not fit the dataset", problems);
   const chosen = chosenFeatures(schema, choice);
   const numbers = chosen.filter(isNumber).length;
   const pieces = piecesOf(choice.features?.pieces ?? 0, numbers);
-  const isPlanned = viewOf(choice.features ?? {}) !== undefined;
+  const isPlanned = planOf(choice.features ?? {}) !== undefined;
   const features = (isPlanned ? [] : chosen).flatMap((column) => {
     const encoding = Object.hasOwn(choice.features?.columns ?? {}, column.name)
       ? choice.features?.columns?.[column.name]
       : undefined;
-    return encoding ? [{ kind: "one-hot" as const, column, encoding }] : plansOf(column, pieces);
+    return encoding ? [{ kind: "one-hot" as const, column, encoding }] : columnsOf(column, pieces);
   });
   const label = schema.find(({ role }) => role === "label");
   if (label === undefined) throw new Error("a registered schema has a label"); // `registerDataset` saw to it
@@ -73,7 +79,7 @@ function isNumber({ type, values }: ColumnSchema): boolean {
   return type === "float" || (type === "int" && values === undefined);
 }
 
-function plansOf(column: ColumnSchema, pieces: number): readonly FeaturePlan[] {
+function columnsOf(column: ColumnSchema, pieces: number): readonly FeatureColumn[] {
   if (isNumber(column)) return [{ kind: "numeric", column, ...(pieces < 2 ? {} : { pieces }) }];
   switch (column.type) {
     case "float":

@@ -4,16 +4,16 @@ import type { SplitName } from "../datasets/shapes";
 import { compareCategories } from "../row-values";
 import type { FeatureSettings } from "../runs/feature-settings";
 import { TooManyValuesError } from "./errors";
+import type { FeatureColumn, FitColumns } from "./feature-columns";
 import { fitPieces, type Piecewise } from "./piecewise";
-import type { FeaturePlan, Plan } from "./plan";
 import { RowSample, type RowSampleState } from "./row-sample";
 import { RunningStats, type StatsState } from "./running-stats";
 import type { FeatureOutput, FeatureTransform, LabelEncoding, SliceColumn } from "./shapes";
 import { type Numeric, standardized } from "./transform";
 import { type ColumnBatch, type ColumnValues, categoryAt, vocabularyOf } from "./values";
-import { type OneHotCodes, type OneHotPlan, VocabularyCounter } from "./vocabulary";
+import { type OneHotCodes, type OneHotColumn, VocabularyCounter } from "./vocabulary";
 
-type NumericPlan = Extract<FeaturePlan, { readonly kind: "numeric" }>;
+type NumericColumn = Extract<FeatureColumn, { readonly kind: "numeric" }>;
 
 type FitSettings = Pick<FeatureSettings, "standardize" | "standardizeLabel">;
 
@@ -41,38 +41,40 @@ export interface FittedFeatures {
  * define the task. The slices' values come from the test split, because only the test split is divided into slices.
  */
 export class FeatureFitter {
-  private readonly plan: Plan;
+  private readonly columns: FitColumns;
   private readonly standardize: boolean;
   /** Present if the label is a number that is standardised. */
   private readonly labelStats: RunningStats | undefined;
-  private readonly stats: ReadonlyMap<FeaturePlan, RunningStats>;
+  private readonly stats: ReadonlyMap<FeatureColumn, RunningStats>;
   /** The columns with pieces, and a sample of their numbers. */
-  private readonly pieced: readonly NumericPlan[];
+  private readonly pieced: readonly NumericColumn[];
   private readonly sample = new RowSample();
-  private readonly vocabularies: ReadonlyMap<OneHotPlan, VocabularyCounter>;
+  private readonly vocabularies: ReadonlyMap<OneHotColumn, VocabularyCounter>;
   private readonly classes = new Set<Category>();
   private readonly sliceValues: readonly Set<Category | null>[];
 
-  constructor(plan: Plan, { standardize, standardizeLabel = false }: FitSettings) {
-    this.plan = plan;
+  constructor(columns: FitColumns, { standardize, standardizeLabel = false }: FitSettings) {
+    this.columns = columns;
     this.standardize = standardize;
-    this.labelStats = standardizeLabel && plan.label.kind === "value" ? new RunningStats() : undefined;
+    this.labelStats = standardizeLabel && columns.label.kind === "value" ? new RunningStats() : undefined;
     this.stats = new Map(
-      plan.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
+      columns.features.filter(({ kind }) => kind === "numeric").map((each) => [each, new RunningStats()]),
     );
-    this.pieced = plan.features.filter((each) => each.kind === "numeric").filter(({ pieces }) => pieces !== undefined);
+    this.pieced = columns.features
+      .filter((each) => each.kind === "numeric")
+      .filter(({ pieces }) => pieces !== undefined);
     this.vocabularies = new Map(
-      plan.features
+      columns.features
         .filter((each) => each.kind === "one-hot")
         .filter(({ part, encoding }) => part === undefined && encoding?.encode !== "hash")
         .map((each) => [each, new VocabularyCounter(each)]),
     );
-    this.sliceValues = plan.slices.map(() => new Set());
+    this.sliceValues = columns.slices.map(() => new Set());
   }
 
   /** @throws TooManyValuesError */
   add(batch: ColumnBatch, splitOfRow: (row: number) => SplitName): void {
-    const { label, slices } = this.plan;
+    const { label, slices } = this.columns;
     const labels = batch.columns[label.column.name]!;
     for (let row = 0; row < batch.rows; row += 1) {
       const split = splitOfRow(batch.firstRow + row);
@@ -91,7 +93,7 @@ export class FeatureFitter {
   }
 
   private addTraining(batch: ColumnBatch, row: number): void {
-    const label = this.labelStats && numberAt(batch.columns[this.plan.label.column.name]!, row);
+    const label = this.labelStats && numberAt(batch.columns[this.columns.label.column.name]!, row);
     if (typeof label === "number") this.labelStats?.add(label);
     for (const [{ column }, stats] of this.stats) {
       const values = batch.columns[column.name]!;
@@ -132,8 +134,8 @@ export class FeatureFitter {
     for (const [index, own] of [...this.vocabularies.values()].entries()) {
       for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
     }
-    for (const value of classes) insert(this.classes, value, this.plan.label.column.name, "label");
-    for (const [index, { name }] of this.plan.slices.entries()) {
+    for (const value of classes) insert(this.classes, value, this.columns.label.column.name, "label");
+    for (const [index, { name }] of this.columns.slices.entries()) {
       for (const value of sliceValues[index]!) insert(this.sliceValues[index]!, value, name, "slice");
     }
   }
@@ -143,7 +145,7 @@ export class FeatureFitter {
     let offset = 0;
     let numericSource = 0;
     let codeSource = 0;
-    for (const each of this.plan.features) {
+    for (const each of this.columns.features) {
       const { name } = each.column;
       if (each.kind === "numeric") {
         const width = elementsOf(each.column);
@@ -165,9 +167,9 @@ export class FeatureFitter {
       outputs.push({ ...output, offset });
       offset += output.width;
     }
-    const [only, ...others] = this.plan.features;
+    const [only, ...others] = this.columns.features;
     const shape = only?.column.shape !== undefined && others.length === 0 ? only.column.shape : [offset];
-    const { label, slices } = this.plan;
+    const { label, slices } = this.columns;
     return {
       transform: { outputs, width: offset, shape },
       label:
@@ -183,11 +185,13 @@ export class FeatureFitter {
 
   /** Fits the pieces of numbers. They follow all other outputs, so that numbers are adjacent. */
   private pieces(outputs: readonly FeatureOutput[]): readonly Omit<Piecewise, "offset">[] {
-    return this.pieced.flatMap((plan, index) => {
-      const output = outputs.find(({ kind, column }) => kind === "numeric" && column === plan.column.name) as Numeric;
+    return this.pieced.flatMap((numeric, index) => {
+      const output = outputs.find(
+        ({ kind, column }) => kind === "numeric" && column === numeric.column.name,
+      ) as Numeric;
       const { column, source, mean, deviation } = output;
       const numbers = this.sample.sorted(index).map((number) => Math.fround(standardized(number, output)));
-      const fitted = fitPieces(numbers, this.stats.get(plan)!.count, plan.pieces!);
+      const fitted = fitPieces(numbers, this.stats.get(numeric)!.count, numeric.pieces!);
       if (fitted === undefined) return [];
       return [{ kind: "piecewise", column, width: fitted.means.length, source, mean, deviation, ...fitted }];
     });
@@ -199,10 +203,10 @@ export class FeatureFitter {
     return { mean, deviation };
   }
 
-  private codesOf(plan: OneHotPlan): OneHotCodes {
-    if (plan.part) return { vocabulary: vocabularyOf(plan.part) };
-    if (plan.encoding?.encode === "hash") return { vocabulary: [], buckets: plan.encoding.buckets };
-    return this.vocabularies.get(plan)!.finish();
+  private codesOf(oneHot: OneHotColumn): OneHotCodes {
+    if (oneHot.part) return { vocabulary: vocabularyOf(oneHot.part) };
+    if (oneHot.encoding?.encode === "hash") return { vocabulary: [], buckets: oneHot.encoding.buckets };
+    return this.vocabularies.get(oneHot)!.finish();
   }
 }
 

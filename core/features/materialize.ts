@@ -9,9 +9,9 @@ import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
 import type { Rounds } from "../runs/rounds";
+import { type FitColumns, fitColumnsOf } from "./feature-columns";
 import { FeatureFitter, type FitState, type FittedFeatures } from "./fit";
-import { type Plan, planFeatures } from "./plan";
-import { fitPlanOnRows, viewOf } from "./planned-fit";
+import { fitPlanOnRows, planOf } from "./planned-fit";
 import { plannedTransform } from "./planned-rows";
 import type { FeatureManifest, FeatureShard, FeatureTransform } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
@@ -61,9 +61,9 @@ export async function materializeFeatures(input: {
   readonly shardBytes?: number | undefined;
 }): Promise<FeaturesOutput> {
   const { manifest, settings, objects, inputHash, rounds, groups, open } = input;
-  const plan = planFeatures(manifest.schema, settings.evaluation.slices, settings);
-  const columns = columnsOf(plan);
-  const view = viewOf(settings.features);
+  const fitColumns = fitColumnsOf(manifest.schema, settings.evaluation.slices, settings);
+  const columns = columnsOf(fitColumns);
+  const plan = planOf(settings.features);
 
   const openPart = async (group: ShardGroup) => {
     const { rows, splitOf } = await open(group);
@@ -71,30 +71,30 @@ export async function materializeFeatures(input: {
   };
   const fitGroup = async (group: ShardGroup): Promise<FitState> => {
     const { rows, splitOf } = await openPart(group);
-    const own = new FeatureFitter(plan, settings.features);
+    const own = new FeatureFitter(fitColumns, settings.features);
     for await (const batch of rows.read(columns)) own.add(batch, splitOf);
     return own.state();
   };
-  const fitter = new FeatureFitter(plan, settings.features);
+  const fitter = new FeatureFitter(fitColumns, settings.features);
   // A plan has a pass of its own. The rest of the fit needs the rows for the label and slices alone.
-  const readsLabel = plan.label.kind === "class" || settings.features.standardizeLabel === true;
-  if (plan.features.length > 0 || readsLabel || plan.slices.length > 0) {
+  const readsLabel = fitColumns.label.kind === "class" || settings.features.standardizeLabel === true;
+  if (fitColumns.features.length > 0 || readsLabel || fitColumns.slices.length > 0) {
     for await (const state of await rounds.run("fit", groups, fitGroup)) fitter.merge(state);
   }
   const trainingRows = manifest.split.indexes.train.rows;
   const parts = { rounds, parts: groups, open: openPart };
-  const fitted: FittedFeatures = view
+  const fitted: FittedFeatures = plan
     ? {
         ...fitter.finish(),
-        transform: transformOf(await fitPlanOnRows(view, manifest.schema, trainingRows, parts)),
+        transform: transformOf(await fitPlanOnRows(plan, manifest.schema, trainingRows, parts)),
       }
     : fitter.finish();
 
-  const planned = new Set(view ? sourceColumnsOf(view) : []);
+  const planned = new Set(plan ? sourceColumnsOf(plan) : []);
   const read = manifest.schema.filter((column) => planned.has(column.name) || columns.includes(column));
   const encodeGroup = async (group: ShardGroup): Promise<EncodedShards> => {
     const { rows, splitOf } = await open(group);
-    const batches = rows.read(view ? read : columns);
+    const batches = rows.read(plan ? read : columns);
     return encodeRows(batches, group.firstRow, splitOf, { fitted, manifest, objects, shardBytes: input.shardBytes });
   };
   const shards: Record<SplitName, FeatureShard[]> = { train: [], validation: [], test: [] };
@@ -168,8 +168,8 @@ async function encodeRows(
 }
 
 /** Returns each column once, even if it has several features. */
-function columnsOf(plan: Plan): readonly ColumnSchema[] {
-  const all = [...plan.features.map(({ column }) => column), plan.label.column, ...plan.slices];
+function columnsOf({ features, label, slices }: FitColumns): readonly ColumnSchema[] {
+  const all = [...features.map(({ column }) => column), label.column, ...slices];
   return [...new Map(all.map((column) => [column.name, column])).values()];
 }
 

@@ -12,7 +12,7 @@ import {
 import { createAccumulator, fitPlan, type Measure } from "../feature-plans/fit";
 import { encodedColumnsOf, named, sourceColumnsOf } from "../feature-plans/plan-file";
 import { typeProblems } from "../feature-plans/references";
-import type { FeatureView, FittedPlan, PlanColumn } from "../feature-plans/shapes";
+import type { FeaturePlan, FittedPlan, PlanColumn } from "../feature-plans/shapes";
 import { mergeStates, type State, type Statistic, stateOf, storedState } from "../feature-plans/statistics";
 import type { FeatureSettings } from "../runs/feature-settings";
 import type { Rounds } from "../runs/rounds";
@@ -21,8 +21,8 @@ import { type ColumnBatch, type ColumnValues, type RowSource, textAt } from "./v
 /** The part of a job's settings that is a plan. */
 type PlanSettings = Partial<Pick<FeatureSettings, "plan" | "view">>;
 
-/** Returns the view whose plan makes a job's features; `undefined` if their types do. */
-export function viewOf({ plan, view }: PlanSettings): FeatureView | undefined {
+/** Returns the plan that makes a job's features; `undefined` if their types do. */
+export function planOf({ plan, view }: PlanSettings): FeaturePlan | undefined {
   if (view !== undefined) return { ...view, steps: view.steps.map(named) };
   return plan && { name: "plan", entities: [], steps: plan.map(named) };
 }
@@ -41,22 +41,22 @@ const stepsPath = ({ view }: PlanSettings): string => (view === undefined ? "fea
 export function shadowingProblems(schema: readonly ColumnSchema[], settings: PlanSettings): readonly Problem[] {
   const columns = new Set(schema.map(({ name }) => name));
   const rule = "must differ from the names of the dataset's columns; give the step another name";
-  return (viewOf(settings)?.steps ?? []).flatMap(({ name }, index) =>
+  return (planOf(settings)?.steps ?? []).flatMap(({ name }, index) =>
     columns.has(name) ? [{ path: `${stepsPath(settings)}[${index}].name`, value: name, rule }] : [],
   );
 }
 
 /** Checks a job's plan against the dataset's columns. */
 export function planProblems(schema: readonly ColumnSchema[], settings: PlanSettings): readonly Problem[] {
-  const view = viewOf(settings);
-  if (view === undefined) return [];
+  const plan = planOf(settings);
+  if (plan === undefined) return [];
   const path = stepsPath(settings);
-  const problems = [...typeProblems(view, planColumns(schema), path)];
-  if (view.steps.every(({ kind, output }) => kind === "cross" || !output)) {
+  const problems = [...typeProblems(plan, planColumns(schema), path)];
+  if (plan.steps.every(({ kind, output }) => kind === "cross" || !output)) {
     problems.push({ path, rule: "must have a step that makes a feature: no cross, and without output: false" });
   }
   const roles = new Map(schema.map(({ name, role }) => [name, role]));
-  for (const name of encodedColumnsOf(view)) {
+  for (const name of encodedColumnsOf(plan)) {
     const role = roles.get(name);
     if (role === undefined || role === "feature") continue;
     problems.push({
@@ -65,7 +65,7 @@ export function planProblems(schema: readonly ColumnSchema[], settings: PlanSett
       rule: `must make features of feature columns, but ${name} has the role ${role}`,
     });
   }
-  for (const [index, step] of view.steps.entries()) {
+  for (const [index, step] of plan.steps.entries()) {
     if (step.kind === "target" && roles.get(step.target) !== "label") {
       const label = schema.find(({ role }) => role === "label")?.name;
       problems.push({ path: `${path}[${index}].target`, value: step.target, rule: `must be the label, ${label}` });
@@ -91,15 +91,15 @@ export interface RowsPart {
  * @throws InvalidInputError, TooManyCategoriesError
  */
 export function fitPlanOnRows<Part>(
-  view: FeatureView,
+  plan: FeaturePlan,
   schema: readonly ColumnSchema[],
   trainingRows: number,
   { rounds, parts, open }: { readonly rounds: Rounds; readonly parts: readonly Part[]; readonly open: OpenPart<Part> },
 ): Promise<FittedPlan> {
   const columns = planColumns(schema);
-  const names = new Set(sourceColumnsOf(view));
+  const names = new Set(sourceColumnsOf(plan));
   const read = schema.filter(({ name }) => names.has(name));
-  const intermediates = intermediatesOf(view, columns);
+  const intermediates = intermediatesOf(plan, columns);
   const measurePart = async (statistics: readonly Statistic[], part: Part): Promise<readonly State[]> => {
     const { rows: source, splitOf } = await open(part);
     const accumulators = statistics.map(createAccumulator);
@@ -128,7 +128,7 @@ export function fitPlanOnRows<Part>(
     }
     return merged ?? [];
   };
-  return fitPlan(view, columns, trainingRows, measure);
+  return fitPlan(plan, columns, trainingRows, measure);
 }
 
 /** Returns chosen rows of a batch in canonical form, by column; all rows by default. */

@@ -1,13 +1,13 @@
 import { type Category, valueLimit } from "../datasets/profile";
 import { compareCategories } from "../row-values";
 import { TooManyValuesError } from "./errors";
-import type { FeaturePlan } from "./plan";
+import type { FeatureColumn } from "./feature-columns";
 import type { FeatureOutput } from "./shapes";
 
 /** Maximum number of distinct values that are counted, which bounds the memory: about 100 bytes each. */
 const countedLimit = 1_000_000;
 
-export type OneHotPlan = Extract<FeaturePlan, { readonly kind: "one-hot" }>;
+export type OneHotColumn = Extract<FeatureColumn, { readonly kind: "one-hot" }>;
 export type OneHotCodes = Pick<
   Extract<FeatureOutput, { readonly kind: "one-hot" }>,
   "vocabulary" | "other" | "buckets"
@@ -22,7 +22,7 @@ export class VocabularyCounter {
   private readonly always: boolean;
   private readonly counts = new Map<Category, number>();
 
-  constructor({ column, encoding }: OneHotPlan) {
+  constructor({ column, encoding }: OneHotColumn) {
     this.column = column.name;
     this.always = encoding?.encode === "top-k";
     const byDefault = encoding === undefined && column.type === "string" ? valueLimit : undefined;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { named, noWindow, viewProblems } from "../feature-plans/plan-file";
-import { planStep, viewFile } from "../feature-plans/shapes";
+import { consistencyProblems, named, noWindow } from "../feature-plans/plan-file";
+import { planFile, planStep } from "../feature-plans/shapes";
 import type { DeepReadonly } from "../shapes";
 
 const columnName = z.string().min(1).max(255);
@@ -39,8 +39,8 @@ const settings = z.strictObject({
   standardizeLabel: z.boolean().optional(),
   /** The steps that make the features (docs/features.md). Default: by the columns' types. */
   plan: z.array(planStep).min(1).max(1_000).optional(),
-  /** The view whose plan makes the features. A job file names its file, and `ringmaster submit` reads it. */
-  view: viewFile.optional(),
+  /** A plan with its name. A job file names its file, and `ringmaster submit` reads it. */
+  view: planFile.optional(),
 });
 export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
@@ -86,7 +86,7 @@ export const featureSettings = settings.superRefine(({ plan, view, columns, piec
   for (const [index, { kind }] of steps.entries()) {
     if (kind === "window") refuse([...stepsPath, index, "kind"], noWindow, kind);
   }
-  for (const { path, value, rule } of viewProblems({ name: "plan", entities: [], ...view, steps })) {
+  for (const { path, value, rule } of consistencyProblems({ name: "plan", entities: [], ...view, steps })) {
     if (plan === undefined) refuse(["view", ...path], rule, value);
     // The others are about the entities and times of windows.
     else if (path[0] === "steps") refuse(["plan", ...path.slice(1)], rule, value);

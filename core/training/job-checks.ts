@@ -2,7 +2,7 @@ import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
 import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
 import { choiceProblems, chosenFeatures } from "../features/choice";
-import { shadowingProblems, viewOf } from "../features/planned-fit";
+import { planOf, shadowingProblems } from "../features/planned-fit";
 import { gpusOfSmallestHost } from "../metering/prices";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job } from "../runs/job";
@@ -62,7 +62,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     });
   }
   if (job.model.type === "cnn") {
-    const features = viewOf(job.features) === undefined ? chosenFeatures(manifest.schema, job) : [];
+    const features = planOf(job.features) === undefined ? chosenFeatures(manifest.schema, job) : [];
     if (features.length !== 1 || features[0]!.type !== "tensor" || (features[0]!.shape?.length ?? 0) < 2) {
       problems.push({
         path: "model.type",

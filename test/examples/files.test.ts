@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseJobFile } from "../../cli/job-file";
 import { parseDatasetSchema } from "../../core/datasets/schema";
-import { planFeatures } from "../../core/features/plan";
+import { fitColumnsOf } from "../../core/features/feature-columns";
 
 describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
   const folder = path.join(__dirname, "../../examples", example);
@@ -12,7 +12,7 @@ describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
 
   it("has a job for its dataset, whose slices are there", () => {
     expect(job.dataset).toBe(`${example}@latest`);
-    const { slices } = planFeatures(schema.columns, job.evaluation.slices);
+    const { slices } = fitColumnsOf(schema.columns, job.evaluation.slices);
     expect(slices.map(({ name }) => name)).toEqual(job.evaluation.slices);
   });
 

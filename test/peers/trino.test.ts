@@ -7,7 +7,7 @@ import { compilePlan, selectFeatures } from "../../core/feature-plans/compile";
 import { trino } from "../../core/feature-plans/dialects";
 import type { FittedPlan } from "../../core/feature-plans/shapes";
 import type { RawRow } from "../../core/row-values";
-import { agree, applyRows, type Features, fitRows, viewOf } from "../core/feature-plans/engines";
+import { agree, applyRows, type Features, fitRows, planOf } from "../core/feature-plans/engines";
 import { columns, extreme, plans, rowOf, view } from "../core/feature-plans/random-plans";
 
 const java = process.env["RINGMASTER_JAVA"] || "java";
@@ -57,7 +57,7 @@ const title = runs
       rowsOf,
       fc.boolean(),
       async (steps, training, others, outOfFold) => {
-        const plan = await fitRows(viewOf(steps, view), columns, training);
+        const plan = await fitRows(planOf(steps, view), columns, training);
         const rows = [...training, ...others];
         const [expected, found] = [applyRows(plan, rows, outOfFold), await applyTrino(plan, rows, outOfFold)];
         const same = expected.every((row, i) => Object.keys(row).every((key) => agree(row[key], found[i]?.[key])));

@@ -1,8 +1,8 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { taskOf } from "../../core/features/encoding";
+import { fitColumnsOf } from "../../core/features/feature-columns";
 import { FeatureFitter } from "../../core/features/fit";
-import { planFeatures } from "../../core/features/plan";
 import { planColumns } from "../../core/features/planned-fit";
 import { plannedTransform } from "../../core/features/planned-rows";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
@@ -14,7 +14,7 @@ import type { Job } from "../../core/runs/job";
 import type { CnnDefinition, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { encodeSafetensors } from "../../core/safetensors";
 import { createEngine } from "../../trainer-container/engine/create-engine";
-import { fitRows, viewOf } from "../core/feature-plans/engines";
+import { fitRows, planOf } from "../core/feature-plans/engines";
 import { memoryRows } from "../core/features/memory-rows";
 import { numerics } from "./fixtures";
 import { versionRow } from "./registry";
@@ -58,7 +58,7 @@ export async function fitted(
   rows: readonly RawRow[],
   features: Partial<Job["features"]> = {},
 ) {
-  const fitter = new FeatureFitter(planFeatures(schema, [], { features }), {
+  const fitter = new FeatureFitter(fitColumnsOf(schema, [], { features }), {
     standardize: features.standardize ?? true,
   });
   for await (const batch of memoryRows(rows).read(schema)) fitter.add(batch, () => "train");
@@ -86,7 +86,7 @@ const steps = [
 
 /** Fits a plan on rows that are all in the training split. */
 export async function planned(label: keyof typeof labels, more: readonly object[] = []) {
-  const plan = await fitRows(viewOf([...steps, ...more]), planColumns(columns), mixedRows);
+  const plan = await fitRows(planOf([...steps, ...more]), planColumns(columns), mixedRows);
   const { label: encoding } = await fitted([...columns, labels[label]], mixedRows);
   return { transform: plannedTransform(plan), label: encoding };
 }

@@ -14,7 +14,7 @@ import { canonicalText } from "../../../core/feature-plans/compile";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { FeatureTransform } from "../../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
-import { fitRows, viewOf } from "../../core/feature-plans/engines";
+import { fitRows, planOf } from "../../core/feature-plans/engines";
 import { columns, finite, plans, rowOf, view } from "../../core/feature-plans/random-plans";
 
 const runtime = startOnnxRuntime();
@@ -84,7 +84,7 @@ describe("an exported plan", () => {
       rows,
       async (steps, training, others) => {
         fc.pre(steps.length > 0);
-        const plan = await fitRows(viewOf(steps, view), columns, training).catch(() => undefined);
+        const plan = await fitRows(planOf(steps, view), columns, training).catch(() => undefined);
         fc.pre(plan !== undefined);
         const transform = plannedTransform(plan!);
         fc.pre(transform.width > 0);
@@ -115,7 +115,7 @@ describe("an exported plan", () => {
       { kind: "number", column: "i" },
       { kind, column: "s", name: "mine", ...(kind === "length" ? {} : { buckets: 4 }) },
     ];
-    const transform = plannedTransform(await fitRows(viewOf(steps), columns, [{ i: 1, s: "a" }]));
+    const transform = plannedTransform(await fitRows(planOf(steps), columns, [{ i: 1, s: "a" }]));
     const feature = kind === "ngrams" ? "mine_0" : "mine";
     expect(() => graphOf(transform)).toThrow(
       `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs, safetensors or sql, which take any plan`,

@@ -8,7 +8,7 @@ import type { ExportedFile, ExportSource } from "../../../core/export";
 import { planColumns } from "../../../core/features/planned-fit";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { LabelEncoding } from "../../../core/features/shapes";
-import { agree, applyRows, fitRows, named, viewOf, writeTable } from "../../core/feature-plans/engines";
+import { agree, applyRows, fitRows, named, planOf, writeTable } from "../../core/feature-plans/engines";
 import { columns, fitted, labels, mixedRows, planned } from "../../support/exportable";
 
 const more = [
@@ -59,7 +59,7 @@ describe("a plan as SQL", () => {
 
   it("reads the columns of its features alone, each named, and another name for the row's where a column has it", async () => {
     const plan = await fitRows(
-      viewOf([
+      planOf([
         { kind: "target", column: "row_id", target: "y", foldBy: "y", name: "mean" },
         { kind: "number", column: "x y" },
       ]),

@@ -1,6 +1,6 @@
 import { planImportance } from "../../../core/evaluation/importance";
 import type { RowPredictor } from "../../../core/evaluation/predict";
-import { parseFeatureView } from "../../../core/feature-plans/plan-file";
+import { parseFeaturePlan } from "../../../core/feature-plans/plan-file";
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import { plannedTransform } from "../../../core/features/planned-rows";
 import type { FeatureTransform, LabelEncoding } from "../../../core/features/shapes";
@@ -77,11 +77,11 @@ describe("the importance of columns", () => {
   });
 
   it("permutes columns together that a step combines", async () => {
-    const view = parseFeatureView(
+    const plan = parseFeaturePlan(
       "name: v\nsteps: [{kind: ratio, numerator: x, denominator: y}, {kind: number, column: z}, {kind: number, column: x}]\n",
     );
     const columns = ["x", "y", "z"].map((name) => ({ name, type: "float" }) as const);
-    const planned = plannedTransform({ format: 1, view, columns, rows: 1, fitted: {} });
+    const planned = plannedTransform({ format: 1, view: plan, columns, rows: 1, fitted: {} });
     const label: LabelEncoding = { kind: "value", column: "y" };
     const sample = (await planImportance({ transform: planned, label }, 50, few))!;
     sample.add(shardOf(50, label, 0, planned), 0);

@@ -15,7 +15,7 @@ import {
   fitRows,
   fitTable,
   measureRows,
-  viewOf,
+  planOf,
   writeTable,
 } from "./engines";
 import { columns, extreme, moderate, plans, rowOf, view } from "./random-plans";
@@ -28,7 +28,7 @@ function expectAgreement(a: Features, b: Features): void {
 
 describe("a plan", () => {
   let session: DuckDbSession;
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "views-"));
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "plans-"));
   beforeAll(async () => {
     session = await openDuckDb(directory);
   });
@@ -44,7 +44,7 @@ describe("a plan", () => {
       fc.array(rowOf(extreme), { minLength: 1, maxLength: 12 }),
       fc.boolean(),
       async (steps, training, others, outOfFold) => {
-        const plan = await fitRows(viewOf(steps, view), columns, training);
+        const plan = await fitRows(planOf(steps, view), columns, training);
         const rows = [...training, ...others];
         await writeTable(session, "t", columns, rows);
         expectAgreement(applyRows(plan, rows, outOfFold), await applyTable(session, plan, "t", outOfFold));
@@ -56,8 +56,8 @@ describe("a plan", () => {
   it("is fitted alike by DuckDB and row by row", async () => {
     const property = fc.asyncProperty(plans, fc.array(rowOf(moderate), { maxLength: 30 }), async (steps, rows) => {
       await writeTable(session, "t", columns, rows);
-      const ofRows = await fitRows(viewOf(steps, view), columns, rows);
-      expectSameFit(ofRows, await fitTable(session, viewOf(steps, view), columns, "t", rows.length));
+      const ofRows = await fitRows(planOf(steps, view), columns, rows);
+      expectSameFit(ofRows, await fitTable(session, planOf(steps, view), columns, "t", rows.length));
     });
     await fc.assert(property, { numRuns: 100, seed: 18 });
   });
@@ -68,7 +68,7 @@ describe("a plan", () => {
       fc.array(rowOf(moderate), { maxLength: 30 }),
       fc.array(fc.nat({ max: 30 }), { maxLength: 3 }),
       async (steps, rows, cuts) => {
-        const withoutWindows = viewOf(steps.filter((step) => (step as { kind: string }).kind !== "window"));
+        const withoutWindows = planOf(steps.filter((step) => (step as { kind: string }).kind !== "window"));
         const canonical = rows.map((row) => canonicalRow(row, columns));
         const ends = [...cuts, rows.length].sort((a, b) => a - b);
         const parts = ends.map((end, i) => canonical.slice(ends[i - 1] ?? 0, end));

@@ -12,8 +12,8 @@ import {
 import { duckdb } from "../../../core/feature-plans/dialects";
 import type { CanonicalRow } from "../../../core/feature-plans/expression";
 import { createAccumulator, fitPlan, type Measure } from "../../../core/feature-plans/fit";
-import { parseFeatureView } from "../../../core/feature-plans/plan-file";
-import type { FeatureView, FittedPlan, PlanColumn, PlanStep } from "../../../core/feature-plans/shapes";
+import { parseFeaturePlan } from "../../../core/feature-plans/plan-file";
+import type { FeaturePlan, FittedPlan, PlanColumn, PlanStep } from "../../../core/feature-plans/shapes";
 import type { State, Statistic } from "../../../core/feature-plans/statistics";
 import type { RawRow } from "../../../core/row-values";
 import { addWindows } from "./row-windows";
@@ -34,9 +34,9 @@ export function measureRows(statistics: readonly Statistic[], rows: readonly Can
   });
 }
 
-/** Makes a view of steps as a person writes them. */
-export function viewOf(steps: readonly object[], extra: object = {}): FeatureView {
-  return parseFeatureView(JSON.stringify({ name: "test", ...extra, steps }));
+/** Makes a plan of steps as a person writes them. */
+export function planOf(steps: readonly object[], extra: object = {}): FeaturePlan {
+  return parseFeaturePlan(JSON.stringify({ name: "test", ...extra, steps }));
 }
 
 /** The features of rows: a value by output, for each row. */
@@ -44,12 +44,12 @@ export type Features = readonly Readonly<Record<string, unknown>>[];
 
 /** Computes in memory, with the function of a row. */
 export async function fitRows(
-  view: FeatureView,
+  plan: FeaturePlan,
   columns: readonly PlanColumn[],
   rows: readonly RawRow[],
 ): Promise<FittedPlan> {
-  const measured = addWindows(view, columns, rows).map((row) => ({ ...row, ...canonicalRow(row, columns) }));
-  return fitPlan(view, columns, rows.length, async (statistics) => measureRows(statistics, measured));
+  const measured = addWindows(plan, columns, rows).map((row) => ({ ...row, ...canonicalRow(row, columns) }));
+  return fitPlan(plan, columns, rows.length, async (statistics) => measureRows(statistics, measured));
 }
 
 export function applyRows(plan: FittedPlan, rows: readonly RawRow[], outOfFold = false): Features {
@@ -112,22 +112,22 @@ export function queryOf(session: DuckDbSession): Query {
 /** Measures a table with DuckDB. */
 export function tableMeasure(
   session: DuckDbSession,
-  view: FeatureView,
+  plan: FeaturePlan,
   columns: readonly PlanColumn[],
   table: string,
 ): Measure {
-  const rows = canonicalRows({ columns, intermediates: intermediatesOf(view, columns) }, duckdb, table);
+  const rows = canonicalRows({ columns, intermediates: intermediatesOf(plan, columns) }, duckdb, table);
   return (statistics) => measureTable(queryOf(session), duckdb, statistics, rows);
 }
 
 export async function fitTable(
   session: DuckDbSession,
-  view: FeatureView,
+  plan: FeaturePlan,
   columns: readonly PlanColumn[],
   table: string,
   rows: number,
 ): Promise<FittedPlan> {
-  return fitPlan(view, columns, rows, tableMeasure(session, view, columns, table));
+  return fitPlan(plan, columns, rows, tableMeasure(session, plan, columns, table));
 }
 
 export async function applyTable(

@@ -1,22 +1,22 @@
 import { canonicalRow } from "../../../core/feature-plans/compile";
 import { columnReference, numberOf, type Scope } from "../../../core/feature-plans/references";
-import { durationMs, type FeatureView, type PlanColumn, type StepOf } from "../../../core/feature-plans/shapes";
+import { durationMs, type FeaturePlan, type PlanColumn, type StepOf } from "../../../core/feature-plans/shapes";
 import { windowName } from "../../../core/feature-plans/time-steps";
 import type { RawRow } from "../../../core/row-values";
 
-/** Returns the rows with the values of the view's windows; see `windowsOf`. The rows may be in any order. */
+/** Returns the rows with the values of the plan's windows; see `windowsOf`. The rows may be in any order. */
 export function addWindows(
-  view: FeatureView,
+  plan: FeaturePlan,
   columns: readonly PlanColumn[],
   rows: readonly RawRow[],
 ): readonly RawRow[] {
-  const windows = view.steps.filter((step) => step.kind === "window");
+  const windows = plan.steps.filter((step) => step.kind === "window");
   if (windows.length === 0) return rows;
   const scope: Scope = new Map(columns.map((column) => [column.name, columnReference(column)]));
   const all = rows.map((row) => {
     const canonical = canonicalRow(row, columns);
-    const time = canonical[view.eventTime!] as number | null;
-    const entity = JSON.stringify(view.entities.map((name) => canonical[name] ?? null));
+    const time = canonical[plan.eventTime!] as number | null;
+    const entity = JSON.stringify(plan.entities.map((name) => canonical[name] ?? null));
     return { row, canonical, time, entity };
   });
   const byEntity = new Map<string, typeof all>();

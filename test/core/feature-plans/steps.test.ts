@@ -5,7 +5,7 @@ import * as path from "node:path";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import type { RawRow } from "../../../core/row-values";
-import { agree, applyRows, applyTable, type Features, fitRows, fitTable, viewOf, writeTable } from "./engines";
+import { agree, applyRows, applyTable, type Features, fitRows, fitTable, planOf, writeTable } from "./engines";
 
 const inf = Number.POSITIVE_INFINITY;
 const day = 86_400_000;
@@ -218,7 +218,7 @@ const cases: readonly Case[] = [
 
 describe("steps, in memory and in DuckDB", () => {
   let session: DuckDbSession;
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "views-"));
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "plans-"));
   beforeAll(async () => {
     session = await openDuckDb(directory);
   });
@@ -233,11 +233,11 @@ describe("steps, in memory and in DuckDB", () => {
     rows: readonly RawRow[],
     options: { readonly view?: object; readonly outOfFold?: boolean } = {},
   ): Promise<readonly Features[]> {
-    const view = viewOf(steps, options.view);
+    const plan = planOf(steps, options.view);
     await writeTable(session, "t", columns, rows);
     return [
-      applyRows(await fitRows(view, columns, rows), rows, options.outOfFold),
-      await applyTable(session, await fitTable(session, view, columns, "t", rows.length), "t", options.outOfFold),
+      applyRows(await fitRows(plan, columns, rows), rows, options.outOfFold),
+      await applyTable(session, await fitTable(session, plan, columns, "t", rows.length), "t", options.outOfFold),
     ];
   }
 

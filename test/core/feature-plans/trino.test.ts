@@ -1,7 +1,7 @@
 import { compilePlan, selectFeatures } from "../../../core/feature-plans/compile";
 import { trino } from "../../../core/feature-plans/dialects";
 import type { PlanColumn } from "../../../core/feature-plans/shapes";
-import { fitRows, viewOf } from "./engines";
+import { fitRows, planOf } from "./engines";
 
 const columns: readonly PlanColumn[] = [
   { name: "x", type: "float" },
@@ -66,7 +66,7 @@ const cases: readonly (readonly [step: object, sql: string])[] = [
 
 describe("Trino's SQL", () => {
   it.each(cases)("of %j", async (step, sql) => {
-    const view = viewOf([{ name: "y", ...step }], { entities: ["s"], eventTime: "t" });
+    const view = planOf([{ name: "y", ...step }], { entities: ["s"], eventTime: "t" });
     const plan = compilePlan(await fitRows(view, columns, rows));
     expect(plan.outputs[0]!.value.sql(trino)).toBe(sql);
   });
@@ -74,7 +74,7 @@ describe("Trino's SQL", () => {
   it("reads columns in canonical form", async () => {
     const plan = compilePlan(
       await fitRows(
-        viewOf([
+        planOf([
           { kind: "ngrams", column: "s", n: 2, buckets: 2, name: "y" },
           { kind: "date", column: "t", part: "days" },
           { kind: "product", columns: ["x", "b"], name: "p" },
@@ -89,7 +89,7 @@ describe("Trino's SQL", () => {
   });
 
   it("of a window", async () => {
-    const view = viewOf([{ kind: "window", column: "x", aggregate: "mean", over: "2h" }], {
+    const view = planOf([{ kind: "window", column: "x", aggregate: "mean", over: "2h" }], {
       entities: ["s"],
       eventTime: "t",
     });
@@ -104,7 +104,7 @@ describe("Trino's SQL", () => {
       { kind: "cross", columns: ["s", "b"], name: "sb" },
       { kind: "length", column: "sb", name: "y" },
     ];
-    const [output] = compilePlan(await fitRows(viewOf(steps), columns, rows)).outputs;
+    const [output] = compilePlan(await fitRows(planOf(steps), columns, rows)).outputs;
     expect(output?.value.sql(trino)).toBe('CAST(length(("s" || chr(31) || CAST("b" AS VARCHAR))) AS DOUBLE)');
   });
 });

@@ -4,9 +4,9 @@ import { InvalidInputError } from "../../../core/errors";
 import type { FeatureChoice } from "../../../core/features/choice";
 import { decodeFeatureShard } from "../../../core/features/encoding";
 import { TooManyValuesError, ValueTooLargeError } from "../../../core/features/errors";
+import { fitColumnsOf } from "../../../core/features/feature-columns";
 import { FeatureFitter } from "../../../core/features/fit";
 import type { Piecewise } from "../../../core/features/piecewise";
-import { planFeatures } from "../../../core/features/plan";
 import { ShardEncoder } from "../../../core/features/shard-encoder";
 import { createSparseInputs } from "../../../core/features/sparse";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
@@ -32,7 +32,7 @@ const rows: readonly (RawRow & { split: SplitName })[] = [
 ];
 
 async function fitted(columns: readonly ColumnSchema[], data: typeof rows, slices: string[] = [], standardize = true) {
-  const fitter = new FeatureFitter(planFeatures(columns, slices), { standardize });
+  const fitter = new FeatureFitter(fitColumnsOf(columns, slices), { standardize });
   for await (const batch of memoryRows(data).read(columns)) fitter.add(batch, (row) => data[row]!.split);
   return fitter.finish();
 }
@@ -80,7 +80,7 @@ describe("FeatureFitter", () => {
     const columns: readonly ColumnSchema[] = [schema[0]!, { name: "price", type: "float", role: "label" }];
     const data = [1, 3, 5, 100].map((price, i) => ({ ...rows[0]!, price, split: i < 3 ? "train" : "test" }) as const);
     const fitter = (standardizeLabel: boolean) =>
-      new FeatureFitter(planFeatures(columns, []), { standardize: true, standardizeLabel });
+      new FeatureFitter(fitColumnsOf(columns, []), { standardize: true, standardizeLabel });
     const [own, merged, without] = [fitter(true), fitter(true), fitter(false)];
     for await (const batch of memoryRows(data).read(columns)) {
       for (const each of [own, without]) each.add(batch, (row) => data[row]!.split);
@@ -103,12 +103,12 @@ describe("FeatureFitter", () => {
       ...{ size: i % 8 === 0 ? null : i % 4 === 1 ? 0 : (i * 37) % 101, colour: i % 2 === 0 ? "red" : null },
     }));
     const parts = [data.slice(0, 90), data.slice(90)].map((part, index) => ({ part, first: 90 * index }));
-    const plan = planFeatures(numbers, [], { features: { pieces: 4 } });
-    const whole = new FeatureFitter(plan, { standardize: true });
+    const fitColumns = fitColumnsOf(numbers, [], { features: { pieces: 4 } });
+    const whole = new FeatureFitter(fitColumns, { standardize: true });
     for await (const batch of memoryRows(data).read(numbers)) whole.add(batch, () => "train");
-    const merged = new FeatureFitter(plan, { standardize: true });
+    const merged = new FeatureFitter(fitColumns, { standardize: true });
     for (const { part, first } of parts) {
-      const own = new FeatureFitter(plan, { standardize: true });
+      const own = new FeatureFitter(fitColumns, { standardize: true });
       for await (const batch of memoryRows(part).read(numbers)) {
         own.add({ ...batch, firstRow: batch.firstRow + first }, () => "train");
       }
@@ -154,8 +154,10 @@ describe("FeatureFitter", () => {
     [undefined, 1, undefined],
   ])("has at most %p pieces of each of %p columns: %p", (pieces, columns, expected) => {
     const many = Array.from({ length: columns }, (_, i) => ({ ...schema[0]!, name: `x${i}` }));
-    const plan = planFeatures([...many, schema.at(-1)!], [], { features: { pieces } });
-    expect(new Set(plan.features.map((each) => each.kind === "numeric" && each.pieces))).toEqual(new Set([expected]));
+    const fitColumns = fitColumnsOf([...many, schema.at(-1)!], [], { features: { pieces } });
+    expect(new Set(fitColumns.features.map((each) => each.kind === "numeric" && each.pieces))).toEqual(
+      new Set([expected]),
+    );
   });
 
   it("keeps a lone tensor's shape, scaled by one mean and deviation", async () => {
@@ -195,8 +197,8 @@ describe("FeatureFitter", () => {
     ["a bucket of the hash", { encode: "hash", buckets: 7 }, [], 7],
   ] as const)("encodes a string column by the job's choice: %s", async (_case, encoding, vocabulary, width) => {
     const data = [...named(["c", "d", "b", "a", "c", "b"]), heldOut];
-    const plan = planFeatures(colours, [], { features: { columns: { colour: encoding } } });
-    const fitter = new FeatureFitter(plan, { standardize: true });
+    const fitColumns = fitColumnsOf(colours, [], { features: { columns: { colour: encoding } } });
+    const fitter = new FeatureFitter(fitColumns, { standardize: true });
     for await (const batch of memoryRows(data).read(colours)) fitter.add(batch, (row) => data[row]!.split);
     const { transform } = fitter.finish();
     const place = { kind: "one-hot", column: "colour", offset: 0, width, source: 0, vocabulary };
@@ -230,15 +232,15 @@ describe("FeatureFitter", () => {
     ];
     expect([colour.width, colour.vocabulary.length, colour.other]).toEqual([valueLimit + 1, valueLimit, true]);
     expect(colour.vocabulary).toContain("v1004");
-    const plan = planFeatures(colours, [], { features: { columns: { colour: { encode: "one-hot" } } } });
-    const fitter = new FeatureFitter(plan, { standardize: true });
+    const fitColumns = fitColumnsOf(colours, [], { features: { columns: { colour: { encode: "one-hot" } } } });
+    const fitter = new FeatureFitter(fitColumns, { standardize: true });
     await expect(async () => {
       for await (const batch of memoryRows(many).read(colours)) fitter.add(batch, () => "train");
     }).rejects.toThrow(/the maximum for a feature; choose `encode: top-k`/);
   });
 
   it("uses the columns that the job chooses, in the dataset's order", () => {
-    const used = (choice: FeatureChoice) => planFeatures(schema, [], choice).features.map(({ column }) => column.name);
+    const used = (choice: FeatureChoice) => fitColumnsOf(schema, [], choice).features.map(({ column }) => column.name);
     expect(used({ columns: ["wheels", "size"] })).toEqual(["size", "wheels"]);
     expect(used({ drop: ["sold", "colour"] })).toEqual(["size", "wheels"]);
   });
@@ -260,13 +262,13 @@ describe("FeatureFitter", () => {
       /hash needs a string column, and the type is int/,
     ],
   ])("refuses the choice %j", (choice, message) => {
-    expect(() => planFeatures(schema, [], choice)).toThrow(message);
+    expect(() => fitColumnsOf(schema, [], choice)).toThrow(message);
   });
 
   it("refuses slices that the dataset cannot give, all at once", () => {
-    const plan = () => planFeatures(schema, ["nowhere", "size"]);
-    expect(plan).toThrow(InvalidInputError);
-    expect(plan).toThrow(/"nowhere".*must name columns of the dataset.*"size".*the type of this one is float/);
+    const fitColumns = () => fitColumnsOf(schema, ["nowhere", "size"]);
+    expect(fitColumns).toThrow(InvalidInputError);
+    expect(fitColumns).toThrow(/"nowhere".*must name columns of the dataset.*"size".*the type of this one is float/);
   });
 });
 
