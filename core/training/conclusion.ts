@@ -1,10 +1,10 @@
 import type { EvaluationOutput } from "../evaluation/evaluate-model";
-import { readReport, readSlicedPredictions } from "../evaluation/stored-predictions";
 import { isoTime, type ObjectStore } from "../ports";
+import type { RunOutputs } from "../registry/gates/candidate";
+import { unregisteredFacts } from "../registry/gates/candidate-facts";
 import { judge } from "../registry/gates/judge";
 import { combine } from "../registry/gates/requirements";
 import type { GateOutput } from "../registry/gates/step";
-import { type MadeByRun, missingMetric } from "../registry/gates/subject";
 import type { GateVerdict } from "../registry/gates/verdict";
 import type { ModelVersion } from "../registry/model";
 import { rulesOf } from "../registry/policy";
@@ -163,22 +163,10 @@ function messageIn(cause: string): string {
  */
 async function previewGates(
   objects: Pick<ObjectStore, "getContent">,
-  { job, evaluation, training }: MadeByRun,
+  outputs: RunOutputs,
   at: string,
 ): Promise<GateVerdict> {
-  const requirements = combine(job.evaluation, rulesOf({}));
-  const needsSlices = requirements.slices.length + requirements.fairness.length > 0;
-  const { metrics, latency, report } = evaluation;
-  const subject = {
-    metrics,
-    missingMetric: (metric: string) => missingMetric(metrics, metric),
-    sliced: needsSlices
-      ? await readSlicedPredictions(objects, await readReport(objects, report))
-      : { reason: "no gate needs slices" },
-    identity: `${report.sha256} ${training?.weightsSha256}`,
-    ...(latency ? { latency } : {}),
-    ...(training ? { artifactBytes: training.weights.bytes + training.topology.bytes } : {}),
-    lacking: "its evaluation did not measure it; submit its job again",
-  };
-  return judge(requirements, subject, () => ({ unanswered: "checks run once the model is registered" }), at);
+  const requirements = combine(outputs.job.evaluation, rulesOf({}));
+  const facts = await unregisteredFacts(objects, outputs, requirements);
+  return judge(requirements, facts, () => ({ unanswered: "checks run once the model is registered" }), at);
 }

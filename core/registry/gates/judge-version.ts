@@ -1,23 +1,26 @@
 import { sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
+import type { RunRepository } from "../../runs/run-repository";
 import type { Artifacts } from "../../tracking/artifacts";
 import { readArtifact } from "../artifact";
 import type { Actor, Model, ModelVersion } from "../model";
 import { rulesOf } from "../policy";
 import type { Registry } from "../registry";
 import { freezeFiles, type VersionFilesPorts } from "../version-files";
+import { type RunOutputs, runOutputsOf } from "./candidate";
+import { type CandidatePorts, candidateFacts } from "./candidate-facts";
 import { answerIn, type CheckHooks, checkDigest, deliveryId, type HookRequest, hookKey } from "./external-check";
 import { type CheckOutcome, judge } from "./judge";
 import type { JobEvaluation } from "./no-regression";
 import { combine, type GateRequirements } from "./requirements";
-import { type MadeByRun, type SubjectDependencies, subjectsOf } from "./subject";
 import { recordVerdict } from "./transitions";
 import type { GateCheck, GateVerdict } from "./verdict";
 
 export interface JudgeDependencies
-  extends Omit<SubjectDependencies, "repository" | "artifacts">,
+  extends Omit<CandidatePorts, "repository" | "artifacts">,
     Omit<VersionFilesPorts, "repository"> {
   readonly artifacts: Pick<Artifacts, "listAll" | "freeze">;
+  readonly runs: Pick<RunRepository, "findDetails">;
   readonly team: string;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -56,32 +59,36 @@ export async function judgeVersion(
 /**
  * Returns the verdict without recording it. Freezes the version's files first, so that they cannot change afterwards.
  *
- * @param own gates and champion of the requesting run. An identical run has its own job and champion, although another
- * run registered the version.
+ * @param own outputs of the run that requests the verdict. An identical run has its own job and champion, although
+ * another run registered the version.
  * @throws ChampionChangedError if the requesting run was compared with another champion
  */
 export async function verdictOn(
   dependencies: JudgeDependencies,
   name: string,
   version: number,
-  own?: MadeByRun,
+  own?: RunOutputs,
 ): Promise<{ readonly verdict: GateVerdict; readonly model: Model }> {
-  const { registry, clock, objects } = dependencies;
-  const subjects = subjectsOf({ ...dependencies, repository: registry.repository });
+  const { registry, runs, clock, objects } = dependencies;
+  const ports = { ...dependencies, repository: registry.repository };
   const model = await registry.head(name);
   const candidate = await registry.version(name, version);
-  await freezeFiles({ ...dependencies, repository: registry.repository }, candidate);
-  const made = own ?? (await subjects.trainingOf(candidate));
-  const requirements = combine(made?.job.evaluation ?? elsewhere, rulesOf(model));
-  const subject = await subjects.subjectOf(model, candidate, made, requirements, own !== undefined);
+  await freezeFiles(ports, candidate);
+  const outputs = own ?? (await runOutputsOf(runs, candidate));
+  const requirements = combine(outputs?.job.evaluation ?? elsewhere, rulesOf(model));
+  const facts = await candidateFacts(
+    ports,
+    { model, version: candidate, outputs, mustBeCurrent: own !== undefined },
+    requirements,
+  );
   const outcomes = await askHooks(dependencies, model, candidate, requirements);
-  const whole = judge(requirements, subject, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
+  const whole = judge(requirements, facts, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
   const document = await objects.putContent(
-    JSON.stringify({ checks: whole.checks, ...(subject.latency ? { latency: subject.latency } : {}) }),
+    JSON.stringify({ checks: whole.checks, ...(facts.latency ? { latency: facts.latency } : {}) }),
     "application/json",
   );
   const { rulesRevision } = model.policy ?? {};
-  const champion = subject.champion?.version;
+  const champion = facts.champion?.version;
   const verdict = { ...whole, checks: whole.checks.map(shortened), document };
   return {
     model,

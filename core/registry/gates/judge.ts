@@ -1,14 +1,14 @@
-import { lessIsBetter } from "../../evaluation/metrics";
+import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
-import { compared, type MetChampion, noRegression, shownNumber } from "./no-regression";
+import { type ComparedChampion, compared, noRegression, shownNumber } from "./no-regression";
 import type { GateRequirements } from "./requirements";
 import { sliceGates } from "./slices";
 import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 
-/** The facts about a candidate. */
-export interface GateSubject {
+/** The facts about a candidate on which the gates decide. */
+export interface CandidateFacts {
   readonly metrics: Readonly<Record<string, number>>;
   /** Explains why a metric is missing and what to do about it. */
   readonly missingMetric: (metric: string) => string;
@@ -20,7 +20,7 @@ export interface GateSubject {
   /** Advice for an unknown latency or size. */
   readonly lacking: string;
   /** The model in production, unless it is the candidate. */
-  readonly champion?: MetChampion;
+  readonly champion?: ComparedChampion;
 }
 
 /** An external check's answer, or why there is none yet. */
@@ -29,20 +29,20 @@ export type CheckOutcome = { readonly answer: CheckAnswer } | { readonly unanswe
 /** Judges a candidate by all requirements. Pure. The verdict contains its evidence, every slice included. */
 export function judge(
   requirements: GateRequirements,
-  subject: GateSubject,
+  facts: CandidateFacts,
   outcomeOf: (check: GateRequirements["checks"][number]) => CheckOutcome,
   at: string,
 ): GateVerdict {
   const { thresholds, regression, latencyP99Ms, artifactBytes } = requirements;
-  const { metrics, champion, lacking } = subject;
+  const { metrics, champion, lacking } = facts;
   const checks: readonly GateCheck[] = [
     ...Object.entries(thresholds).map(([metric, limit]) =>
-      threshold(metric, metrics[metric], limit, subject.missingMetric),
+      threshold(metric, metrics[metric], limit, facts.missingMetric),
     ),
     ...(champion ? regression.metrics.map((metric) => noRegression(champion, metrics, regression, metric)) : []),
-    ...sliceGates(requirements, subject.sliced, subject.identity),
-    ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, subject.latency, lacking)]),
-    ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, subject.artifactBytes, lacking)]),
+    ...sliceGates(requirements, facts.sliced, facts.identity),
+    ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, facts.latency, lacking)]),
+    ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, facts.artifactBytes, lacking)]),
     ...requirements.checks.map((check) => {
       const outcome = outcomeOf(check);
       if ("unanswered" in outcome) return pendingCheck(check, outcome.unanswered);
@@ -50,6 +50,18 @@ export function judge(
     }),
   ];
   return { passed: verdictPassed(checks), checks, champion: champion?.version, at };
+}
+
+/**
+ * Explains why the evaluation of a training lacks a metric.
+ *
+ * @param metrics the metrics of the evaluation, without undefined ones
+ */
+export function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
+  const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
+  return names.includes(metric)
+    ? "it is undefined for the rows of the test split (docs/gates.md, Metrics)"
+    : `this task has no metric of that name; it has ${names.join(", ")}`;
 }
 
 /** @param missing why the candidate lacks the metric, if it does */

@@ -3,13 +3,19 @@ import { lessIsBetter } from "../../evaluation/metrics";
 import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
 
-/** The model in production, as it was compared with the candidate. */
-export interface MetChampion {
+/** The comparison of a candidate with the champion. `missing`: they could be compared, but were not. */
+export type CandidateComparison =
+  | ChampionComparison
+  | { readonly kind: "same-weights" }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** The model in production, and its comparison with the candidate. */
+export interface ComparedChampion {
   readonly version: number;
-  /** `same`: it has the same weights as the candidate. `unmet`: they could be compared, but were not. */
-  readonly comparison: ChampionComparison | "same" | { readonly kind: "unmet"; readonly reason: string };
-  /** The same by metrics that rules name. */
-  readonly byMetric?: ReadonlyMap<string, MetChampion["comparison"]>;
+  /** By the task's default metric. */
+  readonly comparison: CandidateComparison;
+  /** By the metrics that rules name. */
+  readonly byMetric?: ReadonlyMap<string, CandidateComparison>;
 }
 
 type Rules = RegressionRequirement;
@@ -20,7 +26,7 @@ type Rules = RegressionRequirement;
  * @param named the metric that a rule names; default: that of the task
  */
 export function noRegression(
-  champion: MetChampion,
+  champion: ComparedChampion,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
   named?: string,
@@ -47,17 +53,17 @@ function remarks(passed: boolean, { from, milder }: Rules): string {
 }
 
 function judged(
-  { version, comparison }: MetChampion,
+  { version, comparison }: ComparedChampion,
   metric: string,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
 ): GateCheck {
   const value = metrics[metric] ?? null;
-  if (comparison === "same") {
+  if (comparison.kind === "same-weights") {
     const evidence = `same weights as version ${version}`;
     return { gate: "no-regression", metric, value, limit: value, passed: true, evidence };
   }
-  if (comparison.kind === "unmet") {
+  if (comparison.kind === "missing") {
     const evidence = `not compared with version ${version}: ${comparison.reason}`;
     return { gate: "no-regression", metric, value, limit: null, passed: false, evidence };
   }

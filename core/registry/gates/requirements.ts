@@ -35,6 +35,11 @@ export function combine(job: JobEvaluation, policy: PolicyRules): GateRequiremen
   };
 }
 
+/** Returns whether a gate needs the predictions of rows. */
+export function needsSlices({ slices, fairness }: Pick<GateRequirements, "slices" | "fairness">): boolean {
+  return slices.length + fairness.length > 0;
+}
+
 function stricterThresholds(
   job: Readonly<Record<string, number>>,
   policy: Readonly<Record<string, number>>,

@@ -7,9 +7,9 @@ import type { TrainingOutput } from "../../runs/training-task";
 import { findChampion } from "../artifact";
 import { ChampionChangedError } from "../errors";
 import type { RegistrationOutput } from "../registration";
+import type { RunOutputs } from "./candidate";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
-import type { MadeByRun } from "./subject";
 import { recordVerdict } from "./transitions";
 
 /** Output of the step `Gate`. */
@@ -71,10 +71,10 @@ async function judgeOf(
   dependencies: JudgeDependencies,
   run: Run,
   { model, version }: RegistrationOutput,
-  made: MadeByRun,
+  outputs: RunOutputs,
 ): Promise<GateOutput> {
   const { registry } = dependencies;
-  const { verdict, model: head } = await verdictOn(dependencies, model, version, made);
+  const { verdict, model: head } = await verdictOn(dependencies, model, version, outputs);
   // Recorded once: a repetition after the approval would withdraw the approval.
   const request = `gate#${run.runId}#${head.productionRevision ?? 0}#${findingsDigest(verdict)}`;
   const actor = { by: `run ${run.runId}`, at: verdict.at };

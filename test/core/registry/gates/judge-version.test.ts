@@ -6,6 +6,7 @@ import { type EvaluationOutput, evaluateModel } from "../../../../core/evaluatio
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { objectKeys } from "../../../../core/object-keys";
+import { pathIn } from "../../../../core/registry/gates/candidate-facts";
 import {
   type CheckHooks,
   type HookOutcome,
@@ -13,7 +14,6 @@ import {
   hookKey,
 } from "../../../../core/registry/gates/external-check";
 import { judgeVersion } from "../../../../core/registry/gates/judge-version";
-import { pathIn } from "../../../../core/registry/gates/subject";
 import { answerVersionCheck } from "../../../../core/registry/gates/transitions";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules } from "../../../../core/registry/policy";

@@ -1,15 +1,15 @@
 import type { LatencyReport } from "../../../../core/evaluation/shapes";
 import type { SlicedPredictions } from "../../../../core/evaluation/slices/judge";
 import { isPending } from "../../../../core/registry/gates/external-check";
-import { type CheckOutcome, type GateSubject, judge as judgeSubject } from "../../../../core/registry/gates/judge";
-import type { JobEvaluation, MetChampion } from "../../../../core/registry/gates/no-regression";
+import { type CandidateFacts, type CheckOutcome, judge as judgeFacts } from "../../../../core/registry/gates/judge";
+import type { ComparedChampion, JobEvaluation } from "../../../../core/registry/gates/no-regression";
 import { combine } from "../../../../core/registry/gates/requirements";
 import { noRules } from "../../../../core/registry/policy";
 import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gate-rules";
 
-interface Given extends Partial<Omit<GateSubject, "champion">> {
+interface Given extends Partial<Omit<CandidateFacts, "champion">> {
   readonly thresholds?: Readonly<Record<string, number>>;
-  readonly champion?: MetChampion;
+  readonly champion?: ComparedChampion;
   readonly job?: JobEvaluation;
   readonly policy?: Partial<PolicyRules>;
   readonly outcome?: CheckOutcome;
@@ -18,9 +18,9 @@ interface Given extends Partial<Omit<GateSubject, "champion">> {
 
 /** A job's gates and a model's on one candidate. */
 function judge(given: Given) {
-  const { thresholds, job, policy, outcome, at, ...subject } = given;
+  const { thresholds, job, policy, outcome, at, ...facts } = given;
   const evaluation = { thresholds, ...job };
-  return judgeSubject(
+  return judgeFacts(
     combine(evaluation, { ...noRules, ...policy }),
     {
       metrics: {},
@@ -28,7 +28,7 @@ function judge(given: Given) {
       sliced: { reason: "no rows" },
       identity: "test",
       lacking: "it was not measured",
-      ...subject,
+      ...facts,
     },
     () => outcome ?? { unanswered: "no request was sent" },
     at,
@@ -149,7 +149,7 @@ describe("the gates", () => {
       false,
     ],
     ["a champion that cannot, where all is waived", { ...incompatible, ...ruled("waived") }, true],
-    ["the champion's own weights", { champion: { version: 1, comparison: "same" as const } }, true],
+    ["the champion's own weights", { champion: { version: 1, comparison: { kind: "same-weights" as const } } }, true],
   ])("%s", (_name, more, passed) => {
     expect(judge({ ...base, ...more }).passed).toBe(passed);
   });

@@ -1,0 +1,107 @@
+import { sha256 } from "../../digest";
+import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
+import type { EvaluationOutput } from "../../evaluation/evaluate-model";
+import { pairedMetric } from "../../evaluation/paired-bootstrap";
+import { readPredictions, readPredictionTensors, readReport } from "../../evaluation/stored-predictions";
+import type { ObjectStore } from "../../ports";
+import { ChampionChangedError } from "../errors";
+import type { ModelVersion } from "../model";
+import type { ModelRepository } from "../repository";
+import type { Candidate } from "./candidate";
+import { missingMetric } from "./judge";
+import type { CandidateComparison, ComparedChampion } from "./no-regression";
+
+interface ComparisonPorts {
+  readonly repository: Pick<ModelRepository, "findVersion">;
+  readonly objects: ObjectStore;
+}
+
+/**
+ * Compares a candidate with the model in production.
+ *
+ * @returns `undefined` if there is no champion, or the candidate is the champion
+ * @throws ChampionChangedError if the candidate's evaluation must have compared with the champion, and has not
+ */
+export async function compareWithChampion(
+  { repository, objects }: ComparisonPorts,
+  { model, version: candidate, outputs, mustBeCurrent }: Candidate,
+): Promise<ComparedChampion | undefined> {
+  const version = model.production;
+  if (version === undefined || version === candidate.version) return undefined;
+  const champion = await repository.findVersion(model.name, version);
+  if (!champion) return { version, comparison: { kind: "missing", reason: "it was not found" } };
+  const evaluation = outputs?.evaluation;
+  const known = knownComparison(candidate, champion, evaluation);
+  if (known) return { version, comparison: known };
+  if (mustBeCurrent) throw new ChampionChangedError(model.name, evaluation?.comparison?.champion, version);
+  const stored = await compareStored(objects, candidate, champion);
+  return { version, comparison: stored ?? noComparison(version, evaluation) };
+}
+
+/** Returns the comparison for which nothing has to be read; `undefined` if there is none. */
+function knownComparison(
+  candidate: ModelVersion,
+  champion: ModelVersion,
+  evaluation: EvaluationOutput | undefined,
+): CandidateComparison | undefined {
+  if (champion.weightsSha256 !== undefined && champion.weightsSha256 === candidate.weightsSha256) {
+    return { kind: "same-weights" };
+  }
+  if (champion.artifactKey === undefined) {
+    const reasons = ["it was registered from elsewhere and has no artifact to evaluate"];
+    return { kind: "incompatible", champion: champion.version, reasons };
+  }
+  const comparison = evaluation?.comparison;
+  return comparison?.champion === champion.version ? comparison : undefined;
+}
+
+/** Compares by the stored reports of both versions, if both have one. */
+async function compareStored(
+  objects: ObjectStore,
+  candidate: ModelVersion,
+  champion: ModelVersion,
+): Promise<ChampionComparison | undefined> {
+  const evaluated = ({ version, weightsSha256, evaluationReport }: ModelVersion) =>
+    weightsSha256 && evaluationReport ? { version, weightsSha256, evaluationReport } : undefined;
+  const [ours, theirs] = [evaluated(candidate), evaluated(champion)];
+  return ours && theirs ? compareReports(objects, ours, theirs) : undefined;
+}
+
+function noComparison(champion: number, evaluation: EvaluationOutput | undefined): CandidateComparison {
+  if (!evaluation) {
+    const reasons = ["it was not evaluated here, so there are no rows to compare on"];
+    return { kind: "incompatible", champion, reasons };
+  }
+  const other = evaluation.comparison ? `version ${evaluation.comparison.champion}` : "no champion";
+  const reason = `its evaluation compared it with ${other}; submit its job again, known results are reused`;
+  return { kind: "missing", reason };
+}
+
+/** Adds the comparisons by the metrics that rules name. */
+export async function withMetrics(
+  objects: ObjectStore,
+  champion: ComparedChampion,
+  candidate: ModelVersion,
+  metrics: readonly (string | undefined)[],
+): Promise<ComparedChampion> {
+  const { comparison } = champion;
+  const { evaluationReport, weightsSha256 } = candidate;
+  const named = metrics.filter((metric) => metric !== undefined);
+  if (comparison.kind !== "compared" || named.length === 0) return champion;
+  if (!evaluationReport || comparison.championPredictions === undefined) {
+    const reason = "their predictions were not stored; submit its job again";
+    return { ...champion, byMetric: new Map(named.map((metric) => [metric, { kind: "missing", reason }])) };
+  }
+  const [{ predictions }, champions] = await Promise.all([
+    readPredictions(objects, await readReport(objects, evaluationReport)),
+    readPredictionTensors(objects, comparison.championPredictions),
+  ]);
+  const compare = (metric: string): CandidateComparison => {
+    const seed = Number.parseInt(sha256(`${metric} ${weightsSha256} ${comparison.seed}`).slice(0, 8), 16);
+    const paired = pairedMetric(metric, predictions, champions, seed);
+    if (paired) return { ...comparison, metric, ...paired };
+    const reason = `${metric} is undefined for one of the models on these rows: ${missingMetric(candidate.metrics, metric)}`;
+    return { kind: "missing", reason };
+  };
+  return { ...champion, byMetric: new Map(named.map((metric) => [metric, compare(metric)])) };
+}
