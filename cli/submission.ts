@@ -108,7 +108,7 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
   return prepared;
 }
 
-/** Reads a job file, with the view that it names. @throws InvalidInputError with every problem */
+/** Reads a job file, with the file of a plan that it names. @throws InvalidInputError with every problem */
 export function readJobFile(file: string, set: readonly string[] = []): JobFile {
   const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "view", "features.view");
   return parseJobFile(file, read(file, "job", "job"), set, readPlan);
