@@ -1,7 +1,7 @@
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import type { BatchReceipt } from "../../core/tracking/metric-store";
 import { appendTo, type LogBatch, noPoints } from "../metric-log/packed-points";
-import type { MetricLog } from "./metric-log";
+import type { LogCopy } from "./metric-log-copy";
 
 /**
  * The maximum number of points in a batch. With about 10 bytes per point and 1,000 per name, a batch stays below 400
@@ -86,7 +86,7 @@ export function takeParts(queue: CallPart[]): CallPart[] {
  * `duplicates`.
  */
 export function draftBatch(
-  log: Pick<MetricLog, "idOf" | "isStored" | "metrics">,
+  log: Pick<LogCopy, "idOf" | "isStored" | "metrics">,
   parts: readonly CallPart[],
   duplicates: Set<Call>,
 ): LogBatch | undefined {

@@ -1,22 +1,11 @@
-import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
-import { type FoldSizes, foldSizes, groupOf } from "../metric-log/fold";
-import { LogState, type Segment, type SegmentLimits } from "../metric-log/log-state";
-import {
-  addPoints,
-  eachSeries,
-  type LogBatch,
-  type NumberedPoints,
-  noPoints,
-  packBatch,
-  packPoints,
-  pointsAt,
-  unpackBatch,
-  unpackBatchOf,
-  unpackPoints,
-} from "../metric-log/packed-points";
+import type { MetricPoint } from "../../core/tracking/metric-store";
+import { type FoldSizes, foldSizes } from "../metric-log/fold";
+import type { SegmentLimits } from "../metric-log/log-state";
+import { type LogBatch, packBatch } from "../metric-log/packed-points";
 import { pauseBeforeRound } from "./client";
 import { SegmentFold } from "./metric-fold";
-import type { LoggedBatch, LogHead, MetricRows } from "./metric-rows";
+import { LogCopy } from "./metric-log-copy";
+import type { LogHead, MetricRows } from "./metric-rows";
 
 export interface LogLimits {
   readonly segment: SegmentLimits;
@@ -37,129 +26,71 @@ export const logLimits: LogLimits = {
 
 /** The maximum number of rounds. A round fails only if another write succeeded in the meantime. */
 const rounds = 64;
-/** The bytes of a young head in addition to the points: versions, receipts, attribute names. */
-const headBytes = 256;
-const bytesPerMetric = 48;
-const bytesPerPoint = 12;
 
 /**
- * A process's view of a run's log. The batches are the log, and they never change. A process writes batch n + 1 under
- * the condition that it does not exist, and only after it has read all batches up to n. One item per write therefore
+ * Reads and writes a run's log. The batches are the log, and they never change. A process writes batch n + 1 under the
+ * condition that it does not exist, and only after it has read all batches up to n. One item per write therefore
  * determines order, receipts and metric numbers. Everything else (the head's state, segments folded by metric) is
  * derived from the batches, and any process may compute it any number of times.
  *
- * Callers must run the methods that access the table one after another (see `MetricLogs`).
+ * Callers must run the methods one after another (see `SharedLog`).
  */
 export class MetricLog {
-  private state: LogState;
-  private grown = false;
-  private inline: NumberedPoints = noPoints();
-  /** The packed batches after `tailFrom`. */
-  private tail: LoggedBatch[] = [];
-  private tailFrom = 0;
-  private folded = 0;
-  private foldedVersion = 0;
+  private loaded: LogCopy | undefined;
+  /** The segment that is being folded. It has the segment's points in memory. */
   private folding: SegmentFold | undefined;
-  private loaded = false;
-  private keptVersion = 0;
-  private keptBytes = 0;
-  private bytesSinceKept = 0;
 
   constructor(
     readonly runId: string,
     private readonly rows: MetricRows,
     private readonly limits: LogLimits,
-  ) {
-    this.state = LogState.empty(limits.segment);
+  ) {}
+
+  get isLoaded(): boolean {
+    return this.loaded !== undefined;
+  }
+
+  /** Returns the loaded copy. */
+  get copy(): LogCopy {
+    if (!this.loaded) throw new Error(`the metrics of run ${this.runId} are not loaded`);
+    return this.loaded;
   }
 
   /** Returns the estimated memory in bytes. */
   get memoryBytes(): number {
-    const tail = this.tail.reduce((sum, { data }) => sum + data.length + 100, 0);
-    return 1_000 + tail + 300 * this.state.statistics.names.length + 40 * this.inline.steps.length;
-  }
-
-  isStored(writer: string, sequence: number): boolean {
-    return this.state.receipts.has(writer, sequence);
-  }
-
-  summaries(): MetricSummary[] {
-    return this.state.statistics.summaries();
-  }
-
-  get isLoaded(): boolean {
-    return this.loaded;
-  }
-
-  /** Returns the number of metrics that have points. Their numbers count from 0. */
-  get metrics(): number {
-    return this.state.statistics.names.length;
-  }
-
-  get version(): number {
-    return this.state.version;
-  }
-
-  idOf(metric: string): number | undefined {
-    return this.state.statistics.idOf(metric);
+    return 1_000 + (this.loaded?.memoryBytes ?? 0);
   }
 
   /** Reads everything that was stored before the call. */
   async refresh(): Promise<void> {
-    if (this.loaded && this.grown) {
-      this.applyAll(await this.rows.batches(this.runId, this.version));
-      if (this.state.unfolded(this.folded, this.foldedVersion).length === 0) return;
-      // Another process may have folded batches that this process still has in memory.
-      const head = await this.rows.findHead(this.runId);
-      if (head) this.noteFolded(head.folded, head.foldedVersion);
+    const copy = this.loaded;
+    if (!copy?.grown) {
+      await this.load();
       return;
     }
-    await this.load();
+    copy.applyAll(await this.rows.batches(this.runId, copy.version));
+    if (copy.segmentsToFold.length === 0) return;
+    // Another process may have folded batches that this process still has in memory.
+    const head = await this.rows.findHead(this.runId);
+    if (head) this.noteFolded(copy, head.folded, head.foldedVersion);
   }
 
-  /** Loads the log from the head on. Earlier knowledge is discarded. */
-  private async load(): Promise<void> {
-    const head = await this.rows.findHead(this.runId);
+  /**
+   * Loads the log, and discards the earlier copy.
+   *
+   * @param known the log's head, if the caller has just read it
+   */
+  async load(known?: LogHead): Promise<LogCopy> {
+    const copy = new LogCopy(known ?? (await this.rows.findHead(this.runId)), this.limits.segment);
+    if (copy.grown) copy.applyAll(await this.rows.batches(this.runId, copy.version));
     this.forget();
-    if (head) this.applyHead(head);
-    this.loaded = true;
-    if (this.grown) this.applyAll(await this.rows.batches(this.runId, this.version));
+    this.loaded = copy;
+    return copy;
   }
 
   forget(): void {
-    this.loaded = false;
-    this.state = LogState.empty(this.limits.segment);
-    this.grown = false;
-    this.inline = noPoints();
-    this.tail = [];
-    this.tailFrom = 0;
-    this.folded = 0;
-    this.foldedVersion = 0;
+    this.loaded = undefined;
     this.folding = undefined;
-    this.keptVersion = 0;
-    this.keptBytes = 0;
-    this.bytesSinceKept = 0;
-  }
-
-  applyHead(head: LogHead): void {
-    this.state = LogState.unpack(head.state, this.limits.segment);
-    this.grown = head.grown;
-    this.inline = head.inline ? unpackPoints(head.inline) : noPoints();
-    this.folded = head.folded;
-    this.foldedVersion = head.foldedVersion;
-    this.tailFrom = head.version;
-    this.keptVersion = head.version;
-    this.keptBytes = head.state.length;
-  }
-
-  applyAll(batches: readonly LoggedBatch[]): void {
-    for (const batch of batches) this.applyBatch(batch, unpackBatch(batch.data));
-  }
-
-  private applyBatch(batch: LoggedBatch, unpacked: LogBatch): void {
-    this.state.apply(unpacked, batch.data.length);
-    this.tail.push(batch);
-    this.bytesSinceKept += batch.data.length;
   }
 
   /**
@@ -168,63 +99,44 @@ export class MetricLog {
    *
    * @param draft returns `undefined` if there is nothing to write
    */
-  async append(draft: (log: MetricLog) => LogBatch | undefined): Promise<void> {
+  async append(draft: (copy: LogCopy) => LogBatch | undefined): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
-      if (!this.loaded) await this.load();
-      const batch = draft(this);
+      const copy = this.loaded ?? (await this.load());
+      const batch = draft(copy);
       if (!batch) return;
-      const stored = this.fitsYoung(batch) ? await this.appendYoung(batch) : await this.appendGrown(batch);
-      if (stored) return;
+      const isYoung = copy.fitsYoung(batch, this.limits.youngBytes);
+      if (isYoung ? await this.appendYoung(copy, batch) : await this.appendGrown(copy, batch)) return;
       if (round > 1) await pauseBeforeRound(round - 2);
     }
     throw new Error(`the metrics of run ${this.runId} could not be written: others were first ${rounds} times`);
   }
 
-  private fitsYoung({ names, points }: LogBatch): boolean {
-    if (this.grown) return false;
-    const { statistics } = this.state;
-    const bytesOfNames = names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
-    const metrics = bytesPerMetric * (statistics.names.length + names.length) + this.keptBytes + bytesOfNames;
-    const all = headBytes + metrics + bytesPerPoint * (this.inline.steps.length + points.steps.length);
-    return all <= this.limits.youngBytes;
+  private async appendYoung(copy: LogCopy, batch: LogBatch): Promise<boolean> {
+    const before = copy.version;
+    copy.applyYoung(batch);
+    return this.putYoung(copy, before, false);
   }
 
-  private async appendYoung(batch: LogBatch): Promise<boolean> {
-    const before = this.version;
-    this.state.apply(batch);
-    addPoints(this.inline, batch.points);
-    const stored = await this.putYoung(before, false);
-    if (!stored) this.forget();
+  private async putYoung(copy: LogCopy, before: number, grown: boolean): Promise<boolean> {
+    let stored = false;
+    try {
+      stored = await this.rows.putYoung(this.runId, before, copy.takeYoungHead(), grown);
+    } finally {
+      // After an error it is unknown whether the head was stored.
+      if (!stored) this.forget();
+    }
     return stored;
   }
 
-  private async putYoung(before: number, grown: boolean): Promise<boolean> {
-    const state = this.state.pack();
-    const inline = packPoints(this.inline);
-    this.keptBytes = state.length;
-    this.keptVersion = this.version;
-    this.tailFrom = this.version;
-    try {
-      return await this.rows.putYoung(this.runId, before, { version: this.version, grown, state, inline });
-    } catch (error) {
-      // It is unknown whether the batch was stored.
-      this.forget();
-      throw error;
+  private async appendGrown(copy: LogCopy, batch: LogBatch): Promise<boolean> {
+    if (!copy.grown) {
+      if (!(await this.putYoung(copy, copy.version, true))) return false;
+      copy.grown = true;
     }
-  }
-
-  private async appendGrown(batch: LogBatch): Promise<boolean> {
-    if (!this.grown) {
-      if (!(await this.putYoung(this.version, true))) {
-        this.forget();
-        return false;
-      }
-      this.grown = true;
-    }
-    const logged = { version: this.version + 1, data: packBatch(batch), by: this.rows.newWrite() };
+    const logged = { version: copy.version + 1, data: packBatch(batch), by: this.rows.newWrite() };
     try {
       if (await this.rows.putBatch(this.runId, logged)) {
-        this.applyBatch(logged, batch);
+        copy.apply(logged, batch);
         return true;
       }
     } catch (error) {
@@ -232,26 +144,29 @@ export class MetricLog {
       throw error;
     }
     // The SDK may have sent the batch twice, so the second request found the first one's item.
-    const others = await this.rows.batches(this.runId, this.version);
-    this.applyAll(others);
+    const others = await this.rows.batches(this.runId, copy.version);
+    copy.applyAll(others);
     return others[0]?.by === logged.by;
   }
 
   /** Returns the number of closed segments that are not folded. */
   get closedSegments(): number {
-    return this.loaded && this.grown ? this.state.unfolded(this.folded, this.foldedVersion).length : 0;
+    return this.loaded?.segmentsToFold.length ?? 0;
   }
 
-  /** Returns the average number of groups of metrics per batch that folding has to write. */
   get groupsPerBatch(): number {
-    const { metrics, version } = this;
-    return metrics === 0 ? 0 : ((groupOf(metrics - 1) + 1) * this.state.closed) / version;
+    return this.loaded?.groupsPerBatch ?? 0;
   }
 
-  /** Returns whether the stored state is so old that a new reader would have to read many batches. */
-  get needsStateKept(): boolean {
-    if (!this.loaded || !this.grown) return false;
-    return this.version - this.keptVersion >= this.limits.batchesPerState && this.bytesSinceKept >= 2 * this.keptBytes;
+  get needsStateStored(): boolean {
+    return this.loaded?.needsStateStored(this.limits.batchesPerState) ?? false;
+  }
+
+  /** Stores the state, unless the state of this version is stored. */
+  async storeState(): Promise<void> {
+    const copy = this.loaded;
+    const state = copy?.takeState();
+    if (copy && state) await this.rows.storeState(this.runId, copy.version, state);
   }
 
   /**
@@ -260,74 +175,35 @@ export class MetricLog {
    * @returns whether no closed segment is left
    */
   async fold(groups: number): Promise<boolean> {
-    if (this.closedSegments === 0) return true;
-    const [segment] = this.state.unfolded(this.folded, this.foldedVersion) as [Segment];
+    const copy = this.loaded;
+    const [segment] = copy?.segmentsToFold ?? [];
+    if (!copy || !segment) return true;
     if (this.folding?.segment.number !== segment.number) {
-      const batches = await this.batchesOf(segment.from, segment.to);
-      this.folding = new SegmentFold(this.runId, this.rows, segment, batches, this.limits.fold);
+      await this.readMissingTail(copy, 0);
+      this.folding = new SegmentFold(this.runId, this.rows, segment, copy.batchesOf(segment), this.limits.fold);
     }
     if (!(await this.folding.write(groups))) return false;
-    await this.keepState();
+    await this.storeState();
     await this.rows.markFolded(this.runId, segment.number, segment.to);
-    this.noteFolded(segment.number, segment.to);
-    return this.closedSegments === 0;
+    this.noteFolded(copy, segment.number, segment.to);
+    return copy.segmentsToFold.length === 0;
   }
 
-  async keepState(): Promise<void> {
-    const { version } = this;
-    if (version === this.keptVersion) return;
-    const state = this.state.pack();
-    this.keptVersion = version;
-    this.keptBytes = state.length;
-    this.bytesSinceKept = 0;
-    await this.rows.keepState(this.runId, version, state);
+  private noteFolded(copy: LogCopy, folded: number, version: number): void {
+    if (copy.noteFolded(folded, version)) this.folding = undefined;
   }
 
-  private noteFolded(folded: number, version: number): void {
-    if (folded <= this.folded || version > this.version) return;
-    this.folded = folded;
-    this.foldedVersion = version;
-    this.folding = undefined;
-    this.inline = noPoints();
-    this.tail = this.tail.filter((batch) => batch.version > version);
-    this.tailFrom = Math.max(this.tailFrom, version);
-    this.state.prune(folded);
-  }
-
-  private async batchesOf(from: number, to: number): Promise<NumberedPoints[]> {
-    await this.completeTail();
-    const batches = this.tail.filter(({ version }) => version > from && version <= to);
-    const young = from === 0 ? [this.inline] : [];
-    return [...young, ...batches.map(({ data }) => unpackBatch(data).points)];
-  }
-
-  private async completeTail(): Promise<void> {
-    // The versions of a young log have no batches.
-    if (this.tailFrom <= this.foldedVersion) return;
-    const missing = await this.rows.batches(this.runId, this.foldedVersion, this.tailFrom);
-    this.tail.unshift(...missing);
-    this.tailFrom = this.foldedVersion;
+  private async readMissingTail(copy: LogCopy, after: number): Promise<void> {
+    const missing = copy.missingTail(after);
+    if (missing) copy.addMissingTail(await this.rows.batches(this.runId, ...missing));
   }
 
   /**
    * Returns the points after a version that are not folded, in the order of the log, and the number of folded segments.
    */
   async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
-    // A young log has no batches.
-    if (this.grown && after < this.tailFrom) await this.completeTail();
-    const points: MetricPoint[] = [];
-    // The versions of these points are unknown. The caller removes duplicates by their steps.
-    eachSeries(this.inline, (one, from, to) => {
-      if (one === id) points.push(...pointsAt(this.inline, from, to));
-    });
-    for (const { version, data } of this.tail) {
-      if (version > after) for (const point of unpackBatchOf(data, id)) points.push(point);
-    }
-    return { points, folded: this.folded };
-  }
-
-  /** Returns whether the batches after that version are not folded. */
-  isUnfolded(after: number): boolean {
-    return this.grown && after >= this.foldedVersion;
+    const { copy } = this;
+    await this.readMissingTail(copy, after);
+    return { points: copy.pointsOf(id, after), folded: copy.folded };
   }
 }

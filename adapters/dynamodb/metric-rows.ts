@@ -20,6 +20,9 @@ export interface LogHead {
   readonly foldedVersion: number;
 }
 
+/** The head of a log whose points are all in it. */
+export type YoungHead = Pick<LogHead, "version" | "state"> & { readonly inline: Uint8Array };
+
 export interface LoggedBatch {
   readonly version: number;
   /** A packed `LogBatch`. */
@@ -82,10 +85,11 @@ export class MetricRows {
    * Writes the head of a log without separate batches. Returns `false` if another write was first.
    *
    * @param before the version that is stored, or 0 if there is no head
+   * @param grown whether batches follow
    */
-  putYoung(runId: string, before: number, head: Pick<LogHead, "version" | "state" | "inline" | "grown">) {
-    const item = { ...headKey(runId), ...head, folded: 0, foldedVersion: 0 };
-    return this.table.put(item, before === 0 ? absent : ex`#version = ${before} AND grown = ${false}`);
+  putYoung(runId: string, before: number, head: YoungHead, grown: boolean): Promise<boolean> {
+    const unchanged = before === 0 ? absent : ex`#version = ${before} AND grown = ${false}`;
+    return this.table.put(youngHeadItem(runId, head, grown), unchanged);
   }
 
   /** Writes a batch. Returns `false` if the log already has a batch of that version. */
@@ -105,7 +109,7 @@ export class MetricRows {
   }
 
   /** Stores the state of a version, unless a later one is stored. */
-  async keepState(runId: string, version: number, state: Uint8Array): Promise<void> {
+  async storeState(runId: string, version: number, state: Uint8Array): Promise<void> {
     const parts = state.length <= statePartBytes ? 0 : Math.ceil(state.length / statePartBytes);
     const partOf = (i: number) => state.subarray(i * statePartBytes, (i + 1) * statePartBytes);
     await this.table.batchWrite(
@@ -177,6 +181,13 @@ export class MetricRows {
 
 export const pkOf = (runId: string): string => `RUN#${runId}`;
 const headKey = (runId: string): Key => ({ pk: pkOf(runId), sk: "HEAD" });
+export const youngHeadItem = (runId: string, head: YoungHead, grown: boolean): Item => ({
+  ...headKey(runId),
+  ...head,
+  grown,
+  folded: 0,
+  foldedVersion: 0,
+});
 const batchKey = (version: number): string => `BATCH#${padded(version, 12)}`;
 const statePartKey = (version: number, part: number): string => `STATE#${padded(version, 12)}#${padded(part, 4)}`;
 export const directoryKey = (group: number, segment: number): string => `DIR#${padded(group, 6)}#${padded(segment, 8)}`;

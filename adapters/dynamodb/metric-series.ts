@@ -14,7 +14,7 @@ interface StoredEntry extends DirectoryEntry {
 
 /** Finds a metric's points: the points that are not folded, and the directory entries of all others. */
 export async function readSeries(rows: MetricRows, log: MetricLog, metric: string): Promise<StoredSeries> {
-  const id = log.idOf(metric);
+  const id = log.copy.idOf(metric);
   if (id === undefined) return noSeries;
   const { points, folded } = await log.unfolded(id);
   const series: StoredSeries<StoredEntry> = {
