@@ -6,9 +6,9 @@ import { assertDistinct, namesIn } from "../../core/feature-store/online";
 import type { FoundRows } from "../../core/feature-store/replay";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { arrivedRows, featuresOf, numberFeatures, windowedFeatures } from "./as-of-features";
-import { openLabels } from "./as-of-labels";
-import { createKeys, type Keys, readLabels } from "./as-of-search";
-import { type FindAll, type ViewSearch, withViewSearcher } from "./as-of-threads";
+import { createKeys, type Keys } from "./as-of-keys";
+import { openLabels, readLabels } from "./as-of-labels";
+import { type FindAll, type ViewSearch, withSearchThreads } from "./as-of-threads";
 import { canonicalTypes } from "./cast";
 import { originsOption } from "./column-origins";
 import { withFoundValues } from "./found-values";
@@ -40,7 +40,7 @@ export interface AsOfJoin {
   readonly maxValues?: number;
   /** Bundle of `as-of-worker.ts`. Views are searched in this thread if there is no such file. */
   readonly script?: string;
-  /** See `ViewSearcherOptions`. */
+  /** See `SearchOptions`. */
   readonly maxEarlyNumbers?: number;
 }
 
@@ -55,7 +55,7 @@ export interface AsOfJoin {
 export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<number> {
   const { labels, views, fullNames = false, output, script, maxEarlyNumbers } = join;
   const unchanged = stateOf(labels);
-  const { source, rows, columns, joins, values } = await withViewSearcher(
+  const { source, rows, columns, joins, values } = await withSearchThreads(
     session,
     { views: views.length, script, maxEarlyNumbers },
     (findAll) => findFeatures(session, join, findAll),
@@ -116,74 +116,118 @@ interface FoundFeatures {
 /** Opens the view `labels`, and finds the values of their features. */
 async function findFeatures(session: DuckDbSession, join: AsOfJoin, findAll: FindAll): Promise<FoundFeatures> {
   const { views, fullNames = false, maxValues = defaultMaxValues } = join;
+  const versions = views.map(({ version }) => version);
   const { types } = await openSource(session, join.labels, []);
   const own = [...types.keys()];
-  const definitions = views.map(({ version: { definition } }) => definition);
+  const definitions = versions.map(({ definition }) => definition);
   const { source, entities, rows, first, last } = await openLabels(session, {
     ...{ file: join.labels, own, time: join.time, definitions },
   });
-  const names = views.map(({ version }) => namesIn(version, fullNames));
-  assertDistinct(
-    views.map(({ version }) => version),
-    names,
-    own,
-  );
-  const keyed = new Map<string, Keys>();
+  const names = versions.map((version) => namesIn(version, fullNames));
+  assertDistinct(versions, names, own);
+  const keysByColumns = new Map<string, Keys>();
   const labelKeys = new Set<string>();
   const searches: ViewSearch[] = [];
-  const features: string[] = [];
-  const joins: FoundFeatures["joins"][number][] = [];
-  let width = 0;
+  const parts: JoinedView[] = [];
+  let place = 0;
   for (const [index, { version, fetch }] of views.entries()) {
     const { definition } = version;
-    const shown = names[index]!;
     const files = await fetch(daysOf(definition, first, last));
     if (files.length === 0) {
-      for (const { name, type } of version.features) {
-        features.push(`CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(shown.get(name)!)}`);
-      }
+      parts.push(viewWithoutRows(version, names[index]!));
       continue;
     }
     const columns = entities[index]!;
     const id = JSON.stringify(columns);
-    const keys = keyed.get(id) ?? (await createKeys(session, columns, `keys_${keyed.size}`));
-    keyed.set(id, keys);
+    const keys = keysByColumns.get(id) ?? (await createKeys(session, columns, `keys_${keysByColumns.size}`));
+    keysByColumns.set(id, keys);
     const { table, viewRows } = await arrivedRows(session, files, definition);
     const { windows } = compileFeatures(definition);
     // Steps may read windows, which a label has and not a row: they are computed with the labels.
     const view = windows ? table : featuresOf(version, table);
-    const numbers: ReturnType<typeof numberFeatures> = windows ? new Map() : numberFeatures(version);
-    const isFew = rows * (width + numbers.size) <= maxValues;
-    const values: string[] = [];
-    const joined: string[] = [];
-    for (const { name } of version.features) {
-      const number = isFew ? numbers.get(name) : undefined;
-      const value = number?.restored(`labels."found#".v${width + values.length}`) ?? `view${index}.${quoteName(name)}`;
-      features.push(`${value} AS ${quoteName(shown.get(name)!)}`);
-      if (number) values.push(number.sql);
-      else joined.push(quoteName(name));
-    }
-    if (joined.length > 0) {
-      const place = width + values.length;
-      joins.push(
-        windows
-          ? (found) => `LEFT JOIN (${windowedFeatures(version, table, found, place)}) AS view${index}
-              ON view${index}."label#" = labels."label#"`
-          : () => `LEFT JOIN (SELECT "arrival#", ${joined.join(", ")} FROM ${view}) AS view${index}
-              ON view${index}."arrival#" = CAST(labels."found#".v${place} AS BIGINT)`,
-      );
-      values.push('CAST("arrival#" AS DOUBLE)');
-    }
-    width += values.length + (windows?.all.length ?? 0);
+    const part = joinView({
+      version,
+      names: names[index]!,
+      alias: `view${index}`,
+      view,
+      place,
+      fitsMemory: (count) => rows * count <= maxValues,
+    });
+    parts.push(part);
+    const { values } = part;
+    place += values.length + (windows?.all.length ?? 0);
     const isOrdered = files.length === 1 && definition.creationTime === undefined && !windows;
     const search = { ...searchOf(definition, keys), view, viewRows, values, isOrdered, windows };
     const key = keys.of(columns);
     labelKeys.add(key);
-    if (values.length > 0) searches.push({ search, labels: [...labelKeys].indexOf(key), isLocal: keys.isLocal });
+    if (values.length > 0) searches.push({ search, labelsIndex: [...labelKeys].indexOf(key), isLocal: keys.isLocal });
   }
-  const found = searches.length === 0 ? [] : await findAll(searches, () => readLabels(session, rows, [...labelKeys]));
-  const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...features];
-  return { source, rows, columns, joins, values: found };
+  const values = searches.length === 0 ? [] : await findAll(searches, () => readLabels(session, rows, [...labelKeys]));
+  const columns = [...own.map((name) => `labels.${quoteName(name)}`), ...parts.flatMap(({ columns }) => columns)];
+  return { source, rows, columns, joins: parts.flatMap(({ join }) => join ?? []), values };
+}
+
+/** A view's part of the query that writes the joined rows. */
+interface JoinedView {
+  /** SQL of the features. */
+  readonly columns: readonly string[];
+  /** SQL of the numbers that labels find in the view's rows. */
+  readonly values: readonly string[];
+  /** Join with the view's rows, if labels do not find all features as numbers. */
+  readonly join?: FoundFeatures["joins"][number];
+}
+
+function viewWithoutRows({ features }: ViewVersion, names: ReadonlyMap<string, string>): JoinedView {
+  const columns = features.map(
+    ({ name, type }) => `CAST(NULL AS ${canonicalTypes[type]}) AS ${quoteName(names.get(name)!)}`,
+  );
+  return { columns, values: [] };
+}
+
+/** Divides a view's features into the numbers that labels find, and those that a join by the arrival of the row gives. */
+function joinView({
+  version,
+  names,
+  alias,
+  view,
+  place,
+  fitsMemory,
+}: {
+  readonly version: ViewVersion;
+  /** Names of the features in the output. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly alias: string;
+  /** SQL of the view's rows, with their features unless the view has windows. */
+  readonly view: string;
+  /** Number of values that earlier views' rows have. */
+  readonly place: number;
+  /** Whether so many values of each label fit in memory. */
+  readonly fitsMemory: (count: number) => boolean;
+}): JoinedView {
+  const hasWindows = compileFeatures(version.definition).windows !== undefined;
+  const numbers: ReturnType<typeof numberFeatures> = hasWindows ? new Map() : numberFeatures(version);
+  const areNumbersFound = fitsMemory(place + numbers.size);
+  const columns: string[] = [];
+  const values: string[] = [];
+  const joined: string[] = [];
+  for (const { name } of version.features) {
+    const number = areNumbersFound ? numbers.get(name) : undefined;
+    const value = number?.restored(`labels."found#".v${place + values.length}`) ?? `${alias}.${quoteName(name)}`;
+    columns.push(`${value} AS ${quoteName(names.get(name)!)}`);
+    if (number) values.push(number.sql);
+    else joined.push(quoteName(name));
+  }
+  if (joined.length === 0) return { columns, values };
+  const arrival = place + values.length;
+  return {
+    columns,
+    values: [...values, 'CAST("arrival#" AS DOUBLE)'],
+    join: hasWindows
+      ? (found) => `LEFT JOIN (${windowedFeatures(version, view, found, arrival)}) AS ${alias}
+          ON ${alias}."label#" = labels."label#"`
+      : () => `LEFT JOIN (SELECT "arrival#", ${joined.join(", ")} FROM ${view}) AS ${alias}
+          ON ${alias}."arrival#" = CAST(labels."found#".v${arrival} AS BIGINT)`,
+  };
 }
 
 function searchOf({ entities, columns, eventTime, creationTime, ttl }: ViewVersion["definition"], keys: Keys) {

@@ -1,7 +1,12 @@
 import { InvalidInputError, type Problem } from "../../core/errors";
+import type { Labels } from "../../core/feature-store/replay";
 import type { ViewDefinition } from "../../core/feature-store/shapes";
+import { sortAscending } from "../../core/feature-store/time-order";
 import { castTo } from "./cast";
+import { EntityNumbers } from "./entity-numbers";
 import { formatOf } from "./formats/source-files";
+import { copyNumbers, rowsPerChunk } from "./number-columns";
+import { visitChunks } from "./scalar-functions";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, type Source } from "./source";
 
@@ -119,4 +124,53 @@ async function refuseUnfit(session: DuckDbSession, file: string, checks: readonl
     if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);
+}
+
+/** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
+export interface EntityLabels extends Labels {
+  readonly numbers: EntityNumbers;
+}
+
+/**
+ * Reads the labels.
+ *
+ * @param keys SQL of the entities' numbers (`Keys`)
+ * @returns the labels with the entities of each key
+ */
+export async function readLabels(
+  session: DuckDbSession,
+  rows: number,
+  keys: readonly string[],
+): Promise<readonly EntityLabels[]> {
+  const times = new Float64Array(rows);
+  const entities = keys.map(() => ({ numbers: new EntityNumbers(), ofLabels: new Int32Array(rows) }));
+  const read = new Float64Array(rowsPerChunk);
+  const [entitiesRead, labelsRead] = [new Int32Array(rowsPerChunk), new Int32Array(rowsPerChunk)];
+  const columns = ['"label#"', '"at#"', ...keys].map((column) => `CAST(${column} AS DOUBLE)`);
+  await visitChunks(session.connection, `SELECT ${columns.join(", ")} FROM labels`, columns.length, (chunk) => {
+    const count = chunk.rowCount;
+    copyNumbers(chunk, 0, labelsRead);
+    copyNumbers(chunk, 1, read);
+    scatter(read, count, labelsRead, times);
+    for (const [index, { numbers, ofLabels }] of entities.entries()) {
+      copyNumbers(chunk, 2 + index, read);
+      numbers.addAll(read, count, entitiesRead);
+      scatter(entitiesRead, count, labelsRead, ofLabels);
+    }
+  });
+  const { numbers: sorted, places } = sortAscending(times);
+  return entities.map(({ numbers, ofLabels }) => ({
+    ...{ numbers, entityCount: numbers.count, entities: gather(ofLabels, places), times: sorted, places },
+  }));
+}
+
+/** A function of its own, because a loop in an asynchronous function is slow. */
+function gather(entities: Int32Array, places: Uint32Array): Int32Array {
+  const gathered = new Int32Array(new SharedArrayBuffer(entities.byteLength));
+  for (let at = 0; at < gathered.length; at += 1) gathered[at] = entities[places[at]!]!;
+  return gathered;
+}
+
+function scatter<To extends Float64Array | Int32Array>(from: To, count: number, places: Int32Array, to: To): void {
+  for (let at = 0; at < count; at += 1) to[places[at]!] = from[at]!;
 }

@@ -1,23 +1,12 @@
-import { join } from "node:path";
-import { type FoundRows, type Labels, Replay } from "../../core/feature-store/replay";
-import { sortAscending } from "../../core/feature-store/time-order";
+import type { DuckDBDataChunk } from "@duckdb/node-api";
+import { type FoundRows, Replay } from "../../core/feature-store/replay";
 import { type ViewWindows, WindowReplay } from "../../core/feature-store/windows";
-import { EntityNumbers } from "./entity-numbers";
+import type { Enumeration } from "./as-of-keys";
+import type { EntityLabels } from "./as-of-labels";
 import { copyNumbers, rowsPerChunk } from "./number-columns";
 import { visitChunks } from "./scalar-functions";
-import { type DuckDbSession, quoteName, quoteText } from "./session";
+import type { DuckDbSession } from "./session";
 import { windowSql } from "./view-rows";
-
-/** Labels with the numbers of their entities. Their places are those in the file. The arrays are in shared memory. */
-export interface EntityLabels extends Labels {
-  readonly numbers: EntityNumbers;
-}
-
-/** An enumeration of texts, which a DuckDB creates from a Parquet file. */
-export interface Enumeration {
-  readonly name: string;
-  readonly file: string;
-}
 
 /** A search of a view, as plain data. */
 export interface Search {
@@ -51,186 +40,117 @@ export async function findValues(
   search: Search,
   labels: Promise<EntityLabels>,
 ): Promise<FoundRows> {
-  const { key, event, creation, ttlMs, view, viewRows, values, isOrdered, windows } = search;
-  const width = values.length;
-  const columns = [
+  const rows = new SearchedRows(search);
+  const starting = labels.then((known) => rows.start(known));
+  // Rows are of no use without labels.
+  starting.catch(() => rows.stop());
+  const { query, width } = queryOf(search);
+  const connection = await session.connect();
+  try {
+    await visitChunks(connection, query, width, (chunk) => rows.add(chunk));
+  } finally {
+    connection.closeSync();
+  }
+  await starting;
+  return rows.end() ?? findValues(session, { ...search, isOrdered: false }, labels);
+}
+
+/** Returns the query of the rows: key, times and arrival, then the values, then the columns of windows. */
+function queryOf(search: Search) {
+  const { event, creation, view, values, isOrdered, windows } = search;
+  const columns = [...timeColumns(search), ...values, ...(windows?.columns.map(windowSql) ?? [])];
+  const order = isOrdered ? "" : `ORDER BY ${creation === undefined ? event : `greatest(${event}, ${creation})`}`;
+  return { query: `SELECT ${columns.join(", ")} FROM ${view} ${order}`, width: columns.length };
+}
+
+/** Returns the columns of a row's key, event time, creation time if the view has one, and arrival if rows are sorted. */
+function timeColumns({ key, event, creation, isOrdered }: Search): readonly string[] {
+  return [
     ...[key, event],
     ...(creation === undefined ? [] : [creation]),
     ...(isOrdered ? [] : ['CAST("arrival#" AS DOUBLE)']),
   ];
-  const order = isOrdered ? "" : `ORDER BY ${creation === undefined ? event : `greatest(${event}, ${creation})`}`;
-  const windowed = windows?.columns.map(windowSql) ?? [];
-  const query = `SELECT ${[...columns, ...values, ...windowed].join(", ")} FROM ${view} ${order}`;
-  const entities = new Int32Array(rowsPerChunk);
-  // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
-  const read = roomFor(columns.length, width, windowed.length);
-  let known: { readonly replay: Replay; readonly numbers: EntityNumbers; readonly labels: Labels } | undefined;
-  const windowReplay = windows && new WindowReplay(windows);
-  const early: RowsRead[] = [];
-  let isInOrder = true;
-  const add = ({ count, numbers, wanted, ofWindows }: RowsRead) => {
-    if (known === undefined || !isInOrder) return;
-    const { replay, numbers: ofEntities } = known;
-    const [keys, eventTimes, ...rest] = numbers as [Float64Array, Float64Array, ...Float64Array[]];
-    const creationTimes = creation === undefined ? undefined : rest.shift();
-    ofEntities.ofAll(keys, count, entities);
-    replay.values.set(count === rowsPerChunk ? wanted : wanted.subarray(0, count * width), replay.room(count) * width);
-    isInOrder = replay.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0] });
-    windowReplay?.add({ count, entities, eventTimes, creationTimes, arrivals: rest[0]! }, ofWindows);
-  };
-  const starting = labels.then(({ numbers, ...some }) => {
-    known = { replay: new Replay(some, viewRows, width, ttlMs), numbers, labels: some };
-    for (const rows of early.splice(0)) add(rows);
-    return known;
-  });
-  // Rows are of no use without labels.
-  starting.catch(() => {
-    isInOrder = false;
-  });
-  const connection = await session.connect();
-  try {
-    await visitChunks(connection, query, columns.length + width + windowed.length, (chunk) => {
-      if (!isInOrder) return;
-      const { numbers, wanted, ofWindows } =
-        known === undefined ? roomFor(columns.length, width, windowed.length) : read;
-      for (const [index, column] of numbers.entries()) copyNumbers(chunk, index, column);
-      for (let k = 0; k < width; k += 1) copyNumbers(chunk, columns.length + k, wanted, k, width);
-      for (let k = 0; k < windowed.length; k += 1) {
-        copyNumbers(chunk, columns.length + width + k, ofWindows, k, windowed.length);
-      }
-      const rows = { count: chunk.rowCount, numbers, wanted, ofWindows };
-      if (known === undefined) early.push(rows);
-      else add(rows);
-    });
-  } finally {
-    connection.closeSync();
-  }
-  const started = await starting;
-  if (!isInOrder) return findValues(session, { ...search, isOrdered: false }, labels);
-  const found = started.replay.end();
-  return windowReplay ? windowReplay.extend(found, started.labels) : found;
 }
 
-/** Rows of a chunk. */
-interface RowsRead {
-  readonly count: number;
-  /** Columns of keys and times. */
-  readonly numbers: readonly Float64Array[];
+/** The numbers of a chunk's rows. */
+interface ChunkNumbers {
+  /** The columns of `timeColumns`. */
+  readonly times: readonly Float64Array[];
   /** Values, one row after another. */
-  readonly wanted: Float64Array;
+  readonly values: Float64Array;
   /** Numbers for windows, one row after another. */
-  readonly ofWindows: Float64Array;
+  readonly windows: Float64Array;
 }
 
-function roomFor(columns: number, width: number, windowed: number) {
-  const numbers = Array.from({ length: columns }, () => new Float64Array(rowsPerChunk));
-  const [wanted, ofWindows] = [width, windowed].map((count) => new Float64Array(rowsPerChunk * count)) as [
-    Float64Array,
-    Float64Array,
-  ];
-  return { numbers, wanted, ofWindows };
-}
+/** The rows of a view on their way to a replay. They are kept until the labels are known. */
+class SearchedRows {
+  private readonly times: number;
+  private readonly windowColumns: number;
+  private readonly early: { readonly count: number; readonly numbers: ChunkNumbers }[] = [];
+  private started: { readonly replay: Replay; readonly labels: EntityLabels } | undefined;
+  private readonly windowReplay: WindowReplay | undefined;
+  /** Whether the rows so far came in order, and there may be labels. Otherwise further rows are of no use. */
+  private isOfUse = true;
+  // Arrays that are made once: DuckDB's chunks are many, and each array costs the collector of garbage.
+  private readonly reused: ChunkNumbers;
+  private readonly entities = new Int32Array(rowsPerChunk);
 
-/**
- * Reads the labels.
- *
- * @param keys SQL of the entities' numbers (`Keys`)
- * @returns the labels with the entities of each key
- */
-export async function readLabels(
-  session: DuckDbSession,
-  rows: number,
-  keys: readonly string[],
-): Promise<readonly EntityLabels[]> {
-  const times = new Float64Array(rows);
-  const entities = keys.map(() => ({ numbers: new EntityNumbers(), ofLabels: new Int32Array(rows) }));
-  const read = new Float64Array(rowsPerChunk);
-  const [entitiesRead, labelsRead] = [new Int32Array(rowsPerChunk), new Int32Array(rowsPerChunk)];
-  const columns = ['"label#"', '"at#"', ...keys].map((column) => `CAST(${column} AS DOUBLE)`);
-  await visitChunks(session.connection, `SELECT ${columns.join(", ")} FROM labels`, columns.length, (chunk) => {
-    const count = chunk.rowCount;
-    copyNumbers(chunk, 0, labelsRead);
-    copyNumbers(chunk, 1, read);
-    scatter(read, count, labelsRead, times);
-    for (const [index, { numbers, ofLabels }] of entities.entries()) {
-      copyNumbers(chunk, 2 + index, read);
-      numbers.addAll(read, count, entitiesRead);
-      scatter(entitiesRead, count, labelsRead, ofLabels);
-    }
-  });
-  const { numbers: sorted, places } = sortAscending(times);
-  return entities.map(({ numbers, ofLabels }) => ({
-    ...{ numbers, entityCount: numbers.count, entities: gather(ofLabels, places), times: sorted, places },
-  }));
-}
-
-/** A function of its own, because a loop in an asynchronous function is slow. */
-function gather(entities: Int32Array, places: Uint32Array): Int32Array {
-  const gathered = new Int32Array(new SharedArrayBuffer(entities.byteLength));
-  for (let at = 0; at < gathered.length; at += 1) gathered[at] = entities[places[at]!]!;
-  return gathered;
-}
-
-function scatter<To extends Float64Array | Int32Array>(from: To, count: number, places: Int32Array, to: To): void {
-  for (let at = 0; at < count; at += 1) to[places[at]!] = from[at]!;
-}
-
-/** Columns of an entity. */
-export type KeyColumns = readonly { readonly column: string; readonly type: string }[];
-
-/** SQL of an entity as a number of type DOUBLE. It is NULL where the entity is missing, or is a text that no label has. */
-export interface Keys {
-  of(columns: KeyColumns): string;
-  readonly enumeration?: Enumeration | undefined;
-  /** Whether only this session can have the enumeration. */
-  readonly isLocal: boolean;
-}
-
-/** Texts of an enumeration up to which each thread has its own. A text takes about 100 bytes. */
-const maxSharedTexts = 1 << 20;
-
-/**
- * Returns the expressions of entities' numbers: one whole number is itself. Otherwise the texts of all labels become an
- * enumeration of DuckDB, which has a number for each, and finds it in less time than JavaScript takes to read the text.
- *
- * @param columns of the table `labels`
- * @param name of the enumeration
- */
-export async function createKeys(session: DuckDbSession, columns: KeyColumns, name: string): Promise<Keys> {
-  if (columns.length === 1) {
-    const [{ type: only }] = columns as readonly [KeyColumns[number]];
-    if (only === "int") return { isLocal: false, of: ([one]) => `CAST(${quoteName(one!.column)} AS DOUBLE)` };
-    if (only === "timestamp") {
-      return { isLocal: false, of: ([one]) => `CAST(epoch_ms(${quoteName(one!.column)}) AS DOUBLE)` };
-    }
+  constructor(private readonly search: Search) {
+    this.times = timeColumns(search).length;
+    this.windowColumns = search.windows?.columns.length ?? 0;
+    this.windowReplay = search.windows && new WindowReplay(search.windows);
+    this.reused = this.room();
   }
-  const text = textOf(columns);
-  const file = join(session.directory, `${name}.parquet`);
-  await session.run(
-    `COPY (SELECT DISTINCT ${text} AS text FROM labels WHERE ${text} IS NOT NULL) TO ${quoteText(file)} (FORMAT parquet)`,
-  );
-  await createEnumeration(session, { name, file });
-  const [found] = await session.rows(`SELECT count(*)::DOUBLE AS "texts#" FROM ${quoteText(file)}`);
-  return {
-    enumeration: { name, file },
-    isLocal: Number(found!["texts#"]) > maxSharedTexts,
-    of: (some) => `CAST(enum_code(TRY_CAST(${textOf(some)} AS ${name})) AS DOUBLE)`,
-  };
-}
 
-/**
- * Creates the enumeration, and removes that of an earlier join, which may still be in the session's files. The texts have
- * the same numbers in each session.
- */
-export async function createEnumeration(session: DuckDbSession, { name, file }: Enumeration): Promise<void> {
-  await session.run(`DROP TYPE IF EXISTS ${name}`);
-  await session.run(`CREATE TYPE ${name} AS ENUM (SELECT text FROM ${quoteText(file)})`);
-}
+  private room(): ChunkNumbers {
+    return {
+      times: Array.from({ length: this.times }, () => new Float64Array(rowsPerChunk)),
+      values: new Float64Array(rowsPerChunk * this.search.values.length),
+      windows: new Float64Array(rowsPerChunk * this.windowColumns),
+    };
+  }
 
-function textOf(columns: KeyColumns): string {
-  const texts = columns.map(({ column }) => `CAST(${quoteName(column)} AS VARCHAR)`);
-  if (texts.length === 1) return texts[0]!;
-  const missing = columns.map(({ column }) => `${quoteName(column)} IS NULL`).join(" OR ");
-  // A list as JSON keeps ("a", "b,c") apart from ("a,b", "c").
-  return `CASE WHEN NOT (${missing}) THEN CAST(to_json([${texts.join(", ")}]) AS VARCHAR) END`;
+  start(labels: EntityLabels): void {
+    const { viewRows, values, ttlMs } = this.search;
+    this.started = { replay: new Replay(labels, viewRows, values.length, ttlMs), labels };
+    for (const { count, numbers } of this.early.splice(0)) this.replay(count, numbers);
+  }
+
+  stop(): void {
+    this.isOfUse = false;
+  }
+
+  add(chunk: DuckDBDataChunk): void {
+    if (!this.isOfUse) return;
+    const numbers = this.started ? this.reused : this.room();
+    const [width, { times, windowColumns }] = [this.search.values.length, this];
+    for (const [index, column] of numbers.times.entries()) copyNumbers(chunk, index, column);
+    for (let k = 0; k < width; k += 1) copyNumbers(chunk, times + k, numbers.values, k, width);
+    for (let k = 0; k < windowColumns; k += 1) {
+      copyNumbers(chunk, times + width + k, numbers.windows, k, windowColumns);
+    }
+    if (this.started) this.replay(chunk.rowCount, numbers);
+    else this.early.push({ count: chunk.rowCount, numbers });
+  }
+
+  private replay(count: number, { times, values, windows }: ChunkNumbers): void {
+    if (!this.started || !this.isOfUse) return;
+    const { entities } = this;
+    const { replay, labels } = this.started;
+    const { width } = replay;
+    const [keys, eventTimes, ...rest] = times as [Float64Array, Float64Array, ...Float64Array[]];
+    const creationTimes = this.search.creation === undefined ? undefined : rest.shift();
+    const [arrivals] = rest;
+    labels.numbers.ofAll(keys, count, entities);
+    replay.values.set(count === rowsPerChunk ? values : values.subarray(0, count * width), replay.room(count) * width);
+    this.isOfUse = replay.add({ count, entities, eventTimes, creationTimes, arrivals });
+    this.windowReplay?.add({ count, entities, eventTimes, creationTimes, arrivals: arrivals! }, windows);
+  }
+
+  /** Returns what the labels have found; `undefined` if the rows did not come in order. */
+  end(): FoundRows | undefined {
+    if (!this.started || !this.isOfUse) return undefined;
+    const found = this.started.replay.end();
+    return this.windowReplay ? this.windowReplay.extend(found, this.started.labels) : found;
+  }
 }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
-import type { FoundRows, Labels } from "../../core/feature-store/replay";
-import { type EntityLabels, findValues, type Search } from "./as-of-search";
+import type { FoundRows } from "../../core/feature-store/replay";
+import type { EntityLabels } from "./as-of-labels";
+import { findValues, type Search } from "./as-of-search";
+import { SearchThread } from "./as-of-thread";
 import type { DuckDbSession } from "./session";
 
 /** Searches at the same time. Each holds the values of a view, so there are few. */
@@ -10,41 +11,10 @@ const maxSearches = 4;
 /** 128 MB. */
 const defaultMaxEarlyNumbers = 1 << 24;
 
-export interface SearchThreadData {
-  readonly directory: string;
-  readonly memoryMb: number;
-}
-
-/** A search, whose labels follow. */
-export interface SearchRequest {
-  readonly id: number;
-  readonly search: Search;
-}
-
-/** The labels of a search. */
-export interface SearchLabels {
-  readonly id: number;
-  /** Absent if the thread cannot have the labels, so that the search is of no use. */
-  readonly labels?: Labels & {
-    /** Numbers of the entities (`EntityNumbers`). */
-    readonly table: Int32Array<SharedArrayBuffer>;
-  };
-}
-
-export interface SearchAnswer {
-  readonly id: number;
-  /** Absent if the thread cannot have the labels. */
-  readonly found?: FoundRows;
-  readonly failure?: { readonly error: unknown };
-}
-
-/** `findValues`; `undefined` if the thread cannot have the labels */
-type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundRows | undefined>;
-
 export interface ViewSearch {
   readonly search: Search;
-  /** Index of the labels that `FindAll` reads. */
-  readonly labels: number;
+  /** Index of the search's labels among those that `FindAll` reads. */
+  readonly labelsIndex: number;
   /** Whether the search needs this session's enumeration. */
   readonly isLocal: boolean;
 }
@@ -55,7 +25,7 @@ export type FindAll = (
   read: () => Promise<readonly EntityLabels[]>,
 ) => Promise<readonly FoundRows[]>;
 
-export interface ViewSearcherOptions {
+export interface SearchOptions {
   readonly views: number;
   readonly script?: string | undefined;
   /** Numbers of a view up to which its rows are read before the labels are known, and kept until then. */
@@ -63,130 +33,108 @@ export interface ViewSearcherOptions {
 }
 
 /**
- * Runs `work` with a searcher of views, which shares them among this thread and others: as many as DuckDB has, if the
+ * Runs `work` with a function that divides searches of views among this thread and others: as many as DuckDB has, if the
  * script exists. The others read rows of views while this thread reads the labels. Entities that are large numbers, or a
  * great many texts, are searched in this thread, because threads cannot share them.
  */
-export async function withViewSearcher<Result>(
+export async function withSearchThreads<Result>(
   session: DuckDbSession,
-  { views, script = join(__dirname, "as-of-worker.js"), maxEarlyNumbers = defaultMaxEarlyNumbers }: ViewSearcherOptions,
+  { views, script = join(__dirname, "as-of-worker.js"), maxEarlyNumbers = defaultMaxEarlyNumbers }: SearchOptions,
   work: (findAll: FindAll) => Promise<Result>,
 ): Promise<Result> {
   const others = existsSync(script) ? Math.min(views, session.threads, maxSearches) - 1 : 0;
   // Half of the memory of this thread's DuckDB, for all of them together.
   const memoryMb = Math.ceil(session.memoryMb / (2 * others));
-  const threads = Array.from({ length: others }, (_, index) => {
-    const workerData: SearchThreadData = { directory: join(session.directory, `search-${index}`), memoryMb };
-    return startThread(script, workerData);
-  });
+  const threads = Array.from(
+    { length: others },
+    (_, index) => new SearchThread(script, { directory: join(session.directory, `search-${index}`), memoryMb }),
+  );
   try {
-    return await work((searches, read) => shareSearches({ session, threads, maxEarlyNumbers }, searches, read));
+    return await work((searches, read) => new SearchPool(session, threads, searches, maxEarlyNumbers).findAll(read));
   } finally {
-    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+    await Promise.all(threads.map((thread) => thread.terminate()));
   }
 }
 
-/**
- * Divides searches among this thread and the others. A thread takes the next search as soon as it is free: the others from
- * those that threads can share, this one first from those that they cannot.
- *
- * @param maxEarlyNumbers numbers of a view up to which another thread may begin its search before the labels are known
- */
-async function shareSearches(
-  {
-    session,
-    threads,
-    maxEarlyNumbers,
-  }: {
-    readonly session: DuckDbSession;
-    readonly threads: readonly { readonly find: Find }[];
-    readonly maxEarlyNumbers: number;
-  },
-  searches: readonly ViewSearch[],
-  read: () => Promise<readonly EntityLabels[]>,
-): Promise<readonly FoundRows[]> {
-  const here = (search: Search, labels: Promise<EntityLabels>) => findValues(session, search, labels);
-  let labels: readonly EntityLabels[] | undefined;
-  const reading = read().then(async (found) => {
+/** Runs `findValues`. Resolves with `undefined` if the thread cannot have the labels. */
+type Find = (search: Search, labels: Promise<EntityLabels>) => Promise<FoundRows | undefined>;
+
+/** Searches from which each thread takes the next one as soon as it is free. */
+class SearchPool {
+  private readonly left: Set<ViewSearch>;
+  private readonly found = new Map<ViewSearch, FoundRows>();
+  private labels: readonly EntityLabels[] | undefined;
+
+  constructor(
+    private readonly session: DuckDbSession,
+    private readonly threads: readonly SearchThread[],
+    private readonly searches: readonly ViewSearch[],
+    private readonly maxEarlyNumbers: number,
+  ) {
+    this.left = new Set(searches);
+  }
+
+  async findAll(read: () => Promise<readonly EntityLabels[]>): Promise<readonly FoundRows[]> {
+    const reading = this.readLabels(read);
+    const taken = [
+      ...this.threads.map((thread) => this.take((...search) => thread.find(...search), reading, this.isShared)),
+      // This thread replays rows of one view while DuckDB reads those of another.
+      this.takeHere(reading, this.threads.length === 0),
+      this.takeHere(reading, true),
+    ];
+    try {
+      await Promise.all(taken);
+      return this.searches.map((one) => this.found.get(one)!);
+    } finally {
+      this.left.clear();
+      // A query waits for the thread that visits its chunks, so no thread ends before its searches.
+      await Promise.allSettled(taken);
+      await this.session.run(`SET threads = ${this.session.threads}`);
+    }
+  }
+
+  private async readLabels(read: () => Promise<readonly EntityLabels[]>): Promise<readonly EntityLabels[]> {
+    const labels = await read();
     // One thread reads rows in their order.
-    await session.run("SET threads = 1");
-    labels = found;
-    return found;
-  });
-  const left = new Set(searches);
-  const found = new Map<ViewSearch, FoundRows>();
+    await this.session.run("SET threads = 1");
+    this.labels = labels;
+    return labels;
+  }
+
   /** Whether another thread may take a search. Before the labels are known, only a small view is worth the memory. */
-  const isShared = ({ search, isLocal, labels: index }: ViewSearch) => {
+  private readonly isShared = ({ search, isLocal, labelsIndex }: ViewSearch): boolean => {
     if (isLocal) return false;
-    if (labels !== undefined) return labels[index]!.numbers.table !== undefined;
-    return search.viewRows * (4 + search.values.length + (search.windows?.columns.length ?? 0)) <= maxEarlyNumbers;
+    if (this.labels !== undefined) return this.labels[labelsIndex]!.numbers.table !== undefined;
+    const numbersPerRow = 4 + search.values.length + (search.windows?.columns.length ?? 0);
+    return search.viewRows * numbersPerRow <= this.maxEarlyNumbers;
   };
+
+  private readonly findHere = (search: Search, labels: Promise<EntityLabels>): Promise<FoundRows> =>
+    findValues(this.session, search, labels);
+
+  /** Takes the searches that no other thread can take, then all others if `takesAll`. */
+  private async takeHere(reading: Promise<readonly EntityLabels[]>, takesAll: boolean): Promise<void> {
+    await reading;
+    await this.take(this.findHere, reading, (one) => !this.isShared(one));
+    if (takesAll) await this.take(this.findHere, reading, () => true);
+  }
+
   /** Takes searches one after another, until the labels are known and none is left. */
-  const take = async (find: Find, mayTake: (one: ViewSearch) => boolean) => {
+  private async take(
+    find: Find,
+    reading: Promise<readonly EntityLabels[]>,
+    mayTake: (one: ViewSearch) => boolean,
+  ): Promise<void> {
     for (;;) {
-      const next = [...left].find(mayTake);
+      const next = [...this.left].find(mayTake);
       if (next === undefined) {
-        if (labels !== undefined) return;
+        if (this.labels !== undefined) return;
         await reading;
         continue;
       }
-      left.delete(next);
-      const ofNext = reading.then((read) => read[next.labels]!);
-      found.set(next, (await find(next.search, ofNext)) ?? (await here(next.search, ofNext)));
+      this.left.delete(next);
+      const labels = reading.then((read) => read[next.labelsIndex]!);
+      this.found.set(next, (await find(next.search, labels)) ?? (await this.findHere(next.search, labels)));
     }
-  };
-  /** Takes the searches that no other thread can take; without other threads, all. */
-  const takeHere = async () => {
-    await reading;
-    await take(here, (one) => !isShared(one));
-    if (threads.length === 0) await take(here, () => true);
-  };
-  const taken = [
-    ...threads.map(({ find }) => take(find, isShared)),
-    // This thread replays rows of one view while DuckDB reads those of another.
-    takeHere(),
-    takeHere().then(() => take(here, () => true)),
-  ];
-  try {
-    await Promise.all(taken);
-    return searches.map((one) => found.get(one)!);
-  } finally {
-    left.clear();
-    // A query waits for the thread that visits its chunks, so no thread ends before its searches.
-    await Promise.allSettled(taken);
-    await session.run(`SET threads = ${session.threads}`);
   }
-}
-
-function startThread(script: string, workerData: SearchThreadData) {
-  const worker = new Worker(script, { workerData });
-  const waiting = new Map<number, { resolve(found: FoundRows | undefined): void; reject(error: unknown): void }>();
-  let searches = 0;
-  let end: unknown;
-  const fail = (error: unknown) => {
-    end ??= error;
-    for (const { reject } of waiting.values()) reject(end);
-  };
-  worker.on("error", fail);
-  worker.on("exit", (code) => fail(new Error(`a thread that searches views ended with code ${code}`)));
-  worker.on("message", ({ id, found, failure }: SearchAnswer) => {
-    const { resolve, reject } = waiting.get(id)!;
-    waiting.delete(id);
-    if (failure) reject(failure.error);
-    else resolve(found);
-  });
-  const find: Find = (search, labels) =>
-    new Promise((resolve, reject) => {
-      if (end !== undefined) return reject(end);
-      const id = searches;
-      searches += 1;
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, search } satisfies SearchRequest);
-      const send = (message: SearchLabels) => worker.postMessage(message);
-      labels.then(
-        ({ numbers: { table }, ...some }) => send({ id, ...(table ? { labels: { ...some, table } } : {}) }),
-        () => send({ id }),
-      );
-    });
-  return { worker, find };
 }

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { createEnumeration, type EntityLabels, findValues } from "./as-of-search";
-import type { SearchAnswer, SearchLabels, SearchRequest, SearchThreadData } from "./as-of-threads";
+import { createEnumeration } from "./as-of-keys";
+import type { EntityLabels } from "./as-of-labels";
+import { findValues } from "./as-of-search";
+import type { SearchAnswer, SearchLabels, SearchRequest, SearchThreadData } from "./as-of-thread";
 import { EntityNumbers } from "./entity-numbers";
 import { openDuckDb } from "./session";
 
@@ -10,14 +12,14 @@ const session = openDuckDb(directory, { memoryMb });
 
 /** Names of enumerations that this thread has. */
 const enumerations = new Set<string>();
-/** Get the labels of searches. */
+/** The functions that receive the labels of the searches. */
 const waiting = new Map<number, (labels: SearchLabels["labels"]) => void>();
 
 async function answer({ id, search }: SearchRequest): Promise<SearchAnswer> {
-  let isOfUse = true;
+  let hasLabels = true;
   const labels = new Promise<EntityLabels>((resolve, reject) => {
     waiting.set(id, (given) => {
-      isOfUse = given !== undefined;
+      hasLabels = given !== undefined;
       if (given === undefined) return reject(new Error("the thread cannot have the labels"));
       const { table, ...some } = given;
       resolve({ ...some, numbers: new EntityNumbers(table) });
@@ -31,7 +33,7 @@ async function answer({ id, search }: SearchRequest): Promise<SearchAnswer> {
     }
     return { id, found: await findValues(await session, search, labels) };
   } catch (error) {
-    return isOfUse ? { id, failure: { error } } : { id };
+    return hasLabels ? { id, failure: { error } } : { id };
   }
 }
 
