@@ -106,7 +106,7 @@ export function addViewCommands(program: Command): void {
     .action(async (name: string, { file }: { file: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { version } = await viewAt(client, name);
-      const { ingestViewRows } = await import("../../adapters/duckdb/view-rows");
+      const { ingestViewRows } = await import("../../adapters/duckdb/view-ingest");
       const answer = await ingestViewRows({
         ...{ file, version, uploads: createUploads(client), clock: { now: Date.now } },
         onIgnoredColumns: (names) => {

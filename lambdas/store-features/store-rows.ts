@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBatchReader, ingestViewRows } from "../../adapters/duckdb/view-rows";
+import { ingestViewRows } from "../../adapters/duckdb/view-ingest";
+import { createBatchReader } from "../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
 import { registerBatch } from "../../core/feature-store/batches";

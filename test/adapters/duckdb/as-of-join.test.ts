@@ -5,7 +5,7 @@ import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { joinAsOf, type StoredView } from "../../../adapters/duckdb/as-of-join";
 import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session";
-import { writeViewFiles } from "../../../adapters/duckdb/view-rows";
+import { writeViewFiles } from "../../../adapters/duckdb/view-ingest";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { entryPoints } from "../../../scripts/build.js";
 import { type ArrivedRow, latestAt, windowAt } from "../../core/feature-store/oracle";
