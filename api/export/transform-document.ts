@@ -3,7 +3,7 @@ import { cutOf } from "../../core/evaluation/decision";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { ExportedFile, ExportSource } from "../../core/export";
 import { compilePlan } from "../../core/feature-plans/compile";
-import type { Operation } from "../../core/feature-plans/expression";
+import type { Operation } from "../../core/feature-plans/operation";
 import type { FittedPlan } from "../../core/feature-plans/shapes";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 

@@ -8,49 +8,14 @@ import {
   type RowColumns,
   valueIn,
 } from "./columns";
-import type { CalendarPart, Dialect } from "./dialects";
+import type { Dialect } from "./dialects";
+import type { Computation, Operation } from "./operation";
 
 /**
  * A row of columns and intermediate values in canonical form: numbers and times (milliseconds since the epoch) as
  * numbers without NaN, text, booleans, lists of numbers. `null` and `undefined` are missing.
  */
 export type CanonicalRow = Readonly<Record<string, unknown>>;
-
-/** The name of a function below, with its parameters. The `inputs` of an Operation are its arguments. */
-type Computation =
-  | { readonly op: "variable"; readonly name: string }
-  | { readonly op: "number"; readonly value: number }
-  | { readonly op: "text"; readonly value: string }
-  | {
-      readonly op:
-        | "add"
-        | "subtract"
-        | "multiply"
-        | "divide"
-        | "less"
-        | "floor"
-        | "finite"
-        | "ln"
-        | "sin"
-        | "cos"
-        | "coalesce"
-        | "missing"
-        | "wholeText"
-        | "booleanText"
-        | "booleanNumber"
-        | "join"
-        | "textLength";
-    }
-  | { readonly op: "bucketIndex"; readonly boundaries: readonly number[] }
-  | { readonly op: "clamp"; readonly low: number; readonly high: number }
-  | { readonly op: "calendarPart"; readonly part: CalendarPart }
-  | { readonly op: "bucketOf"; readonly buckets: number }
-  | { readonly op: "lookup"; readonly table: readonly (readonly [string, number])[] }
-  | { readonly op: "ngramBuckets"; readonly n: number; readonly buckets: number; readonly maxCharacters: number }
-  | { readonly op: "countIn"; readonly value: number };
-
-/** An expression as JSON, from which exports make further targets. */
-export type Operation = Computation & { readonly inputs: readonly Operation[] };
 
 /**
  * A value of a row, in three targets that agree: DuckDB's SQL, Trino's SQL and a function. Each function below defines

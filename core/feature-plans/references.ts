@@ -8,7 +8,7 @@ import {
   variable,
   wholeText,
 } from "./expression";
-import { encodedBy, inputsOf, sourceColumnsOf } from "./plan-file";
+import { encodedBy, inputsOf, sourceColumnsOf } from "./plan-columns";
 import type { FeaturePlan, NamedStep, PlanColumn, StepKind } from "./shapes";
 
 /** The meaning of a name in a step: a source column, or the result of an earlier step. */

@@ -3,7 +3,7 @@ import type { ShardGroup } from "../datasets/shard-plan";
 import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
-import { sourceColumnsOf } from "../feature-plans/plan-file";
+import { sourceColumnsOf } from "../feature-plans/plan-columns";
 import type { FittedPlan } from "../feature-plans/shapes";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";

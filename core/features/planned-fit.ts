@@ -10,7 +10,7 @@ import {
   rowColumns,
 } from "../feature-plans/columns";
 import { createAccumulator, fitPlan, type Measure } from "../feature-plans/fit";
-import { encodedColumnsOf, named, sourceColumnsOf } from "../feature-plans/plan-file";
+import { encodedColumnsOf, named, sourceColumnsOf } from "../feature-plans/plan-columns";
 import { typeProblems } from "../feature-plans/references";
 import type { FeaturePlan, FittedPlan, PlanColumn } from "../feature-plans/shapes";
 import { mergeStates, type State, type Statistic, stateOf, storedState } from "../feature-plans/statistics";

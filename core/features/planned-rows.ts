@@ -3,7 +3,7 @@ import type { Problem } from "../errors";
 import { type Column, columnOf, numbersOf, type RowColumns } from "../feature-plans/columns";
 import { canonicalText, compilePlan } from "../feature-plans/compile";
 import { duckdb } from "../feature-plans/dialects";
-import { encodedColumnsOf } from "../feature-plans/plan-file";
+import { encodedColumnsOf } from "../feature-plans/plan-columns";
 import type { FittedPlan } from "../feature-plans/shapes";
 import type { RawRow } from "../row-values";
 import { batchColumns } from "./planned-fit";

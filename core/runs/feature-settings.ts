@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { consistencyProblems, named, noWindow } from "../feature-plans/plan-file";
+import { named } from "../feature-plans/plan-columns";
+import { consistencyProblems, noWindow } from "../feature-plans/plan-problems";
 import { planFile, planStep } from "../feature-plans/shapes";
 import type { DeepReadonly } from "../shapes";
 

@@ -1,7 +1,7 @@
 import { UnsupportedStepError } from "../../../core/export";
 import { compilePlan } from "../../../core/feature-plans/compile";
 import type { CalendarPart } from "../../../core/feature-plans/dialects";
-import type { Operation } from "../../../core/feature-plans/expression";
+import type { Operation } from "../../../core/feature-plans/operation";
 import type { FittedPlan } from "../../../core/feature-plans/shapes";
 import { separator } from "../../../core/feature-plans/text-expressions";
 import type { FeatureTransform } from "../../../core/features/shapes";
