@@ -88,36 +88,7 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
       await protection.freeze(owner, directoryPath(path));
     },
 
-    async list(owner, path) {
-      const directory = directoryPath(path);
-      const inside = directory === "" ? "" : lowestPathIn(directory);
-      const entries = new Map<string, ArtifactEntry>();
-      // "0" follows "/", so the content of the directory sorts between the two.
-      const past = directory === "" ? undefined : lowestPathPast(directory);
-      for (let from: string | undefined = inside || undefined; ; ) {
-        const page: { readonly items: readonly Item[]; readonly last: Item | undefined } = await table.read(
-          conditionOf(partition(owner), from, past),
-          { limit: rowsPerStep },
-        );
-        for (const item of page.items) {
-          const sk = item["sk"] as string;
-          // The bounds of the read are rows of neighbours and of the directory itself.
-          if (sk === past || sk === inside) continue;
-          const [first, ...rest] = sk.slice(inside.length).split("/");
-          const name = `${inside}${first}`;
-          if (rest.length > 0) entries.set(`${name}/`, { path: name, isDirectory: true });
-          else {
-            const { bytes, sha256 } = artifactOf(item);
-            entries.set(name, { path: name, isDirectory: false, bytes, sha256 });
-          }
-        }
-        const last = page.last?.["sk"] as string | undefined;
-        if (last === undefined) break;
-        const [first, ...rest] = last.slice(inside.length).split("/");
-        from = rest.length > 0 ? lowestPathPast(`${inside}${first}`) : `${last}\u0000`;
-      }
-      return [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-    },
+    list: (owner, path) => listDirectory(table, partition(owner), directoryPath(path)),
 
     async listAll(owner, path) {
       const directory = directoryPath(path);
@@ -145,6 +116,37 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
       );
     },
   };
+}
+
+/** Lists a directory, by path. Reads the rows of a deeper directory only up to the end of a page. */
+async function listDirectory(table: Table, pk: string, directory: string): Promise<readonly ArtifactEntry[]> {
+  const inside = directory === "" ? "" : lowestPathIn(directory);
+  // "0" follows "/", so the content of the directory sorts between the two.
+  const past = directory === "" ? undefined : lowestPathPast(directory);
+  /** Returns the path of the entry of the directory that a key belongs to. */
+  const entryAt = (sk: string) => {
+    const [first, ...rest] = sk.slice(inside.length).split("/");
+    return { path: `${inside}${first}`, isDirectory: rest.length > 0 };
+  };
+  const entries = new Map<string, ArtifactEntry>();
+  let from: string | undefined = inside || undefined;
+  for (;;) {
+    const page = await table.read(conditionOf(pk, from, past), { limit: rowsPerStep });
+    for (const item of page.items) {
+      const sk = item["sk"] as string;
+      // The bounds of the read are rows of neighbours and of the directory itself.
+      if (sk === past || sk === inside) continue;
+      const { path, isDirectory } = entryAt(sk);
+      const { bytes, sha256 } = artifactOf(item);
+      if (isDirectory) entries.set(`${path}/`, { path, isDirectory });
+      else entries.set(path, { path, isDirectory, bytes, sha256 });
+    }
+    const last = page.last?.["sk"] as string | undefined;
+    if (last === undefined) break;
+    const { path, isDirectory } = entryAt(last);
+    from = isDirectory ? lowestPathPast(path) : `${last}\u0000`;
+  }
+  return [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
 /** Returns the owner whose files are listed under a folder's row in the team's tree. */
