@@ -8,8 +8,8 @@ import { maxIdLength, pauseBeforeRound } from "./client";
 import { ex } from "./expression";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
-import { experimentRunsKey } from "./record-rows";
-import { childrenKey, type DatedRecord, type RecordWritePorts, RecordWrites } from "./record-writes";
+import { childrenKey, experimentRunsKey } from "./record-rows";
+import { type DatedRecord, type RecordWritePorts, RecordWrites } from "./record-writes";
 import { type RunIdentities, recordKey } from "./run-identities";
 import type { Table } from "./table";
 

@@ -3,6 +3,7 @@ import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
 import type { KeptRecord } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { identityOf, recordKey } from "./run-identities";
+import type { Key } from "./table";
 
 /** The stored part of a logged run: everything but its identity. */
 export type LoggedRecord = Omit<RunRecord, keyof RunIdentity | "revision">;
@@ -31,6 +32,15 @@ const maxInflatedBytes = 64 * 1024 * 1024;
 
 export const experimentRunsKey = (team: string, experimentId: string): string =>
   `TEAM#${team}#EXPERIMENT#${experimentId}#RUNS`;
+
+/** Returns the key of the rows that name the children of a run. */
+export const childrenKey = (team: string, parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
+
+/** Builds the row that names a run as a child of its parent. */
+export const childRow = ({ team, runId }: Pick<RunIdentity, "team" | "runId">, parentRunId: string): Key => ({
+  pk: childrenKey(team, parentRunId),
+  sk: runId,
+});
 
 /** Builds the first row of a record. */
 export function newRecordRow(

@@ -4,10 +4,10 @@ import { type FirstRecord, type KeptRecord, keptOf } from "../../core/tracking/r
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { absent, ex, exists } from "./expression";
 import type { GroupCommit } from "./group-commit";
-import { type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
+import { childRow, type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
 import type { AllRunChanges } from "./run-changes";
 import { recordKey } from "./run-identities";
-import type { Item, Key, Table } from "./table";
+import type { Item, Table } from "./table";
 
 /** The number of recorded instance types that a process remembers, over all runs. */
 const maxRemembered = 100_000;
@@ -21,12 +21,6 @@ export interface RecordWritePorts {
 
 /** The first record of a training run, and the time of the run's creation. */
 export type DatedRecord = FirstRecord & { readonly createdAt: string };
-
-export const childrenKey = (team: string, parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
-const childRow = ({ team, runId }: RunIdentity, parentRunId: string): Key => ({
-  pk: childrenKey(team, parentRunId),
-  sk: runId,
-});
 
 /** Writes records of all teams' runs. Every write marks its run as changed. */
 export class RecordWrites {

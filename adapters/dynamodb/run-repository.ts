@@ -4,21 +4,15 @@ import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { createAttemptRepository } from "./attempt-repository";
 import { absent, type Expression, ex, exists } from "./expression";
 import { readRow } from "./lineage-rows";
-import { newRecordRow } from "./record-rows";
+import { childRow, newRecordRow } from "./record-rows";
 import { createRunSteps, runKey, runOf, stillOpen } from "./run-steps";
-import type { Item, Table, Write } from "./table";
+import type { Item, Table } from "./table";
 import { createWorkerRepository } from "./worker-repository";
 
 /** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
 export function createRunRepository(table: Table): AllRuns<FirstRecord> {
   const steps = createRunSteps(table);
   const { find } = steps;
-
-  /** Names the run as a child of its parent, as for logged runs. */
-  function childRow({ team, runId }: Run, record: FirstRecord | undefined): readonly Write[] {
-    const parent = record?.kept.parentRunId;
-    return parent === undefined ? [] : [table.putting({ pk: `TEAM#${team}#CHILDREN#${parent}`, sk: runId })];
-  }
 
   return {
     ...steps,
@@ -35,13 +29,14 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         data: fixed,
         ...{ status, phase, updatedAt, endedAt, failure, outcome, pauseAt },
       };
+      const parentRunId = record?.kept.parentRunId;
       const created = await table.transact([
         table.putting(row, absent),
         table.putting(openRow(run)),
         ...(record
           ? [table.putting(newRecordRow(record.identity, record.kept, Date.parse(run.createdAt)), absent)]
           : []),
-        ...childRow(run, record),
+        ...(parentRunId === undefined ? [] : [table.putting(childRow(run, parentRunId))]),
         table.putting(readRow(run.team, run.dataset, run.runId)),
       ]);
       return { created, run: created ? run : ((await find(run.runId)) ?? run) };
