@@ -17,7 +17,7 @@ export function createCheckHooks(settings: SignedPostSettings): CheckHooks {
   return {
     problemOf: (url) => problemOfUrl(settings, url, false),
 
-    async ask(check, id, key, request) {
+    async call(check, id, key, request) {
       const outcome = await signedPost(settings, {
         ...{ url: check.url, id, key, body: JSON.stringify(request), tries, budgetMs },
         timeoutMs: check.timeoutSeconds * 1_000,

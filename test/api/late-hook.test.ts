@@ -18,7 +18,7 @@ describe("a hook that is late", () => {
     embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
     const hooks = {
-      async ask() {
+      async call() {
         await inBetween();
         return outcome;
       },

@@ -69,7 +69,7 @@ export type HookOutcome = { readonly answer: CheckAnswer } | { readonly unanswer
  * which is an outcome.
  */
 export interface CheckHooks {
-  ask(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
+  call(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
   /**
    * Returns why a check must not have that URL; `undefined` if it may, or if its name has no address yet. It is checked
    * again before each request.

@@ -2,31 +2,25 @@ import { sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
 import type { RunRepository } from "../../runs/run-repository";
 import type { Artifacts } from "../../tracking/artifacts";
-import { readArtifact } from "../artifact";
 import type { Actor, Model, ModelVersion } from "../model";
 import { rulesOf } from "../policy";
-import type { Registry } from "../registry";
 import { freezeFiles, type VersionFilesPorts } from "../version-files";
 import { type RunOutputs, runOutputsOf } from "./candidate";
 import { type CandidatePorts, candidateFacts } from "./candidate-facts";
-import { answerIn, type CheckHooks, checkDigest, deliveryId, type HookRequest, hookKey } from "./external-check";
-import { type CheckOutcome, judge } from "./judge";
+import { type CheckPorts, checkOutcomes } from "./check-outcomes";
+import { judge } from "./judge";
 import type { JobEvaluation } from "./no-regression";
-import { combine, type GateRequirements } from "./requirements";
+import { combine } from "./requirements";
 import { recordVerdict } from "./transitions";
 import type { GateCheck, GateVerdict } from "./verdict";
 
 export interface JudgeDependencies
   extends Omit<CandidatePorts, "repository" | "artifacts">,
-    Omit<VersionFilesPorts, "repository"> {
+    Omit<VersionFilesPorts, "repository">,
+    CheckPorts {
   readonly artifacts: Pick<Artifacts, "listAll" | "freeze">;
   readonly runs: Pick<RunRepository, "findDetails">;
-  readonly team: string;
-  readonly registry: Registry;
   readonly clock: Clock;
-  readonly contentUrls: { forDownload(sha256: string): Promise<string> };
-  readonly hooks: CheckHooks;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /** Number of slices of each gate in a version's row. The verdict's document has all of them. */
@@ -81,7 +75,7 @@ export async function verdictOn(
     { model, version: candidate, outputs, mustBeCurrent: own !== undefined },
     requirements,
   );
-  const outcomes = await askHooks(dependencies, model, candidate, requirements);
+  const outcomes = await checkOutcomes(dependencies, model, candidate, requirements);
   const whole = judge(requirements, facts, ({ name: check }) => outcomes.get(check)!, isoTime(clock));
   const document = await objects.putContent(
     JSON.stringify({ checks: whole.checks, ...(facts.latency ? { latency: facts.latency } : {}) }),
@@ -105,73 +99,6 @@ const elsewhere: JobEvaluation = {};
 function shortened(check: GateCheck): GateCheck {
   if (!check.slices || check.slices.slices.length <= shownSlices) return check;
   return { ...check, slices: { ...check.slices, slices: check.slices.slices.slice(0, shownSlices) } };
-}
-
-/** Returns every external check's answer, or why there is none. Calls all hooks at the same time. */
-async function askHooks(
-  dependencies: JudgeDependencies,
-  model: Model,
-  candidate: ModelVersion,
-  { checks }: GateRequirements,
-): Promise<ReadonlyMap<string, CheckOutcome>> {
-  const { hooks, objects, randomBytes } = dependencies;
-  const outcomes = await Promise.all(
-    checks.map(async (check): Promise<readonly [string, CheckOutcome]> => {
-      const answer = answerIn(candidate.gate, check.name, checkDigest(check));
-      if (answer) return [check.name, { answer }];
-      if (check.kind === "command") {
-        const run = `ringmaster models check ${model.name} ${candidate.version} --name ${check.name} -- ${check.command.join(" ")}`;
-        return [check.name, { unanswered: `a person runs it: ${run}` }];
-      }
-      const request = await requestOf(dependencies, model, candidate, check.name);
-      const generation = check.keyGeneration ?? 1;
-      const key = await hookKey(objects, randomBytes, { model: model.name, check: check.name, generation });
-      return [check.name, await hooks.ask(check, deliveryId(check, request), key, request)];
-    }),
-  );
-  return new Map(outcomes);
-}
-
-async function requestOf(
-  { team, registry, objects, contentUrls }: JudgeDependencies,
-  model: Model,
-  candidate: ModelVersion,
-  check: string,
-): Promise<HookRequest> {
-  const { version, runId, metrics, evaluationReport } = candidate;
-  const { production } = model;
-  const champion =
-    production === undefined || production === version
-      ? undefined
-      : await registry.repository.findVersion(model.name, production);
-  const artifact = await readArtifact(objects, candidate);
-  const named = {
-    "weights.safetensors": artifact?.weights,
-    "topology.json": artifact?.topology,
-    "evaluation.json": evaluationReport,
-  };
-  const artifacts = await Promise.all(
-    Object.entries(named).flatMap(([name, content]) =>
-      content
-        ? [
-            contentUrls
-              .forDownload(content.sha256)
-              .then((url) => ({ name, url, sha256: content.sha256, bytes: content.bytes })),
-          ]
-        : [],
-    ),
-  );
-  return {
-    type: "ringmaster.check",
-    check,
-    team,
-    model: model.name,
-    version,
-    ...(runId === undefined ? {} : { runId }),
-    metrics,
-    ...(champion ? { champion: { version: champion.version, metrics: champion.metrics } } : {}),
-    artifacts,
-  };
 }
 
 /**

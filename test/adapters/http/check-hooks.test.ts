@@ -62,7 +62,7 @@ describe("a check's hook", () => {
       pause: async (round) => void pauses.push(round),
       ...more,
     });
-  const ask = (of: HttpCheck, more = {}) => hooks(more).ask(of, deliveryId(of, request), key, request);
+  const call = (of: HttpCheck, more = {}) => hooks(more).call(of, deliveryId(of, request), key, request);
   const says =
     (body: unknown, status = 200) =>
     (response: ServerResponse) => {
@@ -72,7 +72,7 @@ describe("a check's hook", () => {
 
   it("is called once, signed by Standard Webhooks, and its answer is accepted", async () => {
     answer = says({ passed: false, evidence: "toxic on 3 of 100 prompts", more: "ignored" });
-    expect(await ask(check())).toEqual({
+    expect(await call(check())).toEqual({
       answer: {
         passed: false,
         evidence: "toxic on 3 of 100 prompts",
@@ -93,7 +93,7 @@ describe("a check's hook", () => {
     pauses.length = 0;
     answer = (response, times) =>
       (times < 3 ? says("busy", times === 1 ? 503 : 429) : says({ passed: true }))(response);
-    expect(await ask(check())).toMatchObject({ answer: { passed: true, evidence: "" } });
+    expect(await call(check())).toMatchObject({ answer: { passed: true, evidence: "" } });
     expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(
       new Array(3).fill(deliveryId(check(), request)),
     );
@@ -116,7 +116,7 @@ describe("a check's hook", () => {
     ["hangs up", 3, (response) => response.destroy(), /could not be reached/],
   ])("has not answered where it %s", async (_name, times, behaviour, why) => {
     answer = behaviour;
-    expect(await ask(check())).toEqual({ unanswered: expect.stringMatching(why) });
+    expect(await call(check())).toEqual({ unanswered: expect.stringMatching(why) });
     expect(received).toHaveLength(times);
   });
 
@@ -124,7 +124,7 @@ describe("a check's hook", () => {
     answer = () => undefined;
     let clock = now;
     const late = { clock: { now: () => (clock += 15_000) } };
-    expect(await ask(check({ timeoutSeconds: 1 }), late)).toEqual({
+    expect(await call(check({ timeoutSeconds: 1 }), late)).toEqual({
       unanswered: expect.stringContaining("no answer within 1000 ms"),
     });
     expect(received.length).toBeLessThan(3);
@@ -142,7 +142,7 @@ describe("a check's hook", () => {
     ["a name of nothing", "https://example.com/", [], /has no address/],
   ])("is not called at %s", async (_name, url, addresses, why) => {
     const resolveName = async () => addresses ?? [];
-    expect(await ask(check({ url }), { targets: publicTargets, resolveName })).toEqual({
+    expect(await call(check({ url }), { targets: publicTargets, resolveName })).toEqual({
       unanswered: expect.stringMatching(why),
     });
     expect(received).toEqual([]);
@@ -153,7 +153,7 @@ describe("a check's hook", () => {
     let resolved = 0;
     const resolveName = async () => [resolved++ === 0 ? "127.0.0.1" : "10.0.0.1"];
     const named = check({ url: `http://rebinding.example:${port}/` });
-    expect(await ask(named, { resolveName })).toMatchObject({ answer: { passed: true } });
+    expect(await call(named, { resolveName })).toMatchObject({ answer: { passed: true } });
     expect([resolved, received[0]!.headers.host]).toEqual([1, `rebinding.example:${port}`]);
   });
 });

@@ -62,8 +62,8 @@ describe("a hostile hook", () => {
     ...more,
   });
   const check = (url: string): HttpCheck => ({ name: "safety", kind: "http", url, timeoutSeconds: 1 });
-  const ask = (url = `http://127.0.0.1:${port}/`, more = {}) =>
-    createCheckHooks(settings(more)).ask(check(url), deliveryId(check(url), request), key, request);
+  const call = (url = `http://127.0.0.1:${port}/`, more = {}) =>
+    createCheckHooks(settings(more)).call(check(url), deliveryId(check(url), request), key, request);
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
   it.each<[string, Behaviour, RegExp]>([
@@ -117,7 +117,7 @@ describe("a hostile hook", () => {
     ],
   ])("gives no verdict where it %s", async (_name, behaviour, why) => {
     behave = behaviour;
-    expect(await ask()).toEqual({ unanswered: expect.stringMatching(why) });
+    expect(await call()).toEqual({ unanswered: expect.stringMatching(why) });
     expect(calls).toBeGreaterThan(0);
   });
 
@@ -127,13 +127,13 @@ describe("a hostile hook", () => {
       return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     };
     behave = (_response, socket) => socket.end(answer(false) + answer(true));
-    expect(await ask()).toMatchObject({ answer: { passed: false } });
+    expect(await call()).toMatchObject({ answer: { passed: false } });
   });
 
   it("answers only for the requested version", async () => {
     behave = (response) =>
       response.end('{"passed": true, "version": 99, "model": "other", "check": "other", "by": "ada"}');
-    expect(await ask()).toEqual({
+    expect(await call()).toEqual({
       answer: { passed: true, evidence: "", by: "hook safety", at: expect.any(String) },
     });
   });
@@ -157,7 +157,7 @@ describe("a hostile hook", () => {
     for (const scheme of ["http", "https"]) {
       const url = `${scheme}://${host}:${ownPort}/api/v1/training-runs/run-1/cancel`;
       for (const targets of [{ allowLoopback: true, ownPorts: [1, ownPort] }, publicTargets]) {
-        expect(await ask(url, { resolveName, targets })).toEqual({
+        expect(await call(url, { resolveName, targets })).toEqual({
           unanswered: expect.stringMatching(/the stack's own|no public address|must be an https URL/),
         });
         const hooks = createCheckHooks(settings({ resolveName, targets }));
@@ -180,7 +180,7 @@ describe("a hostile hook", () => {
     };
     // The name was harmless at registration and is not at the call. Each attempt is checked separately.
     const more = { resolveName, clock: { now: () => 0 } };
-    expect(await ask(`http://rebinding.example:${port}/`, more)).toEqual({
+    expect(await call(`http://rebinding.example:${port}/`, more)).toEqual({
       unanswered: expect.stringMatching(/must be an https URL|10\.0\.0\.1, which is no public address/),
     });
     expect([seen.length, calls]).toEqual([2, 1]);
@@ -192,7 +192,7 @@ describe("a hostile hook", () => {
     ["an address with a zone", ["fe80::1%lo"]],
   ])("is not called if its name has %s", async (_name, addresses) => {
     const more = { resolveName: async () => addresses, targets: publicTargets };
-    expect(await ask(`https://name.example:${port}/`, more)).toEqual({
+    expect(await call(`https://name.example:${port}/`, more)).toEqual({
       unanswered: expect.stringContaining("no public address"),
     });
     expect(calls).toBe(0);

@@ -82,7 +82,7 @@ beforeAll(async () => {
   knowledge = new Knowledge(requests >= 3_000 ? await furnishExportable(platform) : []);
   // The caller that declares a check declares its URL.
   const hooks = {
-    ask: async () => ({ unanswered: "nothing leaves a test" }),
+    call: async () => ({ unanswered: "nothing leaves a test" }),
     problemOf: async () => undefined,
   };
   const deployment = { ...platform, forTeam: (team: string) => ({ ...platform.forTeam(team), hooks }) };

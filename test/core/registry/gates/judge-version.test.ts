@@ -114,7 +114,7 @@ describe("judging a version", () => {
     const requested: { readonly id: string; readonly key: string; readonly request: HookRequest }[] = [];
     const answers: { hook: HookOutcome } = { hook: { unanswered: "it sleeps" } };
     const hooks: CheckHooks = {
-      async ask(_check, id, key, request) {
+      async call(_check, id, key, request) {
         requested.push({ id, key: keyText(key), request });
         return answers.hook;
       },
