@@ -4,6 +4,7 @@ import { type ExportableModel, type ExportTools, NothingToExportError } from "..
 import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
 import { isIncomplete } from "./layers/convolutions";
+import { joinedMasks } from "./layers/merge-masks";
 import { isOwnClass } from "./layers/register";
 import { repairedClasses, unreadActivation } from "./layers/serialized";
 import { stockRank } from "./layers/volume-normalization";
@@ -28,7 +29,7 @@ export const loadExportable: ExportTools["loadModel"] = async (files): Promise<E
     predict: (inputs, rows) => predictor.predict(inputs, rows),
     dispose: () => predictor.dispose(),
     network,
-    ownLayers: [...ownLayersOf(topology.model), ...completed],
+    ownLayers: [...ownLayersOf(topology.model), ...completed, ...joinedMasks(network.layers)],
     weights: model.weights.map((weight) => ({
       name: weight.originalName,
       shape: weight.shape as number[],

@@ -185,6 +185,31 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
       return chain(ownLayers.multiHeadAttention({ heads: 1 }), layers.flatten())(joined);
     },
   ],
+  ...(["add", "average", "maximum", "minimum", "multiply", "concatenate"] as const).map(
+    (name): (typeof cases)[number] => [
+      `embedding of two sequences with masks, joined by ${name}`,
+      [12],
+      (from) => {
+        const parts = [0, 6].map((first) => {
+          const columns = Array.from({ length: 6 }, (_, step) => first + step);
+          const ids = ownLayers.selectFeatures({ columns }).apply(from) as SymbolicTensor;
+          return layers.embedding({ inputDim: 4, outputDim: 3, maskZero: true }).apply(ids) as SymbolicTensor;
+        });
+        const both = layers[name]().apply(parts) as SymbolicTensor;
+        return chain(layers.lstm({ units: 2, returnSequences: true }), layers.gru({ units: 3 }))(both);
+      },
+    ],
+  ),
+  [
+    "embedding of two sequences with masks, one after the other",
+    [6],
+    (from) => {
+      const embed = () => layers.embedding({ inputDim: 4, outputDim: 3, maskZero: true }).apply(from) as SymbolicTensor;
+      return chain(layers.lstm({ units: 2 }))(
+        layers.concatenate({ axis: 1 }).apply([embed(), embed()]) as SymbolicTensor,
+      );
+    },
+  ],
   [
     "masked steps for both directions",
     series,

@@ -1,6 +1,7 @@
 /** Completes TensorFlow.js's own classes where a topology loses something, or a layer fails within a model. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
+import { joinMasks } from "./merge-masks";
 
 interface SeparableConvolution {
   readonly depthMultiplier: number;
@@ -27,6 +28,7 @@ export function completeClasses(): void {
   };
   resizeBatches();
   copyShapes();
+  joinMasks();
 }
 
 /** A topology is read with names in camel case, so the activation's class is found by this name too. */

@@ -6,6 +6,7 @@ import { BackendUnavailableError } from "../../../trainer-container/engine/error
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
+import { describeMasks } from "./masks-contract";
 import { describeModuleContract } from "./module-contract";
 import { describeNormalization } from "./normalization-contract";
 import { describeOwnLayers } from "./own-layers-contract";
@@ -20,6 +21,7 @@ if (findBinding("cpu")) {
   describeNormalization(start);
   describeGradientContract("native", start);
   describeOwnLayers("native", start);
+  describeMasks("native", start);
 
   it("has the version of the training step", async () => {
     const { kernels, graph } = (await start()).numerics().switches;

@@ -3,6 +3,7 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
+import { describeMasks } from "./masks-contract";
 import { describeModuleContract } from "./module-contract";
 import { describeNormalization } from "./normalization-contract";
 import { describeOwnLayers } from "./own-layers-contract";
@@ -16,6 +17,7 @@ describeRecurrentLayers(start);
 describeNormalization(start);
 describeGradientContract("wasm", start);
 describeOwnLayers("wasm", start);
+describeMasks("wasm", start);
 
 it("has the version of the training step", async () => {
   const { kernels } = (await start()).numerics().switches;

@@ -1,4 +1,4 @@
-/** Models with dropout, trained natively by any number of workers. */
+/** Models with dropout or masks, trained natively by any number of workers. */
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
@@ -49,13 +49,22 @@ const residual = moduleOf((layers, input) => {
   return through(sum, layers.maxPooling2d({ poolSize: 2 }), layers.flatten());
 });
 
+/** Two sequences with masks of their own, joined before a recurrent layer. */
+const joinedMasks = moduleOf((layers, input) => {
+  const steps = () => [layers.dense({ units: 12, activation: "relu" }), layers.reshape({ targetShape: [6, 2] })];
+  const parts = [0, 1].map(() =>
+    through(input, ...steps(), layers.masking({ maskValue: 0 }), layers.dense({ units: 3 })),
+  );
+  return through(layers.add().apply(parts) as Symbolic, layers.lstm({ units: 4 }));
+});
+
 /** `RINGMASTER_ALL_WORLDS=1` trains each model on all numbers of workers; otherwise on those that are listed first. */
 const allWorlds = process.env["RINGMASTER_ALL_WORLDS"] === "1";
 const worldsOf = (some: readonly number[], more: readonly number[]) => (allWorlds ? [...some, ...more] : some);
 
 const suite = findBinding("cpu") ? describe : describe.skip;
 
-suite("a model with dropout", () => {
+suite("a user's model", () => {
   const executions: Execution[] = [];
   const created: TrainableModel[] = [];
   const taskWith = (batchSize: number, epochs: number) =>
@@ -99,6 +108,7 @@ suite("a model with dropout", () => {
       worlds: [3],
     },
     { name: "a transformer of tensors that are fused", definition: transformer(64, 128), batchSize: 16, worlds: [2] },
+    { name: "joined masks", definition: joinedMasks, batchSize: 16, worlds: [2, 3] },
     { name: "a residual network", definition: residual, batchSize: 16, worlds: worldsOf([2], [3, 8]) },
     {
       name: "a residual network, microshards together",
