@@ -63,10 +63,16 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
       (cause.errors ?? []).map(({ text, location }) => ({
         path: "model.path",
         value: location ? `${relative("", join(dirname(path), location.file))}:${location.line}` : path,
-        rule: `must compile: ${text}`,
+        rule: ruleOf(text),
       })),
       cause,
     );
   });
   return (await uploadBytes(uploads, bundle.outputFiles[0]!.contents)).sha256;
+}
+
+/** Returns the broken rule for an error of esbuild. */
+function ruleOf(text: string): string {
+  if (!text.startsWith("Top-level await")) return `must compile: ${text}`;
+  return "must not use await outside of a function: a module is loaded synchronously; read files by readFileSync, and give other values by model.options";
 }

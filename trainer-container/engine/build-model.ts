@@ -3,9 +3,9 @@ import * as layers from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../adapters/tfjs/layers/register";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
-import { allLayers } from "./canonical-names";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
+import { checkLayers } from "./layer-checks";
 import { installBatchNormalization } from "./layers/batch-normalization";
 import { installLayerNormalization } from "./layers/layer-normalization";
 import { installRecurrent } from "./layers/recurrent";
@@ -13,6 +13,7 @@ import { checkClasses } from "./model-classes";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned, repeatedName } from "./user-code";
+import { withinWeightSize } from "./weight-size";
 
 /** Builds the definition's model with weights that depend only on `seed`. @throws ModelError */
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {
@@ -20,18 +21,18 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
   installRecurrent();
   installBatchNormalization();
   installLayerNormalization();
-  const model = withSeededRandom(`initialise ${seed}`, () => {
+  const build = () => {
     if (definition.type === "mlp") return buildMlp(definition);
     if (definition.type === "cnn") return buildCnn(definition);
     return buildFromModule(definition, seed);
-  });
+  };
+  const model = withSeededRandom(`initialise ${seed}`, () => withinWeightSize(build));
   freezeInside(model.layers ?? [], false);
   try {
     checkNames(model.layers ?? []);
     checkShapes(model, definition);
     checkWeights(model);
     checkClasses(model);
-    checkDropouts(model);
     checkLogits(model, definition);
   } catch (error) {
     discard(model);
@@ -94,7 +95,27 @@ function buildFromModule(definition: ModuleDefinition, seed: number): layers.Lay
         "return tf.sequential(…) or tf.model(…) made with the context's tf, synchronously.",
     );
   }
+  checkFit(candidate as layers.LayersModel);
   return built as layers.LayersModel;
+}
+
+/** Refuses a model that is being trained: its weights would change while the run computes with them. */
+function checkFit(model: layers.LayersModel): void {
+  const { isTraining, model: inner, layers: list } = model as unknown as Fitted;
+  if (isTraining || inner?.isTraining) {
+    throw new ModelError(
+      "The training module's model() started fit(), which goes on after model() has returned and changes the weights. " +
+        "Remove the call: the run trains the model. For weights that were trained before, set fineTune in the job.",
+    );
+  }
+  for (const each of list ?? []) checkFit(each as layers.LayersModel);
+}
+
+/** The undeclared state of training. A sequential model is trained by the model in it. */
+interface Fitted {
+  readonly isTraining?: boolean;
+  readonly model?: { readonly isTraining?: boolean };
+  readonly layers?: readonly unknown[];
 }
 
 /** Refuses a name that a model repeats. TensorFlow.js checks a sequential model only when it computes. */
@@ -118,35 +139,11 @@ function checkShapes(model: layers.LayersModel, { inputShape, outputs }: ModelDe
   if (input.join() !== inputShape.join()) {
     throw new ModelError(`The model takes rows of shape [${input}], but the data's rows are [${inputShape}].`);
   }
-  checkSides(model.layers);
+  checkLayers(model);
   if (output.length !== 1 || output[0] !== outputs) {
     throw new ModelError(`The model gives rows of shape [${output}], but the task needs [${outputs}].`);
   }
 }
-
-/** Refuses windows that do not fit: TensorFlow.js builds such layers, and their kernels read outside of their memory. */
-function checkSides(list: layers.LayersModel["layers"]): void {
-  for (const layer of list) {
-    checkSides((layer as Partial<layers.LayersModel>).layers ?? []);
-    const rows = layer.inboundNodes.flatMap(({ inputShapes, outputShapes }) => [
-      shapesOf(inputShapes),
-      shapesOf(outputShapes),
-    ]);
-    const index = rows.findIndex((shapes) =>
-      shapes.some((shape) => shape.some((side) => side !== null && !(side >= 1))),
-    );
-    if (index === -1) continue;
-    const [from, to] = [rows[index - 1], rows[index]].map((shapes) => shapes?.map((shape) => `[${shape.slice(1)}]`));
-    throw new ModelError(
-      `The layer '${layer.name}' makes rows of shape ${to} from ${from}, but each side must be at least 1. ` +
-        "Choose a smaller poolSize, kernelSize, dilationRate or cropping, fewer strides before it, or padding 'same'.",
-    );
-  }
-}
-
-/** Returns the shapes of a node. A model of one layer has the shape itself. */
-const shapesOf = (shapes: readonly unknown[]): readonly (readonly (number | null)[])[] =>
-  (Array.isArray(shapes[0]) ? shapes : [shapes]) as readonly (readonly (number | null)[])[];
 
 function checkWeights(model: layers.LayersModel): void {
   if (model.trainableWeights.length === 0)
@@ -172,17 +169,6 @@ function checkWeights(model: layers.LayersModel): void {
   if (stateful) {
     throw new ModelError(
       `The layer '${stateful.name}' is stateful: its state would depend on which worker saw which rows. Set stateful: false.`,
-    );
-  }
-}
-
-/** Refuses a dropout of everything, for which TensorFlow.js drops nothing. It takes a larger rate as 1. */
-function checkDropouts(model: layers.LayersModel): void {
-  for (const layer of allLayers([model])) {
-    const { rate } = layer.getConfig();
-    if (!layer.getClassName().includes("Dropout") || !(Number(rate) >= 1)) continue;
-    throw new ModelError(
-      `The layer '${layer.name}' has rate 1 or more, but it must be below 1: it would drop everything.`,
     );
   }
 }

@@ -118,10 +118,30 @@ const isOutsideOfTable = /(?:index -?\d+|indices\[[\d,]*\] = -?\d+) is not in \[
 const embeddingHint =
   ". An embedding takes whole numbers from 0 that are below its inputDim: enlarge inputDim, and let the job's features have standardize: false";
 
+/** Kernels of Fourier transforms and of their complex numbers, whose names users do not know. */
+const fourier: ReadonlySet<string> = new Set(["Complex", "FFT", "IFFT", "Imag", "Real"]);
+
+const withoutGradient = (kernel: string): string =>
+  `${fourier.has(kernel) ? "a Fourier transform such as tf.fft" : `the operation ${kernel}`} has no gradient`;
+
 /** Returns what to do about a message of TensorFlow.js that does not say it. */
 function hintOf(thrown: string): string {
-  if (/Kernel '\w+' not registered for backend 'wasm'/.test(thrown))
-    return ". WebAssembly lacks this operation: compute the value by other operations, or set resources.backend to native";
+  const lacking = /Kernel '(\w+)' not registered for backend 'wasm'/.exec(thrown)?.[1];
+  if (lacking !== undefined) {
+    const rest = fourier.has(lacking) ? ` (for metrics only: ${withoutGradient(lacking)})` : "";
+    return `. WebAssembly lacks this operation: compute the value by other operations, or set resources.backend to native${rest}`;
+  }
+  const constant = /gradient function not found for (\w+)/.exec(thrown)?.[1];
+  if (constant !== undefined)
+    return ` In the model and in loss(), ${withoutGradient(constant)}: compute the value by other operations. A metric may use it`;
+  const unconnected = /Graph disconnected: .* at layer "(.*?)"/.exec(thrown)?.[1];
+  if (unconnected !== undefined)
+    return (
+      `. The model's outputs depend on the layer '${unconnected}', which does not depend on the model's inputs: ` +
+      "compute the outputs from the tensor that is given as inputs"
+    );
+  if (/shape of the input to "Flatten" is not fully defined/.test(thrown))
+    return " A targetShape with -1 leaves a side open: write the number of values instead";
   if (thrown.includes("Improper config format"))
     return " Give a name, such as 'relu', or an object of tf.initializers or tf.regularizers: the model's artifact cannot hold functions";
   if (!/Cannot read properties of undefined \(reading 'backend'\)/.test(thrown)) return "";
@@ -144,7 +164,9 @@ export function describeReturned(value: unknown): string {
 
 /** Describes what user code threw, which may be any value. */
 export function describeThrown(error: unknown): string {
-  return isNativeError(error) ? `${error.name}: ${error.message}` : String(error);
+  if (!isNativeError(error)) return String(error);
+  // TensorFlow.js writes a tensor of a model as an object.
+  return `${error.name}: ${error.message.replace("tensor [object Object]", "a tensor")}`;
 }
 
 function isOutOfMemory(error: unknown): boolean {

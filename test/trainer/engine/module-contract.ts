@@ -5,6 +5,7 @@ import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Engine } from "../../../trainer-container/engine/engine";
+import { timeLimit } from "../../../trainer-container/engine/user-code";
 import { gradientError, mlp, randomBatch } from "./contract";
 import { modelsOf } from "./models-of";
 
@@ -449,7 +450,9 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       [
         "has no weights",
         ({ tf: { sequential, layers } }) =>
-          sequential({ layers: [layers.reshape({ targetShape: [3], inputShape: [6] })] }),
+          sequential({
+            layers: [layers.reshape({ targetShape: [2, 3], inputShape: [6] }), layers.globalAveragePooling1d({})],
+          }),
         /no trainable weights/,
       ],
       [
@@ -461,6 +464,34 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
           each.dense({ units: outputs }),
         ]),
         /layer 'max_pooling2d_.*' makes rows of shape \[0,0,1\] from \[2,3,1\].*smaller poolSize/,
+      ],
+      [
+        "reshapes to another number of values",
+        stack((each, { outputs }) => [
+          each.reshape({ targetShape: [4, 2], inputShape: [6], name: "grid" }),
+          each.flatten(),
+          each.dense({ units: outputs }),
+        ]),
+        /layer 'grid' cannot make rows of shape \[4,2\] from \[6\], which have 6 values.*targetShape/,
+      ],
+      [
+        "reshapes to a side that does not divide the values",
+        stack((each, { outputs }) => [
+          each.reshape({ targetShape: [-1, 4], inputShape: [6], name: "grid" }),
+          each.globalAveragePooling1d({}),
+          each.dense({ units: outputs }),
+        ]),
+        /layer 'grid' cannot make rows of shape \[-1,4\] from \[6\]/,
+      ],
+      [
+        "has a softmax along an axis before the last",
+        stack((each, { outputs }) => [
+          each.reshape({ targetShape: [3, 2], inputShape: [6] }),
+          each.softmax({ name: "shares" }),
+          each.flatten(),
+          each.dense({ units: outputs }),
+        ]),
+        /layer 'shares' has axis 1 .*along the last axis only.*axis: -1.*permute/,
       ],
       [
         "drops everything",
@@ -517,6 +548,54 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const before = tf.memory().numTensors;
       await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(message);
       expect(tf.memory().numTensors).toBe(before);
+    });
+
+    it.each<[string, (context: ModelContext) => unknown, RegExp]>([
+      [
+        "does not compute its outputs from its input",
+        ({ tf: { input, model, layers: each } }) => {
+          const [inputs, other] = [input({ shape: [6] }), input({ shape: [6], name: "other" })];
+          const sum = each.add().apply([inputs, other]) as SymbolicTensor;
+          return model({ inputs, outputs: each.dense({ units: 3 }).apply(sum) as SymbolicTensor });
+        },
+        /model\(\) threw .*obtain value for a tensor at layer "other".*layer 'other', which does not depend on the model's inputs/,
+      ],
+      [
+        "has a weight that no memory holds",
+        stack((each) => [each.dense({ units: 1e12, inputShape: [6], name: "wide" })]),
+        /^The layer 'wide' has the weight 'kernel' of shape \[6,1000000000000\], which takes 24000.0 GB .*fewer units/,
+      ],
+    ])("refuses a model that %s", async (_, factory, message) => {
+      await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(message);
+    });
+
+    it("names the weight whose initial values take longer than the limit", async () => {
+      const { ms } = timeLimit;
+      timeLimit.ms = 50;
+      const factory = stack((each) => [each.dense({ units: 5e5, inputShape: [6], name: "wide" })]);
+      try {
+        await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(
+          /layer 'wide' has the weight 'kernel' of shape \[6,500000\].*did not return within 0.05 s/,
+        );
+      } finally {
+        timeLimit.ms = ms;
+      }
+    });
+
+    it("refuses a model that is being trained", async () => {
+      let training: Promise<unknown> | undefined;
+      const fitted = (context: ModelContext): LayersModel => {
+        const model = dense(context);
+        model.compile({ optimizer: "sgd", loss: "meanSquaredError" });
+        training = model.fit(tf.zeros([4, 6]), tf.zeros([4, 3]), { epochs: 1 });
+        return model;
+      };
+      for (const factory of [fitted, (context: ModelContext) => context.tf.sequential({ layers: [fitted(context)] })]) {
+        await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(
+          /model\(\) started fit\(\), .*Remove the call.*fineTune/,
+        );
+        await training;
+      }
     });
 
     it("refuses a sigmoid at the end of a binary task, but not of a regression", async () => {
@@ -721,6 +800,11 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
     it.each<[string, LossFunction, RegExp]>([
       ["is of integers", (labels) => tf.sum(labels), /int32; it must be float32/],
       ["has no gradient", (_, outputs) => flipped(outputs), /cannot be computed/],
+      [
+        "takes a Fourier transform",
+        (_, outputs) => tf.mean(tf.abs(tf.fft(tf.complex(outputs, tf.zerosLike(outputs))))),
+        /(?:Complex|FFT).* a Fourier transform such as tf.fft has no gradient/,
+      ],
       ["does not depend on the outputs", () => tf.scalar(1), /the loss has no gradient/],
       ["only compares", (_, outputs) => tf.mean(tf.cast(tf.greater(outputs, 0.5), "float32")), /comparisons, argMax/],
     ])("refuses to train on a loss that %s", async (_, loss, message) => {
@@ -801,7 +885,9 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
     it("names the operation without a gradient, and its place", async () => {
       const model = await create(moduleOf(dense, { loss: (_, outputs) => flipped(outputs) }));
       const thrown = errorOf(() => model.gradients(randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)));
-      expect(thrown.message).toMatch(/gradient function not found for FlipLeftRight/);
+      expect(thrown.message).toMatch(
+        /gradient function not found for FlipLeftRight.*operation FlipLeftRight has no gradient: compute .*metric may use it/,
+      );
       expect((thrown.cause as Error).stack).toMatch(/at flipped.*module-contract/);
     });
 

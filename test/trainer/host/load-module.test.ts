@@ -108,6 +108,19 @@ describe("user modules", () => {
   });
 });
 
+it("a module with await outside of a function is refused at submission, with its line and what to do", async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), "ringmaster-module-"));
+  try {
+    const file = path.join(directory, "mine.ts");
+    await writeFile(file, "const table = await load();\nexport default { model: () => table };");
+    await expect(bundled(file)).rejects.toThrow(
+      /model\.path is ".*mine\.ts:1", but must not use await outside of a function: .*readFileSync.*model\.options$/,
+    );
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
 describe("exceptions that nothing caught", () => {
   const failureOf = async (error: unknown) => {
     const process = new EventEmitter();

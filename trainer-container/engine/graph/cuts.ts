@@ -5,8 +5,8 @@
  * *segments*. A value *crosses* a cut if it is computed before and read after it; crossing values are kept. A pass then needs
  * the values that cross cuts, and those of its largest segment with their gradients.
  */
-import os from "node:os";
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
+import { processMemory } from "../process-memory";
 import { bytesOf } from "./rewrites/rematerialise";
 import { ancestorsOf } from "./rewrites/schedule";
 
@@ -15,9 +15,7 @@ const maxSegments = 64;
 
 /** Returns the memory in bytes that a pass may take: half of what this process has. Data, weights and the optimizer are there too. */
 export function memoryLimit(): number {
-  const total = os.totalmem();
-  const constrained = process.constrainedMemory();
-  return (constrained > 0 ? Math.min(constrained, total) : total) / 2;
+  return processMemory() / 2;
 }
 
 export interface ForwardPass {
