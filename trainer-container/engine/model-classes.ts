@@ -30,15 +30,26 @@ export function checkClasses(model: LayersModel): void {
   for (const layer of allLayers([model])) checkLayer(layer);
 }
 
-/** Refuses a layer whose class or functions differ from those that its class name stands for. */
+/** Refuses a layer whose class, activations or functions differ from those that the names stand for. */
 function checkLayer(layer: Layer): void {
-  const className = layer.getClassName();
-  if (layer.constructor !== builtInClasses.get(className)) {
-    throw new ModelError(`The layer '${layer.name}' is of a class of its own that extends '${className}'; ${rule}`);
+  const { activation, recurrentActivation } = layer as Activated;
+  check(`layer '${layer.name}'`, layer);
+  for (const each of [activation, recurrentActivation])
+    if (each) check(`activation of the layer '${layer.name}'`, each);
+}
+
+interface Activated {
+  readonly activation?: tf.serialization.Serializable | null;
+  readonly recurrentActivation?: tf.serialization.Serializable | null;
+}
+
+function check(what: string, object: tf.serialization.Serializable): void {
+  const className = object.getClassName();
+  if (object.constructor !== builtInClasses.get(className)) {
+    throw new ModelError(`The ${what} is of a class of its own that extends '${className}'; ${rule}`);
   }
-  const replaced = Object.entries(layer).find(
-    ([name, value]) => typeof value === "function" && name in Object.getPrototypeOf(layer),
+  const replaced = Object.entries(object).find(
+    ([name, value]) => typeof value === "function" && name in Object.getPrototypeOf(object),
   );
-  if (replaced)
-    throw new ModelError(`The function '${replaced[0]}' of the layer '${layer.name}' was replaced; ${rule}`);
+  if (replaced) throw new ModelError(`The function '${replaced[0]}' of the ${what} was replaced; ${rule}`);
 }

@@ -684,6 +684,23 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         },
         /function 'call' of the layer 'dense_.*' was replaced; .*without user code/,
       ],
+      [
+        "with an activation that has a function of its own",
+        (dense) => {
+          (dense as Layer & { activation: { apply: unknown } }).activation.apply = (x: tf.Tensor) => tf.mul(x, 2);
+          return dense;
+        },
+        /function 'apply' of the activation of the layer 'dense_.*' was replaced; .*without user code/,
+      ],
+      [
+        "with an activation of a class of its own",
+        (dense) => {
+          const { activation } = dense as Layer & { activation: object };
+          const Linear = activation.constructor as new () => object;
+          return Object.assign(dense, { activation: new (class extends Linear {})() });
+        },
+        /activation of the layer 'dense_.*' is of a class of its own that extends 'linear'; .*without user code/,
+      ],
     ])("refuses a layer %s, also inside of others", async (_, change, message) => {
       const factories = [
         stack((each) => [change(each.dense({ units: 3, inputShape: [6] }))]),
