@@ -123,16 +123,14 @@ export function bestJob({ job, best }: JobOfStudy & Pick<StudyDefinition, "best"
 }
 
 function jobWith(job: Job, params: Point): Job {
-  const changed = withParams(job, params) as Job;
+  const changed = Object.entries(params).reduce<unknown>(
+    (one, [path, value]) => withSetting(one, path, value),
+    job,
+  ) as Job;
+  // A trial may choose another optimizer than the job, and studies of earlier releases may search what no trial uses.
   const used = { ...changed, hyperparameters: withoutUnusedOptions(changed.hyperparameters) };
-  // If all trials have one optimizer and one schedule, a parameter that these do not use is an error of the study.
-  const isChosen = ["optimizer", "schedule"].some((field) => `hyperparameters.${field}` in params);
-  const parsed = jobSchema.safeParse(isChosen ? used : withParams(used, params), { reportInput: true });
+  const parsed = jobSchema.safeParse(used, { reportInput: true });
   if (!parsed.success)
     throw new InvalidInputError("the trial's settings are not a valid job", problemsOf(parsed.error));
   return parsed.data;
-}
-
-function withParams(job: unknown, params: Point): unknown {
-  return Object.entries(params).reduce<unknown>((one, [path, value]) => withSetting(one, path, value), job);
 }
