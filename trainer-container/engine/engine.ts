@@ -208,6 +208,8 @@ export interface EngineOptions {
   readonly onExecution?: (execution: Execution) => void;
   /** Called when a user's model gives other gradients for the same rows, weights and draws: it depends on a changing state. */
   readonly onChangingModel?: () => void;
+  /** Called when a loss or metrics leave tensors behind in each call, with their names. */
+  readonly onKeptTensors?: (functions: readonly string[]) => void;
 }
 
 /** Reports how the engine computes a pass of a user's model. */

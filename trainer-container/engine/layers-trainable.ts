@@ -6,13 +6,13 @@ import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
-import type { Batch, BatchResult, ModelLayer, NonFinite, ParameterSlot, TrainableModel } from "./engine";
+import type { Batch, BatchResult, EngineOptions, ModelLayer, NonFinite, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
 import { findNonFinite } from "./kernel-spy";
 import { reportCalls } from "./layer-scopes";
 import { layOut } from "./layout";
 import { rematerialiseOf } from "./rematerialisation";
-import { type BatchTensors, batchTensors, readScored, type Scored, scoreBatch } from "./score";
+import { type BatchTensors, batchTensors, functionsThatKeep, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
 import { withinScope } from "./tensor-scope";
 import { computeModel } from "./user-code";
@@ -69,13 +69,12 @@ export class LayersTrainable implements TrainableModel {
   private readonly rowSize: number;
   private isCompared: boolean;
 
-  /** @param onChangingModel see `EngineOptions` */
   constructor(
     private readonly model: LayersModel,
     readonly definition: ModelDefinition,
-    private readonly onChangingModel?: () => void,
+    private readonly report: Pick<EngineOptions, "onChangingModel" | "onKeptTensors"> = {},
   ) {
-    this.isCompared = onChangingModel === undefined || definition.type !== "module";
+    this.isCompared = definition.type !== "module" || !Object.values(report).some(Boolean);
     this.names = canonicalNames([model.name, ...layerNames(model.layers)]);
     const reported = reportCalls(model.layers, this.names);
     this.rematerialise = rematerialiseOf(definition, reported);
@@ -122,11 +121,24 @@ export class LayersTrainable implements TrainableModel {
     if (!this.isCompared) {
       this.isCompared = true;
       const again = new Float32Array(into.length);
+      const { numTensors } = tf.memory();
       const { loss } = this.gradientsOf(batch, randomKey, again);
-      if (!Object.is(loss, result.loss) || Buffer.compare(bytesOf(again), bytesOf(into)) !== 0)
-        this.onChangingModel?.();
+      const keeps = tf.memory().numTensors > numTensors;
+      const changes = !Object.is(loss, result.loss) || Buffer.compare(bytesOf(again), bytesOf(into)) !== 0;
+      if (changes) this.report.onChangingModel?.();
+      if (keeps) this.reportKept(batch, randomKey);
     }
     return result;
+  }
+
+  private reportKept(batch: Batch, randomKey: string): void {
+    const find = () => {
+      const { inputs, labels } = batchTensors(this.definition, batch);
+      const outputs = this.model.apply(inputs, { training: false }) as tf.Tensor;
+      return functionsThatKeep(this.definition, labels, outputs) as unknown as tf.TensorContainer;
+    };
+    const found = withSeededRandom(randomKey, () => tf.tidy(find)) as unknown as readonly string[];
+    if (found.length > 0) this.report.onKeptTensors?.(found);
   }
 
   private gradientsOf(batch: Batch, randomKey: string, into: Float32Array): BatchResult {

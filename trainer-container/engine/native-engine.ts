@@ -82,7 +82,7 @@ async function start(options: EngineOptions): Promise<Library> {
 
 function engineOf(
   { backend, sharing, numerics }: Library,
-  { precision, onExecution, onChangingModel }: EngineOptions,
+  { precision, onExecution, onChangingModel, onKeptTensors }: EngineOptions,
 ): Engine {
   const rounding = precision && {
     precision,
@@ -98,7 +98,7 @@ function engineOf(
       const withoutGraph = definition.type === "module" && definition.graph === false;
       const reason = "graph is false in defineTraining";
       if (withoutGraph && precision) throw new ModelError(needsGraph(precision, reason));
-      const model = new LayersTrainable(buildModel(definition, seed), definition, onChangingModel);
+      const model = new LayersTrainable(buildModel(definition, seed), definition, { onChangingModel, onKeptTensors });
       if (withoutGraph) {
         for (const pass of ["gradients", "evaluation"] as const) {
           onExecution?.({ pass, engine: "tape", reason: new Error(reason), declined: true });

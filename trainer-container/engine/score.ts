@@ -165,6 +165,27 @@ function sumOverRows(value: tf.Tensor, { rows, weights }: BatchTensors, name: st
   return tf.mul(value, rows) as tf.Scalar;
 }
 
+/** Names the loss and metrics of a module that leave tensors behind. They were called before, so a value that is kept once exists. */
+export function functionsThatKeep(
+  definition: ModelDefinition,
+  labels: tf.Tensor,
+  outputs: tf.Tensor,
+): readonly string[] {
+  if (definition.type !== "module") return [];
+  const { loss, metrics = {} } = definition as {
+    loss?: LossFunction;
+    metrics?: Readonly<Record<string, LossFunction>>;
+  };
+  const named = Object.entries(metrics).map(([name, metric]) => [`metric '${name}'`, metric] as const);
+  const functions = [...(loss ? [["loss()", loss] as const] : []), ...named];
+  const keeps = functions.filter(([name, own]) => {
+    const { numTensors } = tf.memory();
+    tf.tidy(() => void callOwn(name, own, labels, outputs));
+    return tf.memory().numTensors > numTensors;
+  });
+  return keeps.map(([name]) => name);
+}
+
 /** Calls a user's loss or metric. @throws ModelError */
 function callOwn(name: string, own: LossFunction, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
   const value = callUserCode(name, () => own(labels, outputs));

@@ -17,7 +17,8 @@ import { simdInSumMemory } from "./wasm/sum-memory-simd";
 /** Creates the engine on WebAssembly. It has one thread, and gives the same bits on every CPU of an architecture. */
 export async function createWasmEngine({
   onChangingModel,
-}: Pick<EngineOptions, "onChangingModel"> = {}): Promise<Engine> {
+  onKeptTensors,
+}: Pick<EngineOptions, "onChangingModel" | "onKeptTensors"> = {}): Promise<Engine> {
   const backend = await startWasmBackend();
   registerGradients();
   installDropout();
@@ -36,7 +37,7 @@ export async function createWasmEngine({
     backend: "wasm",
     numerics: () => numerics,
     createModel: async (definition, seed) => {
-      const model = new LayersTrainable(buildModel(definition, seed), definition, onChangingModel);
+      const model = new LayersTrainable(buildModel(definition, seed), definition, { onChangingModel, onKeptTensors });
       if (!isProgrammable(definition)) return model;
       const simd = simdInSumMemory() ?? simdOf(tf.backend() as BackendWasm);
       return new ProgramTrainable(model, new WasmProgram(simd, definition, model.layout));

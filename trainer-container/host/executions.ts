@@ -3,9 +3,13 @@ import type { Warning } from "../../core/shapes";
 import type { EngineOptions } from "../engine/engine";
 import { userFrame } from "./module-source";
 
-/** Reports how the engine computes the model's passes: in the log, and a model without a graph as a warning of the run. */
+/** Reports how the engine computes the model's passes, and what users should change: in the log, and as warnings of the run. */
 export function executionReport(logger: Logger) {
   const warnings: Warning[] = [];
+  const warn = (code: string, message: string): void => {
+    logger.log("warn", message);
+    warnings.push({ code, message });
+  };
   const onExecution: NonNullable<EngineOptions["onExecution"]> = (execution) => {
     if (execution.engine === "graph") {
       const { pass, operations, rematerialised, ms } = execution;
@@ -29,8 +33,13 @@ export function executionReport(logger: Logger) {
     const message =
       "model, loss or metrics depend on a state that changes between calls, such as a counter or the time, so the weights depend on " +
       "the number of workers and on interruptions: compute them from their arguments, Math.random and tf's random operations alone";
-    logger.log("warn", message);
-    warnings.push({ code: "MODEL_CHANGES", message });
+    warn("MODEL_CHANGES", message);
   };
-  return { warnings: warnings as readonly Warning[], onExecution, onChangingModel };
+  const onKeptTensors = (functions: readonly string[]) =>
+    warn(
+      "TENSORS_KEPT",
+      `the training module leaves tensors behind in each call of ${functions.join(", ")}, by tf.keep or tf.variable, so the memory ` +
+        "of each worker grows with every step: create such a tensor once, at the module's top level, or remove tf.keep",
+    );
+  return { warnings: warnings as readonly Warning[], warn, onExecution, onChangingModel, onKeptTensors };
 }

@@ -8,15 +8,23 @@ import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-
 import { TrainingHaltedError } from "../loop/errors";
 import { moduleFolder, registerSource } from "./module-source";
 
+/** Records a warning of the run. */
+export type Warn = (code: string, message: string) => void;
+
 /**
  * Loads a user's training module: a CommonJS bundle without `@tensorflow/tfjs-*`, which it must get from this process (a
  * second instance would not know the first one's tensors).
  *
  * @throws TrainingHaltedError `USER_CODE` if it throws while loading or exports no training
  */
-export async function loadTrainingModule(store: ObjectStore, sha256: string, name: string): Promise<Training> {
+export async function loadTrainingModule(
+  store: ObjectStore,
+  sha256: string,
+  name: string,
+  warn?: Warn,
+): Promise<Training> {
   const source = new TextDecoder().decode(await store.getContent(sha256));
-  return evaluateModule(source, name);
+  return evaluateModule(source, name, warn);
 }
 
 /**
@@ -26,7 +34,7 @@ export async function loadTrainingModule(store: ObjectStore, sha256: string, nam
  * @param name name of the user's file, for stack traces
  * @throws TrainingHaltedError `USER_CODE`
  */
-export function evaluateModule(source: string, name: string): Training {
+export function evaluateModule(source: string, name: string, warn?: Warn): Training {
   const filename = path.resolve(moduleFolder, name);
   registerSource(filename, name, source);
   // Errors of native TensorFlow are thrown more than ten frames above the user's code.
@@ -48,6 +56,10 @@ export function evaluateModule(source: string, name: string): Training {
       `the training module ${name} exports no training; write \`export default defineTraining({ model: … })\``,
       undefined,
     );
+  }
+  if (training !== exported?.default && training === exported?.training) {
+    const message = `the training module ${name} exports its training by the name 'training', but a default export is documented: write \`export default defineTraining({ model: … })\``;
+    warn?.("NAMED_EXPORT", message);
   }
   if (training !== exported) checkFields(training, name); // a module may export more than its training
   checkFunctions(training, name);

@@ -39,6 +39,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
       logger.log("info", "no native TensorFlow: computing on WebAssembly", { reason }),
     onExecution: executions.onExecution,
     onChangingModel: executions.onChangingModel,
+    onKeptTensors: executions.onKeptTensors,
   });
   if (task.hyperparameters.precision === "tf32" && task.gpusPerWorker === 0)
     logger.log("info", "precision tf32: computing in float32, because only GPUs have TF32");
@@ -46,7 +47,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
   const differentNumerics = await agreeOnNumerics(store, task, numerics);
 
   if (task.model.type === "module") dependencies.watchLoops?.();
-  const definition = await modelDefinition(task, features, store);
+  const definition = await modelDefinition(task, features, store, executions.warn);
   const model = await engine.createModel(definition, task.seed);
   const fineTune = await loadInitialWeights(model, task, store);
   if (fineTune) logger.log("info", "begins with other weights", { from: task.fineTune?.from, ...fineTune });
@@ -69,7 +70,8 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
     feedKind: kind,
     validation,
     fineTune,
-    /** Warnings of the engine so far. */
+    /** Warnings of the run so far. */
     warnings: executions.warnings,
+    warn: executions.warn,
   };
 }

@@ -12,7 +12,7 @@ import type { TrainingTask } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { classWeightsOf } from "./class-weights";
-import { loadTrainingModule, requireFreeNames } from "./load-module";
+import { loadTrainingModule, requireFreeNames, type Warn } from "./load-module";
 
 /** Returns the engine options of the task. */
 export function engineOptionsOf(task: TrainingTask): EngineOptions {
@@ -28,11 +28,12 @@ export function engineOptionsOf(task: TrainingTask): EngineOptions {
   };
 }
 
-/** Returns the task's model. Loads the user's module if there is one. */
+/** Returns the task's model. Loads the user's module if there is one. @param warn called with what its user should change */
 export async function modelDefinition(
   task: TrainingTask,
   features: FeatureManifest,
   store: ObjectStore,
+  warn?: Warn,
 ): Promise<ModelDefinition> {
   const { model } = task;
   const problem = decisionProblem(task.decision ?? {}, features.label);
@@ -46,7 +47,7 @@ export async function modelDefinition(
       `the module ${model.path} was not uploaded: the task has no sha256 of it`,
     );
   }
-  const training = await loadTrainingModule(store, model.sha256, model.path);
+  const training = await loadTrainingModule(store, model.sha256, model.path, warn);
   const labels = taskOf(features.label);
   requireFreeNames(training, labels.task, model.path);
   const definition: ModuleDefinition = {

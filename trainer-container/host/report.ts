@@ -13,6 +13,7 @@ import type { GpuSampler } from "../telemetry/gpu-sampler";
 import { Pace, WorkerRoster } from "../telemetry/progress";
 import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
 import type { Telemetry } from "../telemetry/telemetry";
+import type { Warn } from "./load-module";
 
 const systemEveryMs = 30_000;
 
@@ -23,6 +24,7 @@ export interface ReporterOptions {
   readonly backend: "native" | "wasm";
   readonly telemetry: Telemetry;
   readonly logger: Logger;
+  readonly warn: Warn;
   readonly clock: Clock;
   readonly now: () => number;
   readonly leaves: LeafComputer;
@@ -41,6 +43,8 @@ export function createReporter(options: ReporterOptions) {
   let progress: (() => TrainingProgress) | undefined;
   let step = 0;
   let loss: number | null = null;
+  /** Metrics of the module that had a finite value in a step, or of which the run was warned. */
+  const knownMetrics = new Set<string>();
   let earlierWaitMs = 0;
   /** A loss without a finished step since; without a time if this process replaces a lost one. */
   let lost: { readonly at?: number; readonly step: number } | undefined;
@@ -119,6 +123,8 @@ export function createReporter(options: ReporterOptions) {
       step = outcome.step;
       loss = outcome.score.loss;
       pace.mark(now(), step);
+      for (const [name, value] of Object.entries(outcome.score.metrics))
+        if (Number.isFinite(value)) knownMetrics.add(name);
       if (lost !== undefined && generation !== undefined) {
         const seconds = lost.at === undefined ? {} : { seconds: (now() - lost.at) / 1000 };
         if (reportsRecovery(generation))
@@ -140,6 +146,13 @@ export function createReporter(options: ReporterOptions) {
     epochFinished(epoch, at, train, validation) {
       const scores = validation === undefined ? {} : namedScore("validation", validation);
       for (const [name, value] of Object.entries(scores)) telemetry.shared(name, at, value);
+      for (const name of Object.keys(train.metrics).filter((each) => !knownMetrics.has(each))) {
+        knownMetrics.add(name);
+        const message =
+          `the metric '${name}' of the training module had no finite value in any step up to the end of epoch ${epoch + 1}, so its curve is ` +
+          "empty: avoid a division by 0 or the log of 0 in it, e.g. by a small number that is added to the divisor";
+        options.warn("METRIC_NOT_FINITE", message);
+      }
       pace.interrupt(); // the time of a validation does not count for the pace of steps
       logger.log("info", "epoch finished", { epoch: epoch + 1, step: at, ...namedScore("train", train), ...scores });
     },

@@ -105,6 +105,7 @@ async function trainTask(
     backend,
     telemetry,
     logger,
+    warn: prepared.warn,
     clock,
     now,
     leaves,

@@ -11,7 +11,7 @@ import { modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 
-type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters">> & {
+type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters" | "graph">> & {
   readonly loss?: LossFunction;
   readonly metrics?: Readonly<Record<string, LossFunction>>;
 };
@@ -845,6 +845,34 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         for (const key of ["a", "b"]) model.gradients(randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
         expect(onChangingModel).toHaveBeenCalledTimes(reports);
       }
+    });
+
+    it("reports functions that leave tensors behind in each call, and none that keeps one", async () => {
+      const onKeptTensors = jest.fn();
+      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onKeptTensors });
+      const kept: tf.Tensor[] = [];
+      const keep = (tensor: tf.Tensor): tf.Tensor => {
+        kept.push(tf.keep(tensor));
+        return tensor;
+      };
+      let factor: tf.Tensor | undefined;
+      const once: LossFunction = (_, outputs) => {
+        factor ??= keep(tf.scalar(2));
+        return tf.mul(tf.mean(tf.square(outputs)), factor);
+      };
+      const always: LossFunction = (_, outputs) => tf.mean(keep(tf.square(outputs)));
+      for (const [extra, reported] of [
+        [{ loss: once, metrics: { mine: once } }, []],
+        [{ loss: always, metrics: { mine: once } }, [[["loss()"]]]],
+        [{ loss: once, metrics: { mine: once, other: always } }, [[["metric 'other'"]]]],
+      ] as const) {
+        const model = await createModel(moduleOf(dense, { ...extra, graph: false }), 1); // a graph keeps none
+        created.push(model);
+        for (const key of ["a", "b"]) model.gradients(randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        expect(onKeptTensors.mock.calls).toEqual(reported);
+        onKeptTensors.mockClear();
+      }
+      tf.dispose(kept);
     });
 
     it("trains on a loss with comparisons, such as Huber's", async () => {

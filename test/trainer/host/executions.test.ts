@@ -31,6 +31,16 @@ describe("the report of how a model is computed", () => {
     expect(lines).toHaveLength(1);
   });
 
+  it("warns of functions that leave tensors behind", () => {
+    const { warnings, onKeptTensors } = executionReport(logger);
+    onKeptTensors(["loss()", "metric 'mine'"]);
+    const message = expect.stringMatching(
+      /each call of loss\(\), metric 'mine', .*memory of each worker grows.*remove tf\.keep/,
+    );
+    expect(warnings).toEqual([{ code: "TENSORS_KEPT", message }]);
+    expect(lines).toEqual([["warn", message]]);
+  });
+
   it("warns neither of a graph nor of a module that declines one", () => {
     const { warnings, onExecution } = executionReport(logger);
     onExecution({ pass: "gradients", engine: "graph", operations: 3, ms: 1 });

@@ -24,6 +24,18 @@ describe("user modules", () => {
     expect(evaluateModule(source, "model.ts").model({} as never)).toBe("built");
   });
 
+  it("are warned of if their training has the name training and is not the default export", () => {
+    const warn = jest.fn();
+    for (const source of [`exports.default = ${training}; exports.training = 3;`, `module.exports = ${training};`])
+      evaluateModule(source, "model.ts", warn);
+    expect(warn).not.toHaveBeenCalled();
+    evaluateModule(`exports.training = ${training};`, "model.ts", warn);
+    expect(warn).toHaveBeenCalledWith(
+      "NAMED_EXPORT",
+      expect.stringMatching(/model\.ts .* write `export default defineTr/),
+    );
+  });
+
   it("get this process's own TensorFlow.js", () => {
     const source = 'exports.default = { model: () => require("@tensorflow/tfjs-core").Tensor };';
     expect(evaluateModule(source, "model.ts").model({} as never)).toBe(Tensor);

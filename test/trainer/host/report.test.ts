@@ -133,3 +133,34 @@ describe("the report of a GPU", () => {
     expect(closed).toBe(1);
   });
 });
+
+it("warns once of a metric without a finite value in any step of an epoch", () => {
+  const warn = jest.fn();
+  const { events, close } = createReporter({
+    plan: { batchSize: 8, totalSteps: 100, epochs: 2, sampler: { stepsPerEpoch: 2 } },
+    workerIndex: 0,
+    telemetry: noTelemetry,
+    logger: { log: () => undefined },
+    warn,
+    clock: { now: () => 0 },
+    now: () => 0,
+    leaves: { dataWaitMs: () => 0 },
+  } as unknown as ReporterOptions);
+  close();
+  const finish = (step: number, some: number) => {
+    const score = { loss: 1, weight: 8, metrics: { never: Number.NaN, some, always: 1 } };
+    const outcome = { step, score, gradientNorm: 1, learningRate: 1 };
+    events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
+    return score;
+  };
+  for (const epoch of [0, 1]) {
+    finish(2 * epoch + 1, 3);
+    events.epochFinished(epoch, 2 * epoch + 2, finish(2 * epoch + 2, Number.NaN), undefined);
+  }
+  expect(warn.mock.calls).toEqual([
+    [
+      "METRIC_NOT_FINITE",
+      expect.stringMatching(/^the metric 'never' of .* no finite value .*epoch 1, .*division by 0/),
+    ],
+  ]);
+});
