@@ -140,6 +140,8 @@ function hintOf(thrown: string): string {
       `. The model's outputs depend on the layer '${unconnected}', which does not depend on the model's inputs: ` +
       "compute the outputs from the tensor that is given as inputs"
     );
+  if (thrown.includes("Cannot read properties of undefined (reading 'sourceLayer')"))
+    return ". An input or output of tf.model, or of a layer's apply, is undefined: give the result of tf.input or of a layer's apply";
   if (/shape of the input to "Flatten" is not fully defined/.test(thrown))
     return " A targetShape with -1 leaves a side open: write the number of values instead";
   if (thrown.includes("Improper config format"))

@@ -561,6 +561,11 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
         /model\(\) threw .*obtain value for a tensor at layer "other".*layer 'other', which does not depend on the model's inputs/,
       ],
       [
+        "has no outputs",
+        ({ tf: { input, model } }) => model({ inputs: input({ shape: [6] }), outputs: undefined as never }),
+        /reading 'sourceLayer'\)\. An input or output of tf\.model, .* is undefined: give the result of/,
+      ],
+      [
         "has a weight that no memory holds",
         stack((each) => [each.dense({ units: 1e12, inputShape: [6], name: "wide" })]),
         /^The layer 'wide' has the weight 'kernel' of shape \[6,1000000000000\], which takes 24000.0 GB .*fewer units/,
