@@ -1,28 +1,10 @@
 /** Models with dropout or masks, trained natively by any number of workers. */
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Execution, TrainableModel } from "../../../trainer-container/engine/engine";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
-import { FakeGang } from "./fake-gang";
-import { classes, createWorker, digest, features, run, taskOf, type Worker } from "./in-process";
-
-type Layers = ModelContext["tf"]["layers"];
-type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
-type Layer = Pick<ReturnType<Layers["dense"]>, "apply">;
-
-const through = (x: Symbolic, ...parts: Layer[]): Symbolic =>
-  parts.reduce((value, layer) => layer.apply(value) as Symbolic, x);
-
-/** @param build returns what the last dense layer reads */
-function moduleOf(build: (layers: Layers, input: Symbolic) => Symbolic): ModuleDefinition {
-  const factory = ({ tf, inputShape, outputs }: ModelContext) => {
-    const input = tf.input({ shape: [...inputShape] });
-    return tf.model({ inputs: input, outputs: through(build(tf.layers, input), tf.layers.dense({ units: outputs })) });
-  };
-  const shape = { inputShape: [features], outputs: classes, task: "classification" } as const;
-  return { type: "module", ...shape, factory } as unknown as ModuleDefinition;
-}
+import { digest, taskOf } from "./in-process";
+import { joinedMasks, moduleOf, type Symbolic, through, trainOn } from "./module-worlds";
 
 const transformer = (time: number, width: number): ModuleDefinition =>
   moduleOf((layers, input) => {
@@ -49,15 +31,6 @@ const residual = moduleOf((layers, input) => {
   return through(sum, layers.maxPooling2d({ poolSize: 2 }), layers.flatten());
 });
 
-/** Two sequences with masks of their own, joined before a recurrent layer. */
-const joinedMasks = moduleOf((layers, input) => {
-  const steps = () => [layers.dense({ units: 12, activation: "relu" }), layers.reshape({ targetShape: [6, 2] })];
-  const parts = [0, 1].map(() =>
-    through(input, ...steps(), layers.masking({ maskValue: 0 }), layers.dense({ units: 3 })),
-  );
-  return through(layers.add().apply(parts) as Symbolic, layers.lstm({ units: 4 }));
-});
-
 /** `RINGMASTER_ALL_WORLDS=1` trains each model on all numbers of workers; otherwise on those that are listed first. */
 const allWorlds = process.env["RINGMASTER_ALL_WORLDS"] === "1";
 const worldsOf = (some: readonly number[], more: readonly number[]) => (allWorlds ? [...some, ...more] : some);
@@ -74,30 +47,6 @@ suite("a user's model", () => {
     executions.length = 0;
     for (const model of created.splice(0)) model.dispose();
   });
-
-  /** Trains a gang to its end. @param killed a member that is lost after three steps */
-  async function trainOn(
-    definition: ModuleDefinition,
-    task: ReturnType<typeof taskOf>,
-    world: number,
-    killed?: string,
-  ): Promise<Worker[]> {
-    const onExecution = (execution: Execution) => executions.push(execution);
-    const engine = await createEngine({ preferred: "native", threads: 1, onExecution });
-    const ids = Array.from({ length: world }, (_, rank) => `member-${rank}`);
-    const gang = new FakeGang(task.microshards, ids);
-    if (killed) gang.faults.set(3, { kill: killed });
-    const workers: Worker[] = [];
-    for (const id of ids) {
-      const model = await engine.createModel(definition, task.seed);
-      created.push(model);
-      workers.push(createWorker(gang.member(id), task, model));
-    }
-    const survivors = workers.filter((_, rank) => ids[rank] !== killed);
-    for (const worker of workers) if (!survivors.includes(worker)) run(worker).catch(() => undefined);
-    await Promise.all(survivors.map(run));
-    return survivors;
-  }
 
   it.each([
     { name: "a transformer", definition: transformer(6, 8), batchSize: 16, worlds: worldsOf([3], [2, 8]) },
@@ -119,10 +68,12 @@ suite("a user's model", () => {
   ])("has one state, to the bit, on any number of workers: $name", async ({ definition, batchSize, worlds }) => {
     const [epochs, steps] = batchSize === 16 ? [1, 6] : [5, 5];
     const task = taskWith(batchSize, epochs);
-    const states = (await trainOn(definition, task, 1)).map(({ replica }) => digest(replica));
+    const onExecution = (execution: Execution) => executions.push(execution);
+    const engine = await createEngine({ preferred: "native", threads: 1, onExecution });
+    const states = (await trainOn(engine, definition, task, 1, created)).map(({ replica }) => digest(replica));
     expect(executions.filter(({ pass }) => pass === "gradients").map(({ engine }) => engine)).toEqual(["graph"]);
     for (const world of worlds) {
-      const survivors = await trainOn(definition, task, world, world === 3 ? "member-1" : undefined);
+      const survivors = await trainOn(engine, definition, task, world, created, world === 3 ? "member-1" : undefined);
       expect(survivors.map(({ outcomes }) => outcomes.length)).toEqual(survivors.map(() => steps));
       states.push(...survivors.map(({ replica }) => digest(replica)));
     }
