@@ -25,8 +25,7 @@ const served: Readonly<Record<string, RegExp>> = {
   events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules|TestEventPattern|.*EventBus.*)$/,
   logs: /^(?:.*LogGroups?|.*LogStreams?|.*LogEvents)$/,
   scheduler: /./,
-  batch:
-    /^(?:(?:Submit|Describe|List|Terminate|Cancel)Jobs?|Describe.*|(?:Create|Update|Delete)JobQueue|.*JobDefinition)$/,
+  batch: /^(?:(?:Submit|Describe|List|Terminate)Jobs?|Describe.*|(?:Create|Update)JobQueue|RegisterJobDefinition)$/,
   lambda: /^(?:Invoke|ListFunctions|GetFunction|GetFunctionConfiguration)$/,
   sns: /^(?:Publish|.*Topic.*|Subscribe|Unsubscribe|ListSubscriptions.*)$/,
   sts: /^(?:AssumeRole|GetCallerIdentity)$/,

@@ -25,7 +25,7 @@ export function describeJob(job: Job, summary: StatusSummary): Record<string, un
     },
     startedAt: job.startedAt,
     stoppedAt: job.stoppedAt,
-    dependsOn: job.dependsOn,
+    dependsOn: [],
     jobDefinition: job.definition,
     parameters: job.parameters,
     container: describeContainer(job),
@@ -36,7 +36,7 @@ export function describeJob(job: Job, summary: StatusSummary): Record<string, un
     tags: job.tags,
     propagateTags: job.propagateTags,
     platformCapabilities: ["EC2"],
-    isCancelled: job.cancelled ?? false,
+    isCancelled: false,
     isTerminated: job.terminated !== undefined,
   };
 }

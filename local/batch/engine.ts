@@ -2,7 +2,6 @@ import { processStart } from "../../adapters/files/process-start";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { EventSink } from "../service";
-import { Dependencies } from "./dependencies";
 import { clientError } from "./errors";
 import { nextByFairShare } from "./fair-share";
 import { Gang } from "./gang";
@@ -28,11 +27,10 @@ interface Placed extends Pick<Need, "vcpus" | "gpus"> {
 
 const timedOut = "Job attempt duration exceeded timeout";
 
-/** Moves jobs through their states: dependencies, placement, attempts and their ends. */
+/** Moves jobs through their states: placement, attempts and their ends. */
 export class Engine {
   private readonly runner: Runner;
   private readonly gang: Gang;
-  private readonly dependencies: Dependencies;
   /** The RUNNABLE jobs of each queue, oldest first. A gang is one job. */
   private readonly waiting = new Map<string, Map<string, Job>>();
   private readonly placed = new Map<string, Placed>();
@@ -45,7 +43,6 @@ export class Engine {
     private readonly resources: Resources,
     private readonly options: EngineOptions,
   ) {
-    this.dependencies = new Dependencies(book);
     this.runner = new Runner(book, options, {
       running: (job) => this.onRunning(job),
       ended: (job, ending) => {
@@ -66,7 +63,7 @@ export class Engine {
   recover(): void {
     for (const job of [...this.book.current()]) {
       if (job.status === "RUNNABLE" && job.kind !== "node") this.enqueue(job);
-      else if (job.status === "SUBMITTED" || job.status === "PENDING") this.admit(job);
+      else if (job.status === "SUBMITTED") this.admit(job);
       else if (job.status === "STARTING" || job.status === "RUNNING") this.recoverRunning(job);
     }
     for (const job of [...this.book.current()]) if (job.kind === "array") this.updateArray(job);
@@ -78,16 +75,6 @@ export class Engine {
     for (const job of jobs) this.book.add(job);
     for (const job of jobs) this.admit(job);
     this.dispatch();
-  }
-
-  /** Ends jobs that have not started. Running and ended jobs are not changed. */
-  cancel(job: Job, reason: string): void {
-    const children = job.kind === "array" ? this.book.children(job) : [];
-    for (const child of children) this.cancel(child, reason);
-    const started = job.status === "STARTING" || job.status === "RUNNING" || isFinal(job.status);
-    if (started || (job.kind === "array" && children.some(({ status }) => !isFinal(status)))) return;
-    this.book.update(job, { cancelled: true });
-    this.end(job, reason);
   }
 
   terminate(job: Job, reason: string): void {
@@ -149,25 +136,11 @@ export class Engine {
     await this.runner.close();
   }
 
-  /** Moves a job that waits for its dependencies to its next state, if they allow it. */
+  /** Moves a submitted job to its next state. */
   private admit(job: Job): void {
-    if (job.status !== "SUBMITTED" && job.status !== "PENDING") return;
-    if (job.kind === "node") {
-      if (job.status === "SUBMITTED") this.book.move(job, "RUNNABLE");
-      return;
-    }
-    if (job.kind === "array") {
-      if (job.status === "SUBMITTED") this.book.move(job, "PENDING");
-      return;
-    }
-    const readiness = this.dependencies.readiness(job);
-    if (readiness === "failed") this.end(job, "Dependent Job failed");
-    else if (readiness === "waiting") {
-      if (job.status === "SUBMITTED") this.book.move(job, "PENDING");
-    } else {
-      this.book.move(job, "RUNNABLE");
-      this.enqueue(job);
-    }
+    if (job.kind === "array") this.book.move(job, "PENDING");
+    else this.book.move(job, "RUNNABLE");
+    if (job.kind !== "array" && job.kind !== "node") this.enqueue(job);
   }
 
   private enqueue(job: Job): void {
@@ -299,7 +272,6 @@ export class Engine {
   private conclude(job: Job, status: "SUCCEEDED" | "FAILED", changes: Partial<Job>): void {
     this.book.move(job, status, changes);
     if (job.kind === "array-child") this.updateArray(this.book.get(job.parent!)!);
-    for (const dependent of this.dependencies.dependents(job)) this.admit(dependent);
   }
 
   /** Updates an array job. It ends when its last child ends, and fails if one of them has failed. */

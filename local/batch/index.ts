@@ -5,7 +5,7 @@ import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
 import type { StoredService } from "../service";
 import { serveJson } from "../wire";
-import { find, handleTags, operations } from "./api";
+import { find, operations } from "./api";
 import { Engine } from "./engine";
 import { clientError } from "./errors";
 import { JobBook } from "./job-book";
@@ -70,15 +70,9 @@ export function createBatch(options: BatchOptions): BatchService {
     handle: (request, response, caller) =>
       serveJson(request, response, protocol, async (body) => {
         await ready;
-        const { pathname, searchParams } = new URL(request.url ?? "/", "http://batch");
+        const { pathname } = new URL(request.url ?? "/", "http://batch");
         const name = /^\/v1\/([a-z]+)$/.exec(pathname)?.[1] ?? "";
         if (caller) for (const access of batchAccesses(name, body)) caller.authorize(access);
-        if (pathname.startsWith("/v1/tags/")) {
-          const arn = decodeURIComponent(pathname.slice("/v1/tags/".length));
-          const answer = handleTags(backend, request.method, arn, body, searchParams.getAll("tagKeys"));
-          await store.flush();
-          return answer;
-        }
         const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
         if (!operation) throw clientError(`The embedded Batch does not implement ${request.method} ${pathname}.`);
         const answer = operation(backend, body);

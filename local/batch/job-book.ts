@@ -121,7 +121,7 @@ export class JobBook {
   /** @param family a job without a parent, and its children */
   private release(family: readonly Job[]): void {
     for (const { jobId } of family) this.active.delete(jobId);
-    const [{ attempts, containerProperties, dependsOn, nodeProperties, parameters, retryStrategy, tags, ...listed }] =
+    const [{ attempts, containerProperties, nodeProperties, parameters, retryStrategy, tags, ...listed }] =
       family as readonly [Job];
     this.summaries.delete(listed.jobId);
     this.ended.set(listed.jobId, listed);

@@ -8,7 +8,7 @@ import type { JobDefinition, NodeProperties } from "./types";
 
 type Input = z.infer<typeof schemas.registerJobDefinition>;
 
-/** Job definitions and their revisions. A revision changes only from ACTIVE to INACTIVE. */
+/** Job definitions and their revisions. A revision does not change. */
 export class JobDefinitions {
   /** The revisions by name, the first one first. */
   private readonly byName = new Map<string, JobDefinition[]>();
@@ -50,13 +50,6 @@ export class JobDefinitions {
     const found = revision === undefined ? revisions.at(-1) : revisions.find((d) => String(d.revision) === revision);
     if (!found) throw clientError(`JobDefinition ${reference} is not found or not active. Register it first.`);
     return found;
-  }
-
-  deregister(reference: string): void {
-    const definition = { ...this.find(reference), status: "INACTIVE" } as const;
-    const revisions = this.byName.get(definition.jobDefinitionName)!;
-    revisions[revisions.findIndex(({ revision }) => revision === definition.revision)] = definition;
-    this.save(definition);
   }
 
   /** Returns the matching revisions, the latest one first. */

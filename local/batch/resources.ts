@@ -54,23 +54,6 @@ export class Resources {
     return this.setEnvironment({ ...input, computeEnvironmentArn: arn, state: input.state ?? "ENABLED" });
   }
 
-  updateEnvironment(input: Input<"updateComputeEnvironment">): ComputeEnvironment {
-    const old = this.environment(input.computeEnvironment);
-    if (!old) throw clientError(`${input.computeEnvironment} does not exist`);
-    const computeResources = old.computeResources && { ...old.computeResources, ...input.computeResources };
-    return this.setEnvironment({ ...old, state: input.state ?? old.state, computeResources });
-  }
-
-  deleteEnvironment(reference: string): void {
-    const environment = this.environment(reference);
-    if (!environment) return;
-    if (environment.state === "ENABLED") throw clientError("Cannot delete, state must be DISABLED.");
-    const user = this.queuesByPriority().find((queue) => this.environmentsOf(queue).includes(environment));
-    if (user) throw clientError(`Cannot delete, found existing JobQueue relationship: ${user.jobQueueName}.`);
-    this.environments.delete(environment.computeEnvironmentName);
-    this.store.delete(`ce!${environment.computeEnvironmentName}`);
-  }
-
   createQueue(input: Input<"createJobQueue">): JobQueue {
     const { jobQueueName: name } = input;
     if (this.queues.has(name)) throw clientError("Object already exists");
@@ -83,22 +66,9 @@ export class Resources {
     return this.setQueue({ ...old, ...changes });
   }
 
-  deleteQueue(reference: string): void {
-    const queue = this.queue(reference);
-    if (!queue) return;
-    if (queue.state === "ENABLED") throw clientError("Cannot delete, state must be DISABLED.");
-    this.queues.delete(queue.jobQueueName);
-    this.store.delete(`jq!${queue.jobQueueName}`);
-  }
-
   createPolicy(input: Input<"createSchedulingPolicy">): SchedulingPolicy {
     if (this.policies.has(input.name)) throw clientError("Object already exists");
     return this.setPolicy({ ...input, arn: batchArn(`scheduling-policy/${input.name}`) });
-  }
-
-  deletePolicy(arn: string): void {
-    this.policies.delete(nameOf(arn));
-    this.store.delete(`sp!${nameOf(arn)}`);
   }
 
   describeEnvironments(references: readonly string[] | undefined): readonly object[] {

@@ -72,11 +72,6 @@ export const nodeProperties = z.object({
     .max(5),
 });
 
-export const dependency = z.object({
-  jobId: z.string().optional(),
-  type: z.enum(["N_TO_N", "SEQUENTIAL"]).optional(),
-});
-
 export const fairsharePolicy = z.object({
   shareDecaySeconds: z.number().int().min(0).optional(),
   computeReservation: z.number().int().min(0).max(99).optional(),
@@ -109,7 +104,7 @@ export const schemas = {
       .optional(),
     schedulingPriorityOverride: z.number().int().min(0).max(9999).optional(),
     arrayProperties: z.object({ size: z.number().int().min(2).max(10_000).optional() }).optional(),
-    dependsOn: z.array(dependency).max(20).optional(),
+    dependsOn: z.array(z.unknown()).max(0, "is not implemented by the embedded Batch").optional(),
     parameters: stringMap.optional(),
     containerOverrides: overrides.optional(),
     nodeOverrides: z
@@ -148,11 +143,6 @@ export const schemas = {
       .optional(),
     serviceRole: z.string().optional(),
     tags,
-  }),
-  updateComputeEnvironment: z.object({
-    computeEnvironment: z.string(),
-    state: state.optional(),
-    computeResources: z.looseObject({ maxvCpus: z.number().int().min(0).optional() }).optional(),
   }),
   createJobQueue: z.looseObject({
     jobQueueName: name,

@@ -3,15 +3,7 @@ import type * as z from "zod";
 import { nodeContainers, parseRange, resolveContainer, withNodes } from "./container";
 import { clientError } from "./errors";
 import type { schemas } from "./schemas";
-import type {
-  ContainerOverrides,
-  ContainerProperties,
-  Dependency,
-  Job,
-  JobDefinition,
-  JobQueue,
-  NodeProperties,
-} from "./types";
+import type { ContainerOverrides, ContainerProperties, Job, JobDefinition, JobQueue, NodeProperties } from "./types";
 
 export type SubmitInput = z.infer<typeof schemas.submitJob>;
 
@@ -19,8 +11,6 @@ export interface SubmitContext {
   readonly queue: JobQueue | undefined;
   readonly definition: JobDefinition;
   readonly now: number;
-  /** Returns the kind and size of an existing job. */
-  readonly job: (jobId: string) => Pick<Job, "kind" | "size"> | undefined;
 }
 
 /** Batch's limit on all overrides together, in bytes. */
@@ -33,7 +23,6 @@ export function makeJobs(input: SubmitInput, context: SubmitContext): readonly J
   if (queue.state !== "ENABLED") throw clientError(`JobQueue ${queue.jobQueueName} is DISABLED and takes no jobs.`);
   checkShare(input, queue);
   checkOverrides(input);
-  checkDependencies(input, context);
   const parameters = { ...definition.parameters, ...input.parameters };
   const base: Job = {
     jobId: randomUUID(),
@@ -44,7 +33,6 @@ export function makeJobs(input: SubmitInput, context: SubmitContext): readonly J
     createdAt: context.now,
     shareIdentifier: input.shareIdentifier,
     schedulingPriority: input.schedulingPriorityOverride ?? definition.schedulingPriority ?? 0,
-    dependsOn: input.dependsOn ?? [],
     parameters,
     retryStrategy: input.retryStrategy ?? definition.retryStrategy ?? {},
     timeoutSeconds: (input.timeout ?? definition.timeout)?.attemptDurationSeconds,
@@ -98,8 +86,7 @@ function withChildren(
 ): readonly Job[] {
   const { nodeProperties: _, ...shared } = parent;
   const children = Array.from({ length: size }, (_, index): Job => {
-    const dependsOn: readonly Dependency[] = [];
-    return { ...shared, ...child(index), jobId: `${parent.jobId}${mark}${index}`, parent: parent.jobId, dependsOn };
+    return { ...shared, ...child(index), jobId: `${parent.jobId}${mark}${index}`, parent: parent.jobId };
   });
   return [parent, ...children];
 }
@@ -121,23 +108,5 @@ function checkOverrides({ containerOverrides, nodeOverrides }: SubmitInput): voi
     throw clientError(
       `Container overrides length is ${size} bytes, but must be at most ${overridesLimit}. Pass a reference instead.`,
     );
-  }
-}
-
-function checkDependencies({ dependsOn = [], arrayProperties }: SubmitInput, context: SubmitContext): void {
-  const size = arrayProperties?.size;
-  for (const { jobId, type } of dependsOn) {
-    if (type === "SEQUENTIAL") {
-      if (size === undefined || jobId)
-        throw clientError("A SEQUENTIAL dependency is an array job's on itself, without a jobId.");
-      continue;
-    }
-    const found = jobId === undefined ? undefined : context.job(jobId);
-    if (!found) throw clientError(`Job ${jobId ?? "(no jobId)"}, which dependsOn names, does not exist.`);
-    if (type === "N_TO_N" && (size === undefined || found.kind !== "array" || found.size !== size)) {
-      throw clientError(
-        `An N_TO_N dependency joins array jobs of one size; this one has size ${size}, job ${jobId} has ${found.size ?? "none"}.`,
-      );
-    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Shape } from "../../core/shapes";
 import type { Clock } from "../clock";
 import type { EventSink, LogAppender } from "../service";
-import type { container, dependency, fairsharePolicy, nodeProperties, overrides, retryStrategy } from "./schemas";
+import type { container, fairsharePolicy, nodeProperties, overrides, retryStrategy } from "./schemas";
 
 /** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {
@@ -62,8 +62,6 @@ export interface JobDefinition {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-export type Dependency = Shape<typeof dependency>;
-
 /** The end of one attempt's container, with the fields of `DescribeJobs`. */
 export interface Ending {
   /** Undefined if no container ran to its end. */
@@ -110,12 +108,11 @@ export interface Job {
   readonly mainNode?: number;
   readonly shareIdentifier?: string;
   readonly schedulingPriority: number;
-  readonly dependsOn: readonly Dependency[];
   readonly parameters: Readonly<Record<string, string>>;
   readonly retryStrategy: RetryStrategy;
   readonly timeoutSeconds?: number;
   readonly propagateTags: boolean;
-  tags: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, string>>;
   /** For jobs that run a process. */
   readonly containerProperties?: ContainerProperties;
   /** For multi-node parents. */
@@ -130,15 +127,14 @@ export interface Job {
   hostInterruption?: { readonly time: string; readonly endsAt: number };
   /** The compute environment that the job was placed in. */
   computeEnvironment?: string;
-  /** The reason given to TerminateJob or CancelJob. Such a job is never retried. */
+  /** The reason given to TerminateJob. Such a job is never retried. */
   terminated?: string;
-  cancelled?: boolean;
 }
 
 /** The fields of a job that ListJobs needs. */
 export type ListedJob = Omit<
   Job,
-  "attempts" | "containerProperties" | "dependsOn" | "nodeProperties" | "parameters" | "retryStrategy" | "tags"
+  "attempts" | "containerProperties" | "nodeProperties" | "parameters" | "retryStrategy" | "tags"
 >;
 
 export interface ComputeEnvironment {

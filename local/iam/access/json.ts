@@ -32,8 +32,6 @@ export function batchAccesses(operation: string, body: Body): readonly Access[] 
       ];
     case "terminatejob":
       return [{ action: "batch:TerminateJob", resource: arn("batch", `job/${text(body, "jobId")}`) }];
-    case "canceljob":
-      return [{ action: "batch:CancelJob", resource: arn("batch", `job/${text(body, "jobId")}`) }];
     case "describejobdefinitions":
       return [{ action: "batch:DescribeJobDefinitions", resource: "*" }];
     case "describejobs":

@@ -13,7 +13,6 @@ const job = (jobId: string, kind: JobKind, more: Partial<Job> = {}): Job => ({
   definition: "trainer:1",
   createdAt: 1,
   schedulingPriority: 0,
-  dependsOn: [],
   parameters: {},
   retryStrategy: {},
   propagateTags: false,

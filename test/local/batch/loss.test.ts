@@ -108,11 +108,13 @@ describe("loss of hosts", () => {
     const running = await cloud.submit(script, { retryStrategy: spotOnly });
     const once = await cloud.submit("sleep 60");
     const array = await cloud.submit(script, { arrayProperties: { size: 2 }, retryStrategy: spotOnly });
-    const waiting = await cloud.submit("true", { dependsOn: [{ jobId: running }] });
     const container = { image: "sh", command: [script], vcpus: 1, memory: 4 };
     const nodeProperties = { numNodes: 2, mainNode: 1, nodeRangeProperties: [{ targetNodes: "0:", container }] };
     await cloud.define({ jobDefinitionName: "gang", type: "multinode", nodeProperties });
     const gang = await cloud.submit("", { jobDefinition: "gang", retryStrategy: spotOnly });
+    // Needs all vCPUs of its compute environment.
+    const resourceRequirements = [{ type: "VCPU" as const, value: "64" }];
+    const waiting = await cloud.submit("", { containerOverrides: { command: ["true"], resourceRequirements } });
     const up = [running, once, `${array}:0`, `${array}:1`, `${gang}#0`, `${gang}#1`];
     const pids = (await Promise.all(up.map((id) => cloud.until(id, "RUNNING")))).map(pidOf);
     await cloud.stop();

@@ -2,9 +2,6 @@ import {
   CreateComputeEnvironmentCommand,
   CreateJobQueueCommand,
   CreateSchedulingPolicyCommand,
-  DeleteComputeEnvironmentCommand,
-  DeleteJobQueueCommand,
-  DeregisterJobDefinitionCommand,
   DescribeComputeEnvironmentsCommand,
   DescribeJobDefinitionsCommand,
   DescribeJobQueuesCommand,
@@ -12,7 +9,6 @@ import {
   RegisterJobDefinitionCommand,
   type SubmitJobCommandInput,
   TerminateJobCommand,
-  UpdateComputeEnvironmentCommand,
   UpdateJobQueueCommand,
 } from "@aws-sdk/client-batch";
 import { BatchCloud } from "./cloud";
@@ -41,11 +37,6 @@ describe("compute environments and queues", () => {
     ]);
     const { computeEnvironments } = await cloud.client.send(new DescribeComputeEnvironmentsCommand({}));
     expect(computeEnvironments?.map(({ computeEnvironmentName: name }) => name).sort()).toEqual(["spot", "steady"]);
-    const remove = () => cloud.client.send(new DeleteComputeEnvironmentCommand({ computeEnvironment: "spot" }));
-    await expect(remove()).rejects.toThrow(/must be DISABLED/);
-    await cloud.client.send(new UpdateComputeEnvironmentCommand({ computeEnvironment: "spot", state: "DISABLED" }));
-    await expect(remove()).rejects.toThrow(/JobQueue relationship/);
-    await cloud.client.send(new UpdateComputeEnvironmentCommand({ computeEnvironment: "spot", state: "ENABLED" }));
   });
 
   it("limit concurrent jobs, first in, first out", async () => {
@@ -70,21 +61,14 @@ describe("compute environments and queues", () => {
     await cloud.until(large, "RUNNABLE");
     while (!(await cloud.job(large)).statusReason?.startsWith("MISCONFIGURATION"))
       await new Promise((tick) => setTimeout(tick, 5));
-    await cloud.client.send(
-      new UpdateComputeEnvironmentCommand({ computeEnvironment: "narrow", computeResources: { maxvCpus: 2 } }),
-    );
-    expect((await cloud.ended(large)).status).toBe("SUCCEEDED");
+    await cloud.client.send(new TerminateJobCommand({ jobId: large, reason: "never" }));
   });
 
-  it("deleting a queue ends its jobs", async () => {
+  it("a disabled queue takes no jobs", async () => {
     const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "steady" }];
     await cloud.client.send(new CreateJobQueueCommand({ jobQueueName: "brief", priority: 1, computeEnvironmentOrder }));
-    const id = await cloud.submit("sleep 60", { jobQueue: "brief" });
-    await cloud.until(id, "RUNNING");
     await cloud.client.send(new UpdateJobQueueCommand({ jobQueue: "brief", state: "DISABLED" }));
     await expect(cloud.submit("true", { jobQueue: "brief" })).rejects.toThrow(/DISABLED/);
-    await cloud.client.send(new DeleteJobQueueCommand({ jobQueue: "brief" }));
-    expect(await cloud.ended(id)).toMatchObject({ status: "FAILED", statusReason: "JobQueue deleted" });
   });
 
   it("a fair-share queue requires a share identifier and prefers the share with the least use", async () => {
@@ -128,16 +112,17 @@ describe("job definitions", () => {
     const said = async (jobDefinition: string) =>
       cloud.output(await cloud.ended(await cloud.submit("", { jobDefinition })));
     expect([await said("d"), await said("d:1"), await said(arns[0]!)]).toEqual([["two"], ["one"], ["one"]]);
-    await cloud.client.send(new DeregisterJobDefinitionCommand({ jobDefinition: "d:2" }));
-    expect(await said("d")).toEqual(["one"]);
-    await expect(cloud.submit("", { jobDefinition: "d:2" })).rejects.toThrow(/not active/);
+    await expect(cloud.submit("", { jobDefinition: "d:3" })).rejects.toThrow(/not active/);
     const active = await cloud.client.send(
       new DescribeJobDefinitionsCommand({ jobDefinitionName: "d", status: "ACTIVE" }),
     );
-    expect(active.jobDefinitions).toMatchObject([{ revision: 1, status: "ACTIVE", type: "container" }]);
+    expect(active.jobDefinitions).toMatchObject([
+      { revision: 2, status: "ACTIVE", type: "container" },
+      { revision: 1 },
+    ]);
     expect(
       (await cloud.client.send(new DescribeJobDefinitionsCommand({ jobDefinitions: [arns[1]!] }))).jobDefinitions,
-    ).toMatchObject([{ revision: 2, status: "INACTIVE" }]);
+    ).toMatchObject([{ revision: 2, status: "ACTIVE" }]);
     expect(await cloud.define({ jobDefinitionName: "d", containerProperties: container("three") })).toMatch(/:3$/);
   });
 
@@ -162,8 +147,7 @@ describe("bad submissions", () => {
     ["a name that is none", { jobName: "a b" }, /jobName/],
     ["an array of one", { arrayProperties: { size: 1 } }, /arrayProperties\.size \(it is 1\)/],
     ["a timeout below 60 s", { timeout: { attemptDurationSeconds: 59 } }, /attemptDurationSeconds \(it is 59\)/],
-    ["an unknown dependency", { dependsOn: [{ jobId: "none" }] }, /does not exist/],
-    ["a sequence that is no array", { dependsOn: [{ type: "SEQUENTIAL" }] }, /SEQUENTIAL/],
+    ["a dependency", { dependsOn: [{ jobId: "none" }] }, /dependsOn .* is not implemented/],
     ["overrides past 8 KiB", { containerOverrides: { command: ["x".repeat(8200)] } }, /8192/],
     ["node overrides of a plain job", { nodeOverrides: { numNodes: 2 } }, /nodeOverrides/],
     [

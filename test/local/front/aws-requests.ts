@@ -256,7 +256,6 @@ function batchRequest(endpoint: string, operation: string): PortRequest {
       { action: "batch:SubmitJob", resource: arn("batch", `job-definition/${jobDefinitions.single}`) },
     ],
     terminatejob: [{ action: "batch:TerminateJob", resource: job }],
-    canceljob: [{ action: "batch:CancelJob", resource: job }],
     describejobdefinitions: [{ action: "batch:DescribeJobDefinitions", resource: "*" }],
     describejobs: [{ action: "batch:DescribeJobs", resource: "*" }],
     listjobs: [{ action: "batch:ListJobs", resource: "*" }],
