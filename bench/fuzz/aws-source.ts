@@ -21,7 +21,7 @@ const served: Readonly<Record<string, RegExp>> = {
   dynamodb: /^(?:.*Item.*|Query|Scan|.*Table|ListTables|.*TimeToLive|.*TagsOfResource|.*Tag.*Resource)$/,
   s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,
   states:
-    /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory|Validate.*|.*agResource)$/,
+    /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory)$/,
   events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules|TestEventPattern|.*EventBus.*)$/,
   logs: /^(?:.*LogGroups?|.*LogStreams?|.*LogEvents)$/,
   scheduler: /./,

@@ -1,9 +1,7 @@
 /** The service's error codes, named as in the API reference. */
 export type ServiceErrorCode =
-  | "ConflictException"
   | "ExecutionAlreadyExists"
   | "ExecutionDoesNotExist"
-  | "ExecutionNotRedrivable"
   | "InternalFailure"
   | "InvalidArn"
   | "InvalidDefinition"
@@ -12,7 +10,6 @@ export type ServiceErrorCode =
   | "InvalidOutput"
   | "InvalidToken"
   | "MissingRequiredParameter"
-  | "ResourceNotFound"
   | "SerializationException"
   | "StateMachineAlreadyExists"
   | "StateMachineDeleting"
@@ -20,7 +17,6 @@ export type ServiceErrorCode =
   | "StateMachineTypeNotSupported"
   | "TaskDoesNotExist"
   | "TaskTimedOut"
-  | "TooManyTags"
   | "UnknownOperationException"
   | "ValidationException";
 

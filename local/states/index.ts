@@ -11,8 +11,8 @@ export interface StepFunctionsOptions {
   /** The service's own directory. It is created if it does not exist. Only one process at a time may use it. */
   readonly dataDirectory: string;
   /** The functions that Lambda tasks call. */
-  readonly functions: FunctionInvoker;
-  /** Receives "Step Functions Execution Status Change" events and the events of `events:putEvents` tasks. */
+  readonly functions: Pick<FunctionInvoker, "invoke">;
+  /** Receives "Step Functions Execution Status Change" events. */
   readonly events: EventSink;
   readonly clock?: Clock;
   /** The directory of the store's seal. The default is the data directory. */

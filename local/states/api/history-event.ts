@@ -1,7 +1,6 @@
 import { region } from "../../account";
 import { type MapRun, mapRunResource } from "../engine/map-run";
 import type { Json } from "../json";
-import { parseResource } from "../resource";
 import { type Fact, isHidden, type LogRecord, type ScheduledTask } from "../store/log-record";
 
 /** A history event in the API: its type, and its details under the key for that type. */
@@ -28,27 +27,18 @@ function scheduled(task: ScheduledTask, data: boolean): Shown {
     ...(task.timeoutSeconds !== undefined && { timeoutInSeconds: task.timeoutSeconds }),
     ...(task.heartbeatSeconds !== undefined && { heartbeatInSeconds: task.heartbeatSeconds }),
   };
-  if (isFunction(task.resource)) {
-    const details = { resource: task.resource, ...text("input", task.parameters, data), ...limits };
-    return ["LambdaFunctionScheduled", "lambdaFunctionScheduled", details];
-  }
   const parameters = data ? JSON.stringify(task.parameters) : "";
   return ["TaskScheduled", "taskScheduled", { ...parts(task.resource), region, parameters, ...limits }];
 }
 
-const isFunction = (resource: string): boolean => parseResource(resource)?.kind === "function";
-
-/** Builds an event of a task. Tasks with bare function ARNs have their own event types. */
+/** Builds an event of a task. */
 function task(
   resource: string,
   what: "Started" | "Submitted" | "Succeeded" | "Failed" | "TimedOut",
   details: object,
 ): Shown {
   if (resource === mapRunResource) return [`MapRun${what}`, `mapRun${what}`, what === "Failed" ? { ...details } : {}];
-  if (!isFunction(resource)) return [`Task${what}`, `task${what}`, { ...parts(resource), ...details }];
-  return what === "Started"
-    ? ["LambdaFunctionStarted"]
-    : [`LambdaFunction${what}`, `lambdaFunction${what}`, { ...details }];
+  return [`Task${what}`, `task${what}`, { ...parts(resource), ...details }];
 }
 
 function show(fact: Fact, roleArn: string, data: boolean): Shown {

@@ -11,7 +11,6 @@ import * as executions from "./executions";
 import { Input } from "./input";
 import * as machines from "./machines";
 import type { Api, Operation } from "./operation";
-import * as tags from "./tags";
 import * as tasks from "./tasks";
 
 export const operations: Readonly<Record<string, Operation>> = {
@@ -20,7 +19,6 @@ export const operations: Readonly<Record<string, Operation>> = {
   DescribeStateMachine: machines.describeStateMachine,
   ListStateMachines: machines.listStateMachines,
   DeleteStateMachine: machines.deleteStateMachine,
-  ValidateStateMachineDefinition: machines.validateStateMachineDefinition,
   StartExecution: executions.startExecution,
   DescribeExecution: executions.describeExecution,
   StopExecution: executions.stopExecution,
@@ -30,9 +28,6 @@ export const operations: Readonly<Record<string, Operation>> = {
   SendTaskSuccess: tasks.sendTaskSuccess,
   SendTaskFailure: tasks.sendTaskFailure,
   SendTaskHeartbeat: tasks.sendTaskHeartbeat,
-  ListTagsForResource: tags.listTagsForResource,
-  TagResource: tags.tagResource,
-  UntagResource: tags.untagResource,
 };
 
 const targetPrefix = "AWSStepFunctions.";

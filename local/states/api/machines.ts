@@ -7,7 +7,6 @@ import { isObject, type JsonObject } from "../json";
 import type { MachineRecord } from "../store/records";
 import { checkedName, type Input, nextToken } from "./input";
 import { findMachine, type Operation } from "./operation";
-import { readTags } from "./tags";
 
 function checkedDefinition(input: Input): string {
   const definition = input.string("definition", { max: 1_048_576 });
@@ -32,6 +31,9 @@ function refuseUnimplemented(input: Input): void {
       "Customer managed keys are not implemented by the embedded Step Functions",
     );
   }
+  if (input.has("tags")) {
+    throw new ServiceError("ValidationException", "Tags are not implemented by the embedded Step Functions");
+  }
   if (input.boolean("publish", false)) {
     throw new ServiceError(
       "ValidationException",
@@ -47,7 +49,7 @@ const option = (input: Input, name: string): JsonObject | undefined => {
 const noLogging: JsonObject = { level: "OFF", includeExecutionData: false };
 const noTracing: JsonObject = { enabled: false };
 
-/** Returns whether two creations of the same name are equal. Tags and role do not matter. */
+/** Returns whether two creations of the same name are equal. The role does not matter. */
 const sameCreation = (a: MachineRecord, b: MachineRecord): boolean =>
   [a, b]
     .map(({ definition, logging, tracing }) => JSON.stringify([definition, logging, tracing]))
@@ -66,7 +68,6 @@ export const createStateMachine: Operation = async (input, api) => {
     updatedAt: now,
     logging: option(input, "loggingConfiguration") ?? noLogging,
     tracing: option(input, "tracingConfiguration") ?? noTracing,
-    tags: readTags(input),
   };
   return api.exclusively(name, async () => {
     const known = await api.store.machine(name);
@@ -150,11 +151,4 @@ export const deleteStateMachine: Operation = async (input, api) => {
   });
   await api.finishDeletion(name);
   return {};
-};
-
-export const validateStateMachineDefinition: Operation = async (input) => {
-  const limit = input.maxResults();
-  const diagnostics = validateDefinition(input.string("definition", { min: 0, max: 1_048_576 }));
-  const result = diagnostics.length === 0 ? "OK" : "FAIL";
-  return { result, diagnostics: diagnostics.slice(0, limit), truncated: diagnostics.length > limit };
 };

@@ -1,4 +1,4 @@
-/** A finding about a definition, as in ValidateStateMachineDefinition. */
+/** A finding about a definition, with the code that AWS gives it. */
 export interface Diagnostic {
   readonly severity: "ERROR";
   readonly code: DiagnosticCode;

@@ -1,6 +1,6 @@
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
 import { expressionIn } from "../query/template";
-import { implementedResources, parseResource } from "../resource";
+import { resources } from "../resource";
 import type { StateType } from "../types";
 import { checkAssign, checkTemplate } from "./expressions";
 import { allowedFields, isStateType, required, stateTypes, unimplementedFields } from "./fields";
@@ -85,10 +85,10 @@ function checkCount(value: Json, least: number, at: string, report: Report): voi
 
 function checkResource(resource: Json | undefined, report: Report, at: string): void {
   if (resource === undefined) return;
-  if (typeof resource === "string" && parseResource(resource)) return;
+  if (typeof resource === "string" && resources.includes(resource)) return;
   report.add(
     `${at}/Resource`,
-    `The resource '${String(resource)}' is not implemented by the embedded Step Functions. Implemented: ${implementedResources}`,
+    `The resource '${String(resource)}' is not implemented by the embedded Step Functions. Implemented: ${resources.join(", ")}`,
   );
 }
 

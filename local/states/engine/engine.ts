@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock";
+import type { EventSink, FunctionInvoker } from "../../service";
 import { executionArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
@@ -11,7 +12,7 @@ import { record } from "./log";
 import { childDefinition, type MapRun, runMap } from "./map-run";
 import { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
-import type { Integrations, Outcome } from "./tasks/invoke";
+import type { Outcome } from "./tasks/invoke";
 import { rootThread } from "./thread";
 import { readToken } from "./token";
 
@@ -38,11 +39,11 @@ export class Engine {
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
-    integrations: Integrations,
+    { functions, events }: { readonly functions: Pick<FunctionInvoker, "invoke">; readonly events: EventSink },
   ) {
-    this.outbox = new Outbox(store, integrations.events, clock);
+    this.outbox = new Outbox(store, events, clock);
     this.services = {
-      ...integrations,
+      functions,
       store,
       clock,
       outbox: this.outbox,

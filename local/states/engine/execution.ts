@@ -1,5 +1,5 @@
 import { at, type Clock } from "../../clock";
-import { executionArn, stateMachineArn } from "../arns";
+import type { FunctionInvoker } from "../../service";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import type { FailureDetails, LogRecord } from "../store/log-record";
@@ -13,11 +13,12 @@ import { type MapRun, mapRunResource } from "./map-run";
 import type { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
 import { step } from "./step";
-import { type Integrations, invoke, type Outcome } from "./tasks/invoke";
+import { invoke, type Outcome } from "./tasks/invoke";
 import { type ExecutionState, rootThread, type TaskPhase, type Thread } from "./thread";
 import { makeToken } from "./token";
 
-export interface ExecutionServices extends Integrations {
+export interface ExecutionServices {
+  readonly functions: Pick<FunctionInvoker, "invoke">;
   readonly store: Store;
   readonly clock: Clock;
   readonly outbox: Outbox;
@@ -129,9 +130,7 @@ export class Execution implements View {
   private invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome> {
     const { resource, parameters } = phase.task;
     if (resource === mapRunResource) return this.services.runMap(this, parameters as unknown as MapRun, signal);
-    const { machine, name } = this.summary;
-    const origin = [stateMachineArn(machine), executionArn(machine, name)];
-    return invoke(phase.task, this.services, origin, signal);
+    return invoke(phase.task, this.services.functions, signal);
   }
 
   private async settle(id: string, phase: TaskPhase, outcome: Outcome): Promise<void> {

@@ -13,7 +13,6 @@ export interface MachineRecord {
   readonly updatedAt: number;
   readonly logging: JsonObject;
   readonly tracing: JsonObject;
-  readonly tags: Readonly<Record<string, string>>;
 }
 
 export interface ExecutionSummary {

@@ -137,18 +137,6 @@ describe("in a flow", () => {
     expect(await run(jsonata({ A, P, E }))).toEqual({ sums: [101, 102], leaked: false });
   });
 
-  it("shows a task of a function's ARN as a Lambda function's in the history", async () => {
-    const Resource = "arn:aws:lambda:us-east-1:000000000000:function:echo";
-    const A = { Type: "Task", Resource, Arguments: { a: 1 }, TimeoutSeconds: 5, End: true };
-    const events = await states.history((await states.run(jsonata({ A }))).executionArn as string);
-    expect(events.map(({ type }) => type)).toEqual([
-      ...["ExecutionStarted", "TaskStateEntered", "LambdaFunctionScheduled", "LambdaFunctionStarted"],
-      ...["LambdaFunctionSucceeded", "TaskStateExited", "ExecutionSucceeded"],
-    ]);
-    const scheduled = { input: '{"a":1}', timeoutInSeconds: 5 };
-    expect(events[2]?.lambdaFunctionScheduledEventDetails).toMatchObject(scheduled);
-  });
-
   it("gives a task its Arguments and sees its result in Output and Assign", async () => {
     const A = lambda("echo", {
       Arguments: {

@@ -157,29 +157,8 @@ describe("events", () => {
   });
 });
 
-describe("other integrations", () => {
-  it("a Lambda function is called asynchronously", async () => {
-    const A = {
-      Type: "Task",
-      Resource: "arn:aws:states:::lambda:invoke",
-      Arguments: { FunctionName: "ask", InvocationType: "Event", Payload: { n: 1 } },
-      Output: "{% $states.result.StatusCode %}",
-      End: true,
-    };
-    expect(output(await states.run(jsonata({ A })))).toBe(202);
-    expect(states.invokedAsync).toEqual([{ name: "ask", payload: { n: 1 } }]);
-  });
-
-  it("events are put on the bus", async () => {
-    const Entries = [{ Source: "app", DetailType: "Done", Detail: { n: "{% $states.input.n %}" } }];
-    const A = { Type: "Task", Resource: "arn:aws:states:::events:putEvents", Arguments: { Entries }, End: true };
-    const done = await states.run(jsonata({ A }), { n: 1 });
-    expect(output(done)).toMatchObject({ FailedEntryCount: 0, Entries: [{ EventId: expect.any(String) }] });
-    expect(states.events.find(({ source }) => source === "app")).toEqual({
-      source: "app",
-      detailType: "Done",
-      detail: { n: 1 },
-      resources: [done.stateMachineArn, done.executionArn],
-    });
-  });
+it("a function that is called asynchronously is not implemented", async () => {
+  const Arguments = { FunctionName: "ask", InvocationType: "Event" };
+  const A = { Type: "Task", Resource: "arn:aws:states:::lambda:invoke", Arguments, End: true };
+  expect(await states.run(jsonata({ A }))).toMatchObject({ status: "FAILED", error: "States.Runtime" });
 });

@@ -93,7 +93,7 @@ describe("a definition is refused for", () => {
     [
       "a resource that is not implemented",
       jsonata({ ...task, Resource: "arn:aws:states:::batch:submitJob.sync" }),
-      "/States/S/Resource: The resource 'arn:aws:states:::batch:submitJob.sync' is not implemented by the embedded Step Functions. Implemented: arn:aws:states:::lambda:invoke, arn:aws:states:::lambda:invoke.waitForTaskToken, arn:aws:states:::events:putEvents, a Lambda function's ARN",
+      "/States/S/Resource: The resource 'arn:aws:states:::batch:submitJob.sync' is not implemented by the embedded Step Functions. Implemented: arn:aws:states:::lambda:invoke, arn:aws:states:::lambda:invoke.waitForTaskToken",
     ],
     [
       "credentials",
@@ -276,15 +276,6 @@ describe("a definition is accepted", () => {
         {},
         { T: pass },
       ),
-    ],
-    [
-      "a bare function",
-      jsonata({
-        Type: "Task",
-        Resource: "arn:aws:lambda:us-east-1:000000000000:function:f:live",
-        Arguments: { a: "{% $states.input.b %}" },
-        End: true,
-      }),
     ],
     [
       "a Map",

@@ -29,7 +29,6 @@ async function main(): Promise<void> {
           return { functionError: "Unhandled", payload: { errorType: "Flaky" } };
         return { payload: { n: Number(n) + 1 } };
       },
-      async invokeAsync() {},
     },
     events: { put: ({ detail }) => say({ status: (detail as { status: string }).status }) },
   });

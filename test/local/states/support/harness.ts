@@ -23,7 +23,7 @@ export class FunctionFailure {
   constructor(readonly payload: unknown) {}
 }
 
-export function invoker(handlers: Handlers, async: unknown[] = []): FunctionInvoker {
+export function invoker(handlers: Handlers): Pick<FunctionInvoker, "invoke"> {
   return {
     async invoke(name, payload, signal): Promise<FunctionResult> {
       const handler = handlers[name];
@@ -33,9 +33,6 @@ export function invoker(handlers: Handlers, async: unknown[] = []): FunctionInvo
       return result instanceof FunctionFailure
         ? { payload: result.payload, functionError: "Unhandled" }
         : { payload: result };
-    },
-    async invokeAsync(name, payload) {
-      async.push({ name, payload });
     },
   };
 }
@@ -47,7 +44,6 @@ export interface Harness {
   readonly directory: string;
   readonly endpoint: string;
   readonly events: EmittedEvent[];
-  readonly invokedAsync: unknown[];
   /** Creates a machine and starts it. Returns the execution's ARN. */
   start(definition: object, input?: unknown, name?: string): Promise<string>;
   /** Lets everything settle, then advances the clock by that many milliseconds, and stops at every timer. */
@@ -74,10 +70,9 @@ export async function open(
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "states-"));
   const clock = options.clock ?? new FakeClock();
   const events: EmittedEvent[] = [];
-  const invokedAsync: unknown[] = [];
   const service = await createStepFunctions({
     dataDirectory: directory,
-    functions: invoker(handlers, invokedAsync),
+    functions: invoker(handlers),
     events: { put: (event) => events.push(event) },
     clock,
   });
@@ -97,7 +92,7 @@ export async function open(
   }
 
   const harness: Harness = {
-    ...{ client, service, clock, directory, endpoint, events, invokedAsync },
+    ...{ client, service, clock, directory, endpoint, events },
     async start(definition, input = {}, name) {
       machines += 1;
       const { stateMachineArn } = await client.send(
