@@ -22,7 +22,7 @@ const served: Readonly<Record<string, RegExp>> = {
   s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,
   states:
     /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory)$/,
-  events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules|TestEventPattern|.*EventBus.*)$/,
+  events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules)$/,
   logs: /^(?:.*LogGroups?|.*LogStreams?|.*LogEvents)$/,
   scheduler: /./,
   batch: /^(?:(?:Submit|Describe|List|Terminate)Jobs?|Describe.*|(?:Create|Update)JobQueue|RegisterJobDefinition)$/,

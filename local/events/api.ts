@@ -3,9 +3,8 @@ import { ExpressionError, parseExpression } from "../../core/schedules/expressio
 import type { Clock } from "../clock";
 import { operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
-import { matchesPattern } from "./pattern";
-import { invalidPattern, parsePattern } from "./pattern-rules";
-import { defaultBusArn, isDefaultBus, putEvents } from "./put-events";
+import { parsePattern } from "./pattern-rules";
+import { isDefaultBus, putEvents } from "./put-events";
 import { noRule, type Rule, type Rules, ruleArn, type Target } from "./rules";
 import { targetKind } from "./target";
 
@@ -62,11 +61,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     const { page, NextToken } = takePage(found, body["NextToken"], body["Limit"]);
     return { Rules: page.map(describe), NextToken };
   },
-  ListRuleNamesByTarget({ rules }, body) {
-    const names = rules.all().filter(({ targets }) => targets.some(({ Arn }) => Arn === body["TargetArn"]));
-    const { page, NextToken } = takePage(names, body["NextToken"], body["Limit"]);
-    return { RuleNames: page.map(({ Name }) => Name), NextToken };
-  },
 
   async PutTargets({ rules }, body) {
     const rule = find(rules, body["Rule"]);
@@ -100,13 +94,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     const { page, NextToken } = takePage(find(rules, body["Rule"]).targets, body["NextToken"], body["Limit"]);
     return { Targets: page, NextToken };
   },
-
-  TestEventPattern(_, body) {
-    const pattern = parsePattern(String(body["EventPattern"]));
-    return { Result: matchesPattern(pattern, parseEvent(body["Event"])) };
-  },
-  DescribeEventBus: () => ({ Name: "default", Arn: defaultBusArn }),
-  ListEventBuses: () => ({ EventBuses: [{ Name: "default", Arn: defaultBusArn }] }),
 };
 
 /** Runs an operation by its name. Every operation refuses a bus other than the default one. */
@@ -179,17 +166,4 @@ function checkTarget(target: unknown): void {
       throw validation(`Target ${Id}: JSON syntax error in its Input.`);
     }
   }
-}
-
-function parseEvent(text: unknown): object {
-  let event: unknown;
-  try {
-    event = parseJson(String(text), portLimits);
-  } catch {
-    throw invalidPattern("the event is not JSON");
-  }
-  const fields = ["id", "detail-type", "source", "account", "time", "region", "resources"];
-  const missing = isObject(event) ? fields.filter((field) => !(field in (event as object))) : fields;
-  if (missing.length > 0) throw validation(`Parameter Event is not valid. Reason: it lacks ${missing.join(", ")}.`);
-  return event as object;
 }

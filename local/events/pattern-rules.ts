@@ -3,7 +3,7 @@ import { isObject, JsonLimitError, parseJson } from "../../core/json-text";
 import { portLimits, ServiceError } from "../wire";
 import type { Pattern } from "./pattern";
 
-export function invalidPattern(reason: string): ServiceError {
+function invalidPattern(reason: string): ServiceError {
   return new ServiceError("InvalidEventPatternException", 400, `Event pattern is not valid. Reason: ${reason}`);
 }
 

@@ -77,4 +77,4 @@ export function isDefaultBus(name: unknown): boolean {
   return name === undefined || name === "default" || name === defaultBusArn;
 }
 
-export const defaultBusArn = `arn:aws:events:${region}:${account}:event-bus/default`;
+const defaultBusArn = `arn:aws:events:${region}:${account}:event-bus/default`;
