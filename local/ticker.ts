@@ -1,17 +1,21 @@
 import type { Clock } from "./clock";
+import { SerialQueue } from "./serial-queue";
 
 /**
- * Calls back for each due item by a clock that may be advanced. It keeps one timer, for the earliest item. A due item
- * is removed before its callback, which may set the next time.
+ * Fires each due item by a clock that may be advanced, one item at a time. It keeps one timer, for the earliest item. A
+ * due item is removed before it is fired, and the firing may set its next time.
  */
 export class Ticker {
   private readonly due = new Map<string, number>();
+  private readonly firings = new SerialQueue();
   private cancel: () => void = () => undefined;
   private closed = false;
 
   constructor(
     private readonly clock: Clock,
-    private readonly onDue: (id: string, dueAt: number) => void,
+    /** The name of the service in reports of failed firings. */
+    private readonly service: string,
+    private readonly fire: (id: string, dueAt: number) => Promise<void>,
   ) {}
 
   /** Sets the time of an item. `undefined` removes the item. */
@@ -26,14 +30,18 @@ export class Ticker {
     const now = this.clock.now();
     for (const [id, dueAt] of [...this.due].filter(([, time]) => time <= now).sort(([, a], [, b]) => a - b)) {
       this.due.delete(id);
-      this.onDue(id, dueAt);
+      this.firings
+        .run(() => this.fire(id, dueAt))
+        .catch((error) => process.stderr.write(`${this.service}: ${id}: ${error}\n`));
     }
     this.arm();
   }
 
-  close(): void {
+  /** Stops the timer, and waits for the current firings. */
+  async close(): Promise<void> {
     this.closed = true;
     this.cancel();
+    await this.firings.drain();
   }
 
   private arm(): void {

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock";
+import { SerialQueue } from "../serial-queue";
 import type { Context } from "./operations/context";
 import { Catalog } from "./store/catalog";
 import { Maintenance } from "./store/maintenance";
@@ -16,20 +17,12 @@ export async function openDynamoDb(dataDirectory: string, clock: Clock, seals?: 
   const catalog = await Catalog.open(store);
   const maintenance = new Maintenance(store, catalog, clock);
   await maintenance.start();
+  const changes = new SerialQueue();
   return {
-    context: { store, catalog, maintenance, clock, exclusively: serialiser() },
+    context: { store, catalog, maintenance, clock, exclusively: (change) => changes.run(change) },
     async close() {
       await maintenance.close();
       await store.close();
     },
-  };
-}
-
-function serialiser(): Context["exclusively"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => undefined);
-    return next;
   };
 }

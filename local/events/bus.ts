@@ -46,7 +46,6 @@ export class Bus {
   private readonly ticker: Ticker;
   private unrouted: BusEvent[] = [];
   private routing: Promise<void> = Promise.resolve();
-  private firing: Promise<void> = Promise.resolve();
   private open = false;
 
   constructor(private readonly options: BusOptions) {
@@ -54,11 +53,7 @@ export class Bus {
     this.journal = new Journal<BusEvent>({ path: join(dataDirectory, "events-journal.ndjson"), seals });
     this.unrouted.push(...this.journal.recover());
     this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "events" });
-    this.ticker = new Ticker(clock, (name, dueAt) => {
-      this.firing = this.firing
-        .then(() => this.fire(name, dueAt))
-        .catch((error) => void process.stderr.write(`events: rule ${name}: ${error}\n`));
-    });
+    this.ticker = new Ticker(clock, "events", (name, dueAt) => this.fire(name, dueAt));
   }
 
   /** Delivers the events that an earlier process left, then new events. */
@@ -111,8 +106,7 @@ export class Bus {
 
   async close(): Promise<void> {
     this.open = false;
-    this.ticker.close();
-    await Promise.all([this.routing, this.firing]);
+    await Promise.all([this.routing, this.ticker.close()]);
     await this.queue.close();
     this.journal.close();
   }

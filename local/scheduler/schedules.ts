@@ -36,16 +36,11 @@ export class Schedules {
   private readonly groups = new Map<string, Group>();
   private readonly queue: DurableQueue<TargetMessage>;
   private readonly ticker: Ticker;
-  private firing: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: SchedulesOptions) {
     const { clock, db, dataDirectory } = options;
     this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
-    this.ticker = new Ticker(clock, (key, dueAt) => {
-      this.firing = this.firing
-        .then(() => this.fire(key, dueAt))
-        .catch((error) => void process.stderr.write(`scheduler: ${key}: ${error}\n`));
-    });
+    this.ticker = new Ticker(clock, "scheduler", (key, dueAt) => this.fire(key, dueAt));
   }
 
   /** Loads the schedules. A firing that became due while no process ran happens now, once. */
@@ -112,8 +107,7 @@ export class Schedules {
   }
 
   async close(): Promise<void> {
-    this.ticker.close();
-    await this.firing;
+    await this.ticker.close();
     await this.queue.close();
   }
 

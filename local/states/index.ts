@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../clock";
+import { SerialQueue } from "../serial-queue";
 import type { EventSink, FunctionInvoker, Service } from "../service";
 import { handle } from "./api/http";
 import type { Api } from "./api/operation";
@@ -38,7 +39,7 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
   const { dataDirectory, functions, events, clock = systemClock, ready, seals } = options;
   const store = await Store.open(dataDirectory, seals);
   const engine = new Engine(store, clock, { functions, events });
-  const api: Api = { store, engine, clock, exclusively: turnstile(), finishDeletion };
+  const api: Api = { store, engine, clock, exclusively: changesByMachine(), finishDeletion };
 
   async function finishDeletion(name: string): Promise<void> {
     if ((await store.machine(name))?.status !== "DELETING") return;
@@ -54,9 +55,10 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
     for (const { name } of await store.machines(undefined, Number.MAX_SAFE_INTEGER)) await finishDeletion(name);
   };
   const started = ready ? ready.then(start) : start();
-  started.catch((error: unknown) =>
-    console.error(JSON.stringify({ level: "error", service: "states", error: String(error) })),
-  );
+  started.catch((error: unknown) => {
+    // A closed store interrupts the start.
+    if (!closed) console.error(JSON.stringify({ level: "error", service: "states", error: String(error) }));
+  });
   if (!ready) await started;
 
   return {
@@ -71,14 +73,16 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
   };
 }
 
-/** Creates a function that runs the jobs of one key one at a time. */
-function turnstile(): Api["exclusively"] {
-  const last = new Map<string, Promise<unknown>>();
-  return (key, job) => {
-    const done = (last.get(key) ?? Promise.resolve()).then(job, job);
-    last.set(key, done);
-    const forget = () => last.get(key) === done && last.delete(key);
-    done.then(forget, forget);
-    return done;
+/** Creates a function that runs the changes of one state machine one at a time. */
+function changesByMachine(): Api["exclusively"] {
+  const queues = new Map<string, SerialQueue>();
+  return async (machine, change) => {
+    const queue = queues.get(machine) ?? new SerialQueue();
+    queues.set(machine, queue);
+    try {
+      return await queue.run(change);
+    } finally {
+      if (queue.idle) queues.delete(machine);
+    }
   };
 }

@@ -9,7 +9,7 @@ import type { StateMachine } from "../types";
 import { Execution, type ExecutionServices } from "./execution";
 import { apply, emptyState } from "./fold";
 import { record } from "./log";
-import { childDefinition, type MapRun, runMap } from "./map-run";
+import { type Children, childDefinition, type MapRun, runMap } from "./map-run";
 import { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
 import type { Outcome } from "./tasks/invoke";
@@ -116,38 +116,39 @@ export class Engine {
     return summary;
   }
 
+  /** Runs the children of a distributed Map. They inherit role and revision of their parent. */
   private runMap({ summary, state }: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome> {
-    const { machine } = state;
-    const definition = childDefinition(machine.States, run.state);
-    const { roleArn, machineUpdatedAt, revisionId } = summary;
-    const parent = { machine: summary.machine, name: summary.name };
-    const inherited = { roleArn, machineUpdatedAt, ...(revisionId !== undefined && { revisionId }), parent };
-    return runMap(
-      run,
-      summary,
-      definition,
-      {
-        run: async (child) => {
-          const known = await this.store.execution(child);
-          if (known && known.status !== "RUNNING") return known;
-          const ended = new Promise<void>((resolve) => this.waiting.set(keyOf(child), resolve));
-          const startedAt = this.clock.now();
-          this.starting += 1;
-          try {
-            if (!known) await this.begin({ ...inherited, ...child, status: "RUNNING", startedAt });
-          } finally {
-            this.starting -= 1;
-          }
-          // The parent may have ended while the child was being written.
-          if (signal.aborted && !this.closing) await this.find(child)?.stop({});
-          if (this.find(child)) await ended;
-          return (await this.store.execution(child))!;
-        },
-        // The end of the service is not the end of the parent.
-        stop: async (child) => void (this.closing || (await this.find(child)?.stop({}))),
-      },
-      signal,
-    );
+    const { machine, name, roleArn, machineUpdatedAt, revisionId } = summary;
+    const revision = revisionId === undefined ? {} : { revisionId };
+    const inherited = { roleArn, machineUpdatedAt, ...revision, parent: { machine, name } };
+    const definition = childDefinition(state.machine.States, run.state);
+    const children: Children = {
+      run: (child) => this.runChild({ ...inherited, ...child }, signal),
+      // The end of the service is not the end of the parent.
+      stop: async (child) => void (this.closing || (await this.find(child)?.stop({}))),
+    };
+    return runMap(run, summary, definition, children, signal);
+  }
+
+  /** Starts a child, or finds the one that an earlier process started. Resolves with its end. */
+  private async runChild(
+    child: Omit<ExecutionSummary, "status" | "startedAt">,
+    signal: AbortSignal,
+  ): Promise<ExecutionSummary> {
+    const known = await this.store.execution(child);
+    if (known && known.status !== "RUNNING") return known;
+    const ended = new Promise<void>((resolve) => this.waiting.set(keyOf(child), resolve));
+    const startedAt = this.clock.now();
+    this.starting += 1;
+    try {
+      if (!known) await this.begin({ ...child, status: "RUNNING", startedAt });
+    } finally {
+      this.starting -= 1;
+    }
+    // The parent may have ended while the child was being written.
+    if (signal.aborted && !this.closing) await this.find(child)?.stop({});
+    if (this.find(child)) await ended;
+    return (await this.store.execution(child))!;
   }
 
   find = (id: Id): Execution | undefined => this.running.get(keyOf(id));

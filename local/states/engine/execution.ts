@@ -1,4 +1,5 @@
 import { at, type Clock } from "../../clock";
+import { SerialQueue } from "../../serial-queue";
 import type { FunctionInvoker } from "../../service";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
@@ -36,17 +37,13 @@ const sliceSteps = 64;
  * starts, a caller is answered, or an event is put.
  */
 export class Execution implements View {
-  private queue: Promise<unknown> = Promise.resolve();
+  private readonly jobs = new SerialQueue();
   private readonly runnable = new Set<string>();
   private readonly blocked = new Set<string>();
   private unwritten: LogRecord[] = [];
   private readonly effects: Effects;
   private stopTimer: (() => void) | undefined;
   private driving = false;
-  /** Whether the execution pauses between two slices. */
-  private yielding = false;
-  /** The number of jobs in the queue. */
-  private busy = 0;
   private halted = false;
 
   constructor(
@@ -64,7 +61,7 @@ export class Execution implements View {
   }
 
   get idle(): boolean {
-    return this.busy === 0 && !this.driving && !this.yielding;
+    return this.jobs.idle && !this.driving;
   }
 
   now = (): number => this.services.clock.now();
@@ -79,7 +76,7 @@ export class Execution implements View {
       this.stopTimer = at(this.services.clock, due, () => this.inside(() => this.end({ type: "ExecutionTimedOut" })));
     }
     for (const id of this.state.threads.keys()) this.runnable.add(id);
-    this.drive();
+    void this.drive();
   }
 
   /** Cancels timers and invocations. The log does not change. */
@@ -87,11 +84,11 @@ export class Execution implements View {
     this.halted = true;
     this.stopTimer?.();
     this.effects.cancelAll();
-    await this.queue;
+    await this.jobs.drain();
   }
 
   stop(details: FailureDetails): Promise<number> {
-    return this.enqueue(async () => {
+    return this.jobs.run(async () => {
       await this.end({ type: "ExecutionAborted", ...details });
       return this.summary.stoppedAt ?? this.now();
     });
@@ -106,11 +103,11 @@ export class Execution implements View {
   }
 
   heartbeat(token: string): Promise<void> {
-    return this.enqueue(async () => this.effects.heartbeat(this.waiting(token).thread.id));
+    return this.jobs.run(async () => this.effects.heartbeat(this.waiting(token).thread.id));
   }
 
   private answer(token: string, fact: (resource: string) => Draft["fact"]): Promise<void> {
-    return this.enqueue(async () => {
+    return this.jobs.run(async () => {
       const { thread, phase } = this.waiting(token);
       this.apply({ thread: thread.id, fact: fact(phase.task.resource) });
       await this.write();
@@ -153,30 +150,25 @@ export class Execution implements View {
 
   private wake(thread: string): void {
     this.runnable.add(thread);
-    this.drive();
+    void this.drive();
   }
 
-  private drive(): void {
+  /** Runs slices until no thread can continue. Other executions run between two slices of a long flow. */
+  private async drive(): Promise<void> {
     if (this.driving || this.halted) return;
     this.driving = true;
-    void this.enqueue(() => this.slice())
-      .then(
-        () => true,
-        () => false,
-      )
-      .then((written) => {
-        this.driving = false;
-        if (written && this.runnable.size > 0) this.driveAgain();
-      });
-  }
-
-  /** Lets other executions run between two slices of a long flow. */
-  private driveAgain(): void {
-    this.yielding = true;
-    setImmediate(() => {
-      this.yielding = false;
-      this.drive();
-    });
+    try {
+      await this.jobs.run(() => this.slice());
+      while (this.runnable.size > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.halted) break;
+        await this.jobs.run(() => this.slice());
+      }
+    } catch {
+      // A failed write, which `writeLater` repeats.
+    } finally {
+      this.driving = false;
+    }
   }
 
   /** Handles a failed write. The applied records stay in memory, invisible, until they can be written. */
@@ -249,16 +241,7 @@ export class Execution implements View {
 
   /** Runs a job without a caller. Its failure is reported, and the job is retried. */
   private inside(job: () => Promise<void>): void {
-    this.enqueue(job).catch(() => undefined);
-  }
-
-  private enqueue<T>(job: () => Promise<T>): Promise<T> {
-    this.busy += 1;
-    const done = this.queue.then(job).finally(() => {
-      this.busy -= 1;
-    });
-    this.queue = done.catch(() => undefined);
-    return done;
+    this.jobs.run(job).catch(() => undefined);
   }
 }
 

@@ -19,6 +19,8 @@ export const emptyState = (machine: StateMachine): ExecutionState => ({
   closed: false,
 });
 
+type RecordOf<T extends LogRecord["type"]> = LogRecord & { readonly type: T };
+
 interface Birth {
   readonly id: string;
   readonly index: number;
@@ -52,7 +54,7 @@ function fail(state: ExecutionState, thread: Thread, failure: Failure, joined = 
   thread.phase = { kind: "failed", failure, joined, announced: false };
 }
 
-function exited(thread: Thread, record: LogRecord & { readonly type: "StateExited" }): void {
+function exited(thread: Thread, record: RecordOf<"StateExited">): void {
   thread.variables = { ...thread.variables, ...record.assigned };
   thread.input = record.output;
   if (record.next === undefined) {
@@ -63,11 +65,12 @@ function exited(thread: Thread, record: LogRecord & { readonly type: "StateExite
   thread.phase = { kind: "ready" };
 }
 
-function startBranches(state: ExecutionState, thread: Thread, at: LogRecord, input: Json): void {
+function startBranches(thread: Thread, record: RecordOf<"ParallelStarted">, state: ExecutionState): void {
+  const { seq, id: last = 0, input } = record;
   const branches = stateOf(thread).Branches ?? [];
   const ids = branches.map((container, index) => {
-    const id = `${thread.id}/${at.seq}.${index}`;
-    state.threads.set(id, born({ id, parent: thread.id, index, container, input, last: at.id ?? 0 }));
+    const id = `${thread.id}/${seq}.${index}`;
+    state.threads.set(id, born({ id, parent: thread.id, index, container, input, last }));
     return id;
   });
   const size = branches.length;
@@ -84,11 +87,7 @@ const join = (size: number): JoinPhase => ({
   running: new Set(),
 });
 
-function startIteration(
-  state: ExecutionState,
-  thread: Thread,
-  record: LogRecord & { readonly type: "MapIterationStarted" },
-): void {
+function startIteration(thread: Thread, record: RecordOf<"MapIterationStarted">, state: ExecutionState): void {
   const { phase } = thread;
   const { ItemProcessor: container } = stateOf(thread);
   if (phase.kind !== "join" || !container) return;
@@ -111,7 +110,7 @@ function collect(state: ExecutionState, child: Thread): void {
   state.threads.delete(child.id);
 }
 
-function iterationEnded(state: ExecutionState, parent: Thread, index: number): void {
+function iterationEnded(parent: Thread, { index }: RecordOf<"MapIterationSucceeded">, state: ExecutionState): void {
   if (parent.phase.kind !== "join") return;
   for (const id of parent.phase.running) {
     const child = state.threads.get(id);
@@ -131,88 +130,92 @@ export function apply(state: ExecutionState, record: LogRecord): void {
   }
   const thread = state.threads.get(record.thread);
   if (!thread) return;
-  advance(state, thread, record);
+  (changes[record.type] as Change<LogRecord["type"]> | undefined)?.(thread, record, state);
   // AWS chains the events of a thread. The events about an iteration itself follow the iteration's last event instead.
   if (record.id !== undefined && !record.type.startsWith("MapIteration")) thread.last = record.id;
 }
 
-function advance(state: ExecutionState, thread: Thread, record: LogRecord): void {
-  switch (record.type) {
-    case "StateEntered":
-      Object.assign(thread, { phase: { kind: "entered" }, state: record.name, input: record.input });
-      Object.assign(thread, { enteredAt: record.at, enteredId: record.id ?? 0, retries: [] });
-      return;
-    case "StateExited":
-      exited(thread, record);
-      if (thread.phase.kind === "ended" && parentIsParallel(state, thread)) {
-        thread.last = record.id ?? thread.last;
-        collect(state, thread);
-      }
-      return;
-    case "WaitArmed":
-      thread.phase = { kind: "waiting", until: record.until };
-      return;
-    case "TaskScheduled":
-      thread.phase = { kind: "task", task: record, scheduledAt: record.at, started: false, submitted: false };
-      return;
-    case "TaskStarted":
-      if (thread.phase.kind === "task") thread.phase.started = true;
-      return;
-    case "TaskSubmitted":
-      if (thread.phase.kind === "task") thread.phase.submitted = true;
-      return;
-    case "TaskSucceeded":
-      thread.phase = { kind: "done", result: record.output };
-      return;
-    case "TaskTimedOut":
-      fail(state, thread, { error: "States.Timeout", cause: "", heartbeat: record.heartbeat });
-      return;
-    case "TaskFailed":
-      fail(state, thread, failureIn(record), record.resource === mapRunResource);
-      return;
-    case "EvaluationFailed":
-    case "StateFailed":
-      fail(state, thread, failureIn(record));
-      return;
-    case "RetryScheduled":
-      thread.retries[record.retrier] = (thread.retries[record.retrier] ?? 0) + 1;
-      thread.phase = { kind: "backoff", until: record.until };
-      return;
-    case "ParallelStarted":
-      startBranches(state, thread, record, record.input);
-      return;
-    case "MapStarted":
-      thread.phase = { ...join(record.items.length), items: record.items, concurrency: record.concurrency };
-      return;
-    case "MapIterationStarted":
-      startIteration(state, thread, record);
-      return;
-    case "MapIterationSucceeded":
-      iterationEnded(state, thread, record.index);
-      return;
-    case "BranchFailed":
-      thread.last = state.threads.get(record.branch)?.last ?? thread.last;
-      fail(state, thread, { ...failureIn(record), heartbeat: record.heartbeat }, true);
-      return;
-    case "ParallelSucceeded":
-    case "MapSucceeded":
-      if (thread.phase.kind === "join") thread.phase = { kind: "done", result: thread.phase.outputs };
-      return;
-    case "ParallelFailed":
-    case "MapFailed":
-      if (thread.phase.kind === "failed") thread.phase.announced = true;
-      return;
-    case "ExecutionSucceeded":
-    case "ExecutionFailed":
-    case "ExecutionAborted":
-    case "ExecutionTimedOut":
-      state.closed = true;
-      state.threads.clear();
-      return;
-    default:
-      return;
-  }
-}
+type Change<T extends LogRecord["type"]> = (thread: Thread, record: RecordOf<T>, state: ExecutionState) => void;
+
+const failed: Change<"EvaluationFailed" | "StateFailed"> = (thread, record, state) =>
+  fail(state, thread, failureIn(record));
+
+const joined: Change<"ParallelSucceeded" | "MapSucceeded"> = (thread) => {
+  if (thread.phase.kind === "join") thread.phase = { kind: "done", result: thread.phase.outputs };
+};
+
+const announced: Change<"ParallelFailed" | "MapFailed"> = (thread) => {
+  if (thread.phase.kind === "failed") thread.phase.announced = true;
+};
+
+const closed: Change<"ExecutionSucceeded" | "ExecutionFailed" | "ExecutionAborted" | "ExecutionTimedOut"> = (
+  _thread,
+  _record,
+  state,
+) => {
+  state.closed = true;
+  state.threads.clear();
+};
+
+/** The changes of the state by records. The other records only appear in the history. */
+const changes: { readonly [T in LogRecord["type"]]?: Change<T> } = {
+  StateEntered(thread, { name, input, at, id = 0 }) {
+    const entry: Partial<Thread> = {
+      phase: { kind: "entered" },
+      state: name,
+      input,
+      enteredAt: at,
+      enteredId: id,
+      retries: [],
+    };
+    Object.assign(thread, entry);
+  },
+  StateExited(thread, record, state) {
+    exited(thread, record);
+    if (thread.phase.kind !== "ended" || !parentIsParallel(state, thread)) return;
+    thread.last = record.id ?? thread.last;
+    collect(state, thread);
+  },
+  WaitArmed(thread, { until }) {
+    thread.phase = { kind: "waiting", until };
+  },
+  TaskScheduled(thread, record) {
+    thread.phase = { kind: "task", task: record, scheduledAt: record.at, submitted: false };
+  },
+  TaskSubmitted({ phase }) {
+    if (phase.kind === "task") phase.submitted = true;
+  },
+  TaskSucceeded(thread, { output }) {
+    thread.phase = { kind: "done", result: output };
+  },
+  TaskTimedOut: (thread, { heartbeat }, state) =>
+    fail(state, thread, { error: "States.Timeout", cause: "", heartbeat }),
+  TaskFailed: (thread, record, state) => fail(state, thread, failureIn(record), record.resource === mapRunResource),
+  EvaluationFailed: failed,
+  StateFailed: failed,
+  RetryScheduled(thread, { retrier, until }) {
+    thread.retries[retrier] = (thread.retries[retrier] ?? 0) + 1;
+    thread.phase = { kind: "backoff", until };
+  },
+  ParallelStarted: startBranches,
+  ParallelSucceeded: joined,
+  ParallelFailed: announced,
+  MapStarted(thread, { items, concurrency }) {
+    thread.phase = { ...join(items.length), items, concurrency };
+  },
+  MapIterationStarted: startIteration,
+  MapIterationSucceeded: iterationEnded,
+  MapSucceeded: joined,
+  MapFailed: announced,
+  BranchFailed(thread, record, state) {
+    thread.last = state.threads.get(record.branch)?.last ?? thread.last;
+    fail(state, thread, { ...failureIn(record), heartbeat: record.heartbeat }, true);
+  },
+  ExecutionSucceeded: closed,
+  ExecutionFailed: closed,
+  ExecutionAborted: closed,
+  ExecutionTimedOut: closed,
+};
 
 const failureIn = ({ error, cause }: Failure): Failure => ({
   ...(error !== undefined && { error }),

@@ -28,6 +28,7 @@ export interface Child {
   readonly definition: string;
 }
 
+/** The functions of the engine that start and stop child executions. */
 export interface Children {
   /** Starts a child, or finds the one with its name. Resolves with its end. */
   run(child: Child): Promise<ExecutionSummary>;

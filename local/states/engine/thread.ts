@@ -47,7 +47,6 @@ export interface TaskPhase {
   readonly kind: "task";
   readonly task: ScheduledTask;
   readonly scheduledAt: number;
-  started: boolean;
   /** Whether the invocation has answered. Only the token can then end the task. */
   submitted: boolean;
   /**
