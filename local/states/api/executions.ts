@@ -39,7 +39,7 @@ export const startExecution: Operation = async (input, api) => {
     if (machine.status === "DELETING") {
       throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${arn}'`);
     }
-    return api.engine.start(machine, { name, input: text, ...(traceHeader !== undefined && { traceHeader }) });
+    return api.engine.start(machine, { name, input: text, traceHeader });
   });
   return { executionArn: executionArn(summary.machine, summary.name), startDate: summary.startedAt / 1000 };
 };
@@ -50,7 +50,7 @@ const brief = (summary: ExecutionSummary) => ({
   name: summary.name,
   status: summary.status,
   startDate: summary.startedAt / 1000,
-  ...(summary.stoppedAt !== undefined && { stopDate: summary.stoppedAt / 1000 }),
+  stopDate: summary.stoppedAt === undefined ? undefined : summary.stoppedAt / 1000,
   redriveCount: 0,
 });
 
@@ -60,12 +60,12 @@ export const describeExecution: Operation = async (input, api) => {
   const { output, error, cause, traceHeader, status } = summary;
   return {
     ...brief(summary),
-    ...(data && { input: summary.input }),
+    input: data ? summary.input : undefined,
     inputDetails: { included: data },
     ...(output !== undefined && { ...(data && { output }), outputDetails: { included: data } }),
-    ...(error !== undefined && { error }),
-    ...(cause !== undefined && data && { cause }),
-    ...(traceHeader !== undefined && { traceHeader }),
+    error,
+    cause: data ? cause : undefined,
+    traceHeader,
     redriveStatus: "NOT_REDRIVABLE",
     redriveStatusReason: `Execution is ${status} and cannot be redriven`,
   };
@@ -75,8 +75,7 @@ export const stopExecution: Operation = async (input, api) => {
   const error = input.optional("error", { min: 0, max: 256 });
   const cause = input.optional("cause", { min: 0, max: 32_768 });
   const summary = await findExecution(input, api);
-  const details = { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) };
-  const stopped = await api.engine.find(summary)?.stop(details);
+  const stopped = await api.engine.find(summary)?.stop({ error, cause });
   return { stopDate: (stopped ?? summary.stoppedAt ?? api.clock.now()) / 1000 };
 };
 
@@ -126,6 +125,6 @@ export const describeStateMachineForExecution: Operation = async (input, api) =>
     roleArn: summary.roleArn,
     updateDate: summary.machineUpdatedAt / 1000,
     ...(machine && { loggingConfiguration: machine.logging, tracingConfiguration: machine.tracing }),
-    ...(summary.revisionId !== undefined && { revisionId: summary.revisionId }),
+    revisionId: summary.revisionId,
   };
 };

@@ -10,8 +10,8 @@ const text = (name: string, value: Json, data: boolean): Readonly<Record<string,
   data ? { [name]: JSON.stringify(value), [`${name}Details`]: { truncated: false } } : {};
 
 const failure = ({ error, cause }: { readonly error?: string; readonly cause?: string }) => ({
-  ...(error !== undefined && { error }),
-  ...(cause !== undefined && { cause }),
+  error,
+  cause,
 });
 
 function parts(resource: string): { readonly resourceType: string; readonly resource: string } {
@@ -23,10 +23,7 @@ function scheduled(task: ScheduledTask, data: boolean): Shown {
   if (task.resource === mapRunResource) {
     return ["MapStateStarted", "mapStateStarted", { length: (task.parameters as unknown as MapRun).inputs.length }];
   }
-  const limits = {
-    ...(task.timeoutSeconds !== undefined && { timeoutInSeconds: task.timeoutSeconds }),
-    ...(task.heartbeatSeconds !== undefined && { heartbeatInSeconds: task.heartbeatSeconds }),
-  };
+  const limits = { timeoutInSeconds: task.timeoutSeconds, heartbeatInSeconds: task.heartbeatSeconds };
   const parameters = data ? JSON.stringify(task.parameters) : "";
   return ["TaskScheduled", "taskScheduled", { ...parts(task.resource), region, parameters, ...limits }];
 }

@@ -124,7 +124,7 @@ export const describeStateMachine: Operation = async (input, api) => {
     creationDate: machine.createdAt / 1000,
     loggingConfiguration: machine.logging,
     tracingConfiguration: machine.tracing,
-    ...(machine.revisionId !== undefined && { revisionId: machine.revisionId }),
+    revisionId: machine.revisionId,
   };
 };
 

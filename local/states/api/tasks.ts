@@ -30,8 +30,7 @@ export const sendTaskFailure: Operation = async (input, api) => {
   const error = input.optional("error", { min: 0, max: 256 });
   const cause = input.optional("cause", { min: 0, max: 32_768 });
   const token = tokenOf(input);
-  const details = { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) };
-  await (await api.engine.byToken(token)).taskFailed(token, details);
+  await (await api.engine.byToken(token)).taskFailed(token, { error, cause });
   return {};
 };
 

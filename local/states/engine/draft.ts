@@ -46,7 +46,5 @@ export function exitDraft(thread: Thread, { output, assigned }: Exit, next = sta
   const { Type: state } = stateOf(thread);
   withinLimit(output, thread.state);
   if (assigned) withinLimit(assigned, thread.state);
-  const name = thread.state;
-  const fact = { type: "StateExited", state, name, output } as const;
-  return [draft(thread, { ...fact, ...(assigned && { assigned }), ...(next !== undefined && { next }) })];
+  return [draft(thread, { type: "StateExited", state, name: thread.state, output, assigned, next })];
 }

@@ -97,8 +97,8 @@ export class Engine {
       definition: machine.definition,
       roleArn: machine.roleArn,
       machineUpdatedAt: machine.updatedAt,
-      ...(machine.revisionId !== undefined && { revisionId: machine.revisionId }),
-      ...(traceHeader !== undefined && { traceHeader }),
+      revisionId: machine.revisionId,
+      traceHeader,
     };
     return this.begin(summary);
   }
@@ -119,8 +119,7 @@ export class Engine {
   /** Runs the children of a distributed Map. They inherit role and revision of their parent. */
   private runMap({ summary, state }: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome> {
     const { machine, name, roleArn, machineUpdatedAt, revisionId } = summary;
-    const revision = revisionId === undefined ? {} : { revisionId };
-    const inherited = { roleArn, machineUpdatedAt, ...revision, parent: { machine, name } };
+    const inherited = { roleArn, machineUpdatedAt, revisionId, parent: { machine, name } };
     const definition = childDefinition(state.machine.States, run.state);
     const children: Children = {
       run: (child) => this.runChild({ ...inherited, ...child }, signal),

@@ -217,10 +217,7 @@ const changes: { readonly [T in LogRecord["type"]]?: Change<T> } = {
   ExecutionTimedOut: closed,
 };
 
-const failureIn = ({ error, cause }: Failure): Failure => ({
-  ...(error !== undefined && { error }),
-  ...(cause !== undefined && { cause }),
-});
+const failureIn = ({ error, cause }: Failure): Failure => ({ error, cause });
 
 function parentIsParallel(state: ExecutionState, thread: Thread): boolean {
   const parent = thread.parent === undefined ? undefined : state.threads.get(thread.parent);

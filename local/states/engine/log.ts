@@ -30,7 +30,7 @@ export function record(state: ExecutionState, { thread, fact, previous }: Draft,
   const entry: LogRecord = {
     ...placed,
     seq: state.seq + 1,
-    ...(!isHidden(placed) && { id: state.eventId + 1 }),
+    id: isHidden(placed) ? undefined : state.eventId + 1,
     previous: detached.has(placed.type) ? 0 : chained,
     at,
     thread: full ? rootThread : thread,
@@ -51,7 +51,7 @@ export function closedSummary(summary: ExecutionSummary, entry: LogRecord): Exec
     case "ExecutionAborted": {
       const { error, cause } = entry;
       const status = entry.type === "ExecutionFailed" ? "FAILED" : "ABORTED";
-      return { ...stopped, status, ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) };
+      return { ...stopped, status, error, cause };
     }
     default:
       return summary;

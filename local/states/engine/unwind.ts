@@ -16,18 +16,16 @@ function aborted(thread: Thread, previous: number): readonly Draft[] {
 /** Handles an uncaught failure. It ends the execution, or fails the Parallel or Map that contains the thread. */
 export function abandon(state: ExecutionState, thread: Thread, failure: Failure): readonly Draft[] {
   const { error, cause } = failure;
-  const details = { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) };
   if (thread.id === rootThread) {
     // The cause of a timeout is empty in a Catch, and absent in the execution.
-    const shown = cause === "" ? { ...(error !== undefined && { error }) } : details;
-    return [{ thread: rootThread, fact: { type: "ExecutionFailed", ...shown } }];
+    return [{ thread: rootThread, fact: { type: "ExecutionFailed", error, cause: cause || undefined } }];
   }
   const parent = state.threads.get(thread.parent ?? rootThread);
   if (parent?.phase.kind !== "join") return [];
-  const heartbeat = failure.heartbeat ? { heartbeat: true } : {};
+  const heartbeat = failure.heartbeat || undefined;
   return [
     ...(parent.phase.items ? iterations(state, parent, parent.phase, thread) : branches(state, parent.phase, thread)),
-    { thread: parent.id, fact: { type: "BranchFailed", branch: thread.id, ...details, ...heartbeat } },
+    { thread: parent.id, fact: { type: "BranchFailed", branch: thread.id, error, cause, heartbeat } },
   ];
 }
 

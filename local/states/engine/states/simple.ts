@@ -18,17 +18,11 @@ async function message(scope: Scope, field: "Error" | "Cause", text?: string): P
 }
 
 export async function failState(view: View, thread: Thread): Promise<readonly Draft[]> {
-  const { Error: error, Cause: cause } = stateOf(thread);
+  const state = stateOf(thread);
   const scope = scopeOf(view, thread);
-  const named = await message(scope, "Error", error);
-  const why = await message(scope, "Cause", cause);
-  return [
-    draft(thread, {
-      type: "StateFailed",
-      ...(named !== undefined && { error: named }),
-      ...(why !== undefined && { cause: why }),
-    }),
-  ];
+  const error = await message(scope, "Error", state.Error);
+  const cause = await message(scope, "Cause", state.Cause);
+  return [draft(thread, { type: "StateFailed", error, cause })];
 }
 
 /** The maximum Wait, and the maximum timeout of a task, in seconds. */

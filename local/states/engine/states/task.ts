@@ -23,12 +23,6 @@ export async function schedule(view: View, thread: Thread): Promise<readonly Dra
   }
   const timeoutSeconds = await seconds(scope, "TimeoutSeconds", TimeoutSeconds, 1);
   const heartbeatSeconds = await seconds(scope, "HeartbeatSeconds", HeartbeatSeconds, 1);
-  const task = {
-    resource,
-    parameters,
-    ...(token !== undefined && { token }),
-    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
-    ...(heartbeatSeconds !== undefined && { heartbeatSeconds }),
-  };
+  const task = { resource, parameters, token, timeoutSeconds, heartbeatSeconds };
   return [draft(thread, { type: "TaskScheduled", ...task }), draft(thread, { type: "TaskStarted", resource })];
 }
