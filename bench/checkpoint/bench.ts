@@ -2,10 +2,12 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { ownerEnvironment } from "../../test/support/iam";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
 import { findTorch, type PeerPython } from "../support/peer-python";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import type { TrainerReport, TrainerTask } from "./protocol";
 
 /** Milliseconds of computation between the writes to the state. */
@@ -118,52 +120,34 @@ function runTorch({ python }: PeerPython, stateBytes: number): TorchReport {
 
 /** Measures the cost of a checkpoint of 500 MB to the training, against the embedded S3 in another process. */
 export async function benchCheckpoint(args: readonly string[]): Promise<void> {
-  const machine = describeMachine();
+  const report = startReport(parseOptions(args, {}).json);
   const torch = findTorch();
   const { lines, stateBytes } = await measure();
   const peer = typeof torch === "string" ? undefined : runTorch(torch, stateBytes);
-  const after = describeMachine();
-  if (args.includes("--json")) {
-    const report = {
-      machine,
-      loadAverageAfter: after.loadAverage,
-      stateBytes,
-      lines,
-      peer: peer ?? { skipped: torch },
-    };
-    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    return;
-  }
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
-  print(`${machineLine(machine)} (${after.loadAverage} at the end)`);
-  print(
+  const ms = (value: number) => `${value.toFixed(0)} ms`;
+  const share = (value: number) => `${(value * 100).toFixed(1)} %`;
+  const columns = ["", "blocked, first", "share", "blocked, later", "share", "until visible", "peak RSS", "÷ state"];
+  const cells = lines.map((line) => [
+    ...[line.name, ms(line.firstBlockedMs), share(line.firstShare), ms(line.blockedMs), share(line.share)],
+    ...[ms(line.totalMs), `${line.peakMb.toFixed(0)} MB`, line.peakOverState.toFixed(2)],
+    `${line.baseMb.toFixed(0)} MB`,
+  ]);
+  report(
+    { stateBytes, lines, peer: peer ?? { skipped: torch } },
     `state ${(stateBytes / 1e6).toFixed(0)} MB: weights and two moments; ${rounds} processes a line in alternation, ${checkpointsEach} checkpoints each`,
+    "",
+    markdownTable([...columns, "idle process"], cells),
+    "",
+    ...(peer && typeof torch !== "string" ? peerLines(peer, torch, stateBytes) : [`peer skipped: ${String(torch)}`]),
   );
-  print("");
-  print("| | blocked, first | share | blocked, later | share | until visible | peak RSS | ÷ state | idle process |");
-  print("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
-  for (const line of lines) {
-    const ms = (value: number) => `${value.toFixed(0)} ms`;
-    const share = (value: number) => `${(value * 100).toFixed(1)} %`;
-    print(
-      `| ${line.name} | ${ms(line.firstBlockedMs)} | ${share(line.firstShare)} | ${ms(line.blockedMs)} | ${share(line.share)} | ` +
-        `${ms(line.totalMs)} | ${line.peakMb.toFixed(0)} MB | ${line.peakOverState.toFixed(2)} | ${line.baseMb.toFixed(0)} MB |`,
-    );
-  }
-  print("");
-  if (peer === undefined || typeof torch === "string") {
-    print(`peer skipped: ${String(torch)}`);
-    return;
-  }
+}
+
+function peerLines(peer: TorchReport, { torch }: PeerPython, stateBytes: number): readonly string[] {
   const later = (times: readonly number[]) => `${median(times.slice(1)).toFixed(0)} ms`;
   const over = (peer.peakBytes / stateBytes).toFixed(2);
-  print(
-    `peer: PyTorch ${torch.torch}, same state, to a local folder (no digests, no upload), without the first round:`,
-  );
-  print(
+  return [
+    `peer: PyTorch ${torch}, same state, to a local folder (no digests, no upload), without the first round:`,
     `torch.save ${later(peer.save)}; distributed.checkpoint.save ${later(peer.dcpSave)}; async_save blocks ${later(peer.asyncBlocked)}`,
-  );
-  print(
     `of ${later(peer.asyncTotal)}; peak RSS ${(peer.peakBytes / 1e6).toFixed(0)} MB, ${over} × the state (idle process ${(peer.baseBytes / 1e6).toFixed(0)} MB)`,
-  );
+  ];
 }

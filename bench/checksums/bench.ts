@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { measureAll } from "../cloud/bench";
 import { bundleOf, startVariant } from "../cloud/variants";
 import { runLoad } from "../ingest/load";
 import { nativeTarget } from "../ingest/targets";
+import { parseOptions } from "../support/arguments";
 import { cpuMsOf, wholeCpuMsOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { startStack } from "../support/stack";
 import { copyWithoutChecksums } from "./copy";
 
@@ -29,35 +29,30 @@ interface Row {
  * each in pairs with a copy of the product without them.
  */
 export async function benchChecksums(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      json: { type: "boolean", default: false },
-      /** Rounds of the services' requests and of ingest. */
-      rounds: { type: "string", default: "7" },
-      /** Number of pairs of quickstarts. */
-      quickstarts: { type: "string", default: "3" },
-      /** Only the work whose name contains this text. */
-      only: { type: "string", default: "" },
-      /** The services do not wait for the disk, so that checksums are a larger share. */
-      unsynced: { type: "boolean", default: false },
-    },
+  const values = parseOptions(args, {
+    /** Rounds of the services' requests and of ingest. */
+    rounds: 7,
+    /** Number of pairs of quickstarts. */
+    quickstarts: 3,
+    /** Only the work whose name contains this text. */
+    only: "",
+    /** The services do not wait for the disk, so that checksums are a larger share. */
+    unsynced: false,
   });
-  const rounds = Number(values.rounds);
+  const { rounds, only } = values;
+  const report = startReport(values.json);
   const copy = copyWithoutChecksums();
   try {
     const sync = values.unsynced ? "unsynced" : "synced";
     const pairs = [
       { name: "metric ingest, 20 clients, 500 metrics a call", count: rounds, measure: ingest },
-      { name: "quickstart", count: Number(values.quickstarts), measure: quickstart },
+      { name: "quickstart", count: values.quickstarts, measure: quickstart },
     ];
-    const rows = [...(await measureServices(copy.directory, rounds, sync, values.only))];
+    const rows = [...(await measureServices(copy.directory, rounds, sync, only))];
     for (const { name, count, measure } of pairs) {
-      if (name.includes(values.only)) rows.push(await inPairs(name, copy.directory, count, measure));
+      if (name.includes(only)) rows.push(await inPairs(name, copy.directory, count, measure));
     }
-    const machine = describeMachine();
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, rows })}\n`);
-    else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(rows)}\n`);
+    report({ rows }, "", tableOf(rows));
   } finally {
     copy.remove();
   }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { bundleOf, startVariant, type Variant } from "./variants";
 import type { Operation } from "./work";
 
@@ -24,28 +24,23 @@ interface Row {
  * the disk, and with the services of another checkout. All run in parallel and take turns.
  */
 export async function benchCloud(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      json: { type: "boolean", default: false },
-      /** Folder of a checkout of another commit. */
-      against: { type: "string" },
-      rounds: { type: "string", default: "5" },
-      /** Operations whose name contains this text. */
-      only: { type: "string", default: "" },
-    },
+  const values = parseOptions(args, {
+    /** Folder of a checkout of another commit. */
+    against: "",
+    rounds: 5,
+    /** Operations whose name contains this text. */
+    only: "",
   });
+  const report = startReport(values.json);
   const bundle = join(__dirname, "cloud-services.js");
   const variants: Variant[] = [];
   try {
     if (values.against) variants.push(await startVariant("before", await bundleOf(values.against), "synced"));
     variants.push(await startVariant("unsynced", bundle, "unsynced"));
     variants.push(await startVariant("synced", bundle, "synced"));
-    const rows = await measureAll(variants, Math.max(1, Number(values.rounds)), values.only);
-    const machine = describeMachine();
+    const rows = await measureAll(variants, Math.max(1, values.rounds), values.only);
     const names = variants.map(({ name }) => name);
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, variants: names, rows })}\n`);
-    else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(names, rows)}\n`);
+    report({ variants: names, rows }, "", tableOf(names, rows));
   } finally {
     for (const variant of variants) variant.close();
   }

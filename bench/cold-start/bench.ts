@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { functionEnvironment } from "../../local/settings";
 import { publicTargets } from "../../platform/config";
+import { parseOptions } from "../support/arguments";
 import { builtBundles } from "../support/bundles";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 
 const trials = 7;
 
@@ -33,11 +34,9 @@ interface Row {
 
 /** Measures what a cold start loads: the size of each function's bundle, its own source files, and the time to load it. */
 export async function benchColdStart(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { json: { type: "boolean", default: false }, bundles: { type: "string" } },
-  });
-  const folder = join(resolve(values.bundles ?? builtBundles()), "lambdas");
+  const values = parseOptions(args, { bundles: "" });
+  const report = startReport(values.json);
+  const folder = join(resolve(values.bundles || builtBundles()), "lambdas");
   const cwd = mkdtempSync(join(tmpdir(), "cold-start-"));
   const env = { ...process.env, AWS_REGION: "us-east-1", ...functionEnvironment("http://127.0.0.1:1", publicTargets) };
   const load = (bundle: string) => {
@@ -59,15 +58,18 @@ export async function benchColdStart(args: readonly string[]): Promise<void> {
       };
     });
   rmSync(cwd, { recursive: true });
-  if (values.json) console.log(JSON.stringify({ machine: describeMachine(), trials, rows }));
-  else {
-    console.log(`${machineLine(describeMachine())}; median of ${trials}\n`);
-    console.log("| function | bundle | own files | load, processor | load, wall |\n| -- | --: | --: | --: | --: |");
-    for (const { name, kilobytes, files, cpuMs, wallMs } of rows)
-      console.log(
-        `| ${name} | ${Math.round(kilobytes)} KB | ${files} | ${Math.round(cpuMs)} ms | ${Math.round(wallMs)} ms |`,
-      );
-  }
+  report(
+    { trials, rows },
+    `median of ${trials}`,
+    "",
+    markdownTable(
+      ["function", "bundle, KB", "own files", "load, processor ms", "load, wall ms"],
+      rows.map(({ name, kilobytes, files, cpuMs, wallMs }) => [
+        ...[name, Math.round(kilobytes).toString(), String(files)],
+        ...[Math.round(cpuMs).toString(), Math.round(wallMs).toString()],
+      ]),
+    ),
+  );
 }
 
 /** Counts the source files of the repository in a bundle. The source map names files that give it code; packages do not count. */

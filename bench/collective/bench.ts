@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
 import { median } from "../support/median";
-import { findTorch } from "../support/peer-python";
+import { describePeer, findTorch, peerLine } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { type BenchGang, type GangMeasured, startGloo, startOurs, type Transport } from "./gangs";
 import type { Task } from "./protocol";
 import { type Line, renderTable, type Times } from "./table";
@@ -60,7 +61,7 @@ function timesOf(measured: readonly GangMeasured[]): Times {
 
 /** Measures our all-reduce over TCP loopback and over local sockets against PyTorch Gloo's over TCP loopback. */
 export async function benchCollective(args: readonly string[]): Promise<void> {
-  const machine = describeMachine();
+  const report = startReport(parseOptions(args, {}).json);
   const torch = findTorch();
   const lines: Line[] = [];
   for (const worldSize of worldSizes) {
@@ -77,17 +78,10 @@ export async function benchCollective(args: readonly string[]): Promise<void> {
       peer?.close();
     }
   }
-  const after = describeMachine();
-  if (args.includes("--json")) {
-    const peer = typeof torch === "string" ? { skipped: torch } : { name: "PyTorch Gloo", version: torch.torch };
-    process.stdout.write(`${JSON.stringify({ machine, loadAverageAfter: after.loadAverage, peer, lines }, null, 2)}\n`);
-    return;
-  }
-  process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end)\n`);
-  process.stdout.write(
-    typeof torch === "string"
-      ? `peer skipped: ${torch}\n\n`
-      : `peer: PyTorch ${torch.torch} Gloo, one thread a rank, loopback; medians over ${rounds} rounds in alternation\n\n`,
+  report(
+    { peer: describePeer(torch, "PyTorch Gloo"), lines },
+    peerLine(torch, `Gloo, one thread a rank, loopback; medians over ${rounds} rounds in alternation`),
+    "",
+    renderTable(lines),
   );
-  process.stdout.write(`${renderTable(lines)}\n`);
 }

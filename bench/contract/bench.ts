@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { checkContract } from "../../adapters/duckdb/contract/check";
@@ -7,9 +6,10 @@ import { quoteText } from "../../adapters/duckdb/session";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { parseDataContract } from "../../core/datasets/contract/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
-import { describeMachine, machineLine } from "../support/machine";
-import { median } from "../support/median";
-import { markdownTable } from "../support/table";
+import { parseOptions } from "../support/arguments";
+import { runPeerScript } from "../support/peer-python";
+import { alternate, comparison, type Round } from "../support/peer-rounds";
+import { startReport } from "../support/report";
 
 const file = join(process.cwd(), "node_modules/vega-datasets/data/flights-3m.parquet");
 const rowCount = 3_000_000;
@@ -39,50 +39,31 @@ const contract = parseDataContract(`rules:
   - {rule: statistic, column: delay, statistic: mean, minimum: 0, maximum: 20}
 `);
 
-interface Round {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
+interface CountedRound extends Round {
   readonly counts: readonly (number | null)[];
 }
 
 /** Compares a profile and twelve rules with polars. `--rounds N` (5), `--json` for machines. */
 export async function benchContract(args: readonly string[]): Promise<void> {
-  const rounds = Number(args.includes("--rounds") ? args[args.indexOf("--rounds") + 1] : 5);
+  const { rounds, json } = parseOptions(args, { rounds: 5 });
   if (!fs.existsSync(file)) throw new Error(`${file} is not there: npm install`);
-  const own: Round[] = [];
-  const peers: Round[] = [];
-  let reason = "";
-  for (let round = 0; round < rounds; round += 1) {
-    own.push(await measure());
-    const peer = runPeer();
-    if (typeof peer === "string") reason = peer;
-    else peers.push(peer);
-  }
-  const counts = own[0]!.counts;
-  const different = peers[0]?.counts.findIndex((count, rule) => count !== counts[rule]) ?? -1;
-  if (different >= 0)
-    throw new Error(`rule ${different}: ${counts[different]} rows, but polars ${peers[0]!.counts[different]}`);
-  const middle = (all: readonly Round[], of: "seconds" | "cpuSeconds") => median(all.map((one) => one[of]));
-  const machine = describeMachine();
-  if (args.includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ machine, rounds, own, peers, ...(reason ? { reason } : {}) })}\n`);
-    return;
-  }
-  const row = (name: string, all: readonly Round[]) => [
-    name,
-    middle(all, "seconds").toFixed(2),
-    middle(all, "cpuSeconds").toFixed(2),
-    peers.length === 0 ? "–" : (middle(all, "seconds") / middle(peers, "seconds")).toFixed(2),
-  ];
-  process.stdout.write(
-    `${machineLine(machine)}\nprofile of 5 columns and ${contract.rules.length} rules, ${rowCount} rows, median of ${rounds}\n\n${markdownTable(
-      ["", "seconds", "processor seconds", "× polars"],
-      [row("ringmaster", own), ...(peers.length === 0 ? [] : [row("polars", peers)])],
-    )}\n${reason}`,
+  const report = startReport(json);
+  const measured = await alternate(rounds, measure, () =>
+    runPeerScript<CountedRound>("contract/polars_profile.py", [file]),
+  );
+  const [own, peer] = [measured.own[0]!.counts, measured.peers[0]?.counts];
+  const different = peer?.findIndex((count, rule) => count !== own[rule]) ?? -1;
+  if (different >= 0) throw new Error(`rule ${different}: ${own[different]} rows, but polars ${peer![different]}`);
+  report(
+    { rounds, ...measured },
+    `profile of 5 columns and ${contract.rules.length} rules, ${rowCount} rows, median of ${rounds}`,
+    "",
+    comparison(measured, "polars"),
+    ...(measured.reason ? [measured.reason] : []),
   );
 }
 
-async function measure(): Promise<Round> {
+async function measure(): Promise<CountedRound> {
   const [start, cpu] = [performance.now(), process.cpuUsage()];
   await withDuckDb((session) => profileColumns(session, `read_parquet(${quoteText(file)})`, schema, rowCount));
   const context = {
@@ -91,24 +72,15 @@ async function measure(): Promise<Round> {
     others: new Map(),
     objects: { getContent: neverRead },
   };
-  const report = await checkContract(contract, { schema, rowCount, files: [file] }, context);
+  const checked = await checkContract(contract, { schema, rowCount, files: [file] }, context);
   const { user, system } = process.cpuUsage(cpu);
   return {
     seconds: (performance.now() - start) / 1_000,
     cpuSeconds: (user + system) / 1e6,
-    counts: report.outcomes.map(({ rows }) => rows ?? null),
+    counts: checked.outcomes.map(({ rows }) => rows ?? null),
   };
 }
 
 function neverRead(): Promise<Uint8Array> {
   throw new Error("no rule reads another version");
-}
-
-/** Runs polars in a process of its own; its time does not include the start. */
-function runPeer(): Round | string {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
-  const script = join(process.cwd(), "bench", "contract", "polars_profile.py");
-  const { status, stdout, stderr } = spawnSync(python, [script, file], { encoding: "utf8" });
-  if (status === 0) return JSON.parse(stdout) as Round;
-  return `polars was not measured; RINGMASTER_PEERS_PYTHON names a Python that has it: ${stderr.trim().split("\n").at(-1)}\n`;
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
+import { startReport } from "../support/report";
 import { type CampaignResult, type Counts, mergeCounts, runCampaign, totalOf } from "./campaign";
 import { damageKinds } from "./damage";
 import { outcomes } from "./subject";
@@ -11,66 +11,40 @@ import { outcomes } from "./subject";
  * without an error. The target is none.
  */
 export async function benchCorruption(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      cases: { type: "string", default: "10000" },
-      seed: { type: "string", default: "1" },
-      /** The number of the first case; with `--cases` one more, it repeats one case. */
-      from: { type: "string", default: "0" },
-      processes: { type: "string", default: String(availableParallelism()) },
-      /** For a child process: it runs every n-th case, and prints its result as JSON. */
-      stride: { type: "string" },
-      /** Damages only the classes whose names contain this text. */
-      only: { type: "string", default: "" },
-      /** Damages the data directory of a whole stack: some seconds per case. */
-      stack: { type: "boolean", default: false },
-      unverified: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
+  const { cases, seed, from, processes, stride, json, ...damage } = parseOptions(args, {
+    cases: 10_000,
+    seed: 1,
+    /** The number of the first case; with `--cases` one more, it repeats one case. */
+    from: 0,
+    processes: availableParallelism(),
+    /** For a child process: it runs every n-th case, and prints its result as JSON. */
+    stride: "",
+    /** Damages only the classes whose names contain this text. */
+    only: "",
+    /** Damages the data directory of a whole stack: some seconds per case. */
+    stack: false,
+    unverified: false,
   });
-  const [cases, seed, from, processes] = [values.cases, values.seed, values.from, values.processes].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const options = { cases, seed, only: values.only, stack: values.stack, unverified: values.unverified };
-  if (values.stride !== undefined) {
-    const result = await runCampaign({ ...options, from, stride: Number(values.stride) });
+  if (stride !== "") {
+    const result = await runCampaign({ cases, seed, from, ...damage, stride: Number(stride) });
     process.stdout.write(JSON.stringify(result));
     return;
   }
-  const machine = describeMachine();
+  const report = startReport(json);
   const startedAt = Date.now();
   const results = await Promise.all(
     Array.from({ length: processes }, (_, i) => {
-      const own = [
-        "--cases",
-        values.cases,
-        "--seed",
-        values.seed,
-        "--from",
-        String(from + i),
-        "--stride",
-        String(processes),
-        "--only",
-        values.only,
-      ];
-      return runChild([...own, ...(values.stack ? ["--stack"] : []), ...(values.unverified ? ["--unverified"] : [])]);
+      const own = { cases, seed, from: from + i, stride: processes, only: damage.only };
+      const flags = (["stack", "unverified"] as const).filter((flag) => damage[flag]).map((flag) => `--${flag}`);
+      return runChild([...Object.entries(own).flatMap(([name, value]) => [`--${name}`, String(value)]), ...flags]);
     }),
   );
   const counts = mergeCounts(results.map((result) => result.counts));
   const findings = results.flatMap((result) => result.findings);
   const seconds = (Date.now() - startedAt) / 1000;
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed, seconds, counts, findings }, null, 2)}\n`);
-  else {
-    for (const finding of findings.slice(0, 20)) process.stdout.write(`${JSON.stringify(finding)}\n`);
-    process.stdout.write(
-      `${machineLine(machine)}, seed ${seed}, ${totalOf(counts)} cases in ${Math.round(seconds)} s\n`,
-    );
-    process.stdout.write(`${tableOf(counts)}\n`);
-  }
+  const heading = `seed ${seed}, ${totalOf(counts)} cases in ${Math.round(seconds)} s`;
+  const shown = findings.slice(0, 20).map((finding) => JSON.stringify(finding));
+  report({ seed, seconds, counts, findings }, heading, ...shown, tableOf(counts));
   if (totalOf(counts, "silent") > 0) process.exitCode = 1;
 }
 

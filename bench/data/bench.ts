@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { runNode, startStack } from "../support/stack";
+import { markdownTable } from "../support/table";
 
 interface RunRecord {
   readonly backend?: string;
@@ -43,16 +44,9 @@ const percent = (shares: readonly number[]) =>
  * shares are the metrics that every run records.
  */
 export async function benchData(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      workers: { type: "string", default: "2" },
-      runs: { type: "string", default: "3" },
-      json: { type: "boolean" },
-    },
-  });
-  const workers = Number(values.workers);
-  const machine = describeMachine();
+  const values = parseOptions(args, { workers: 2, runs: 3 });
+  const { workers } = values;
+  const report = startReport(values.json);
   const stack = startStack();
   try {
     const example = join(process.cwd(), "examples", "flights");
@@ -60,7 +54,7 @@ export async function benchData(args: readonly string[]): Promise<void> {
     runNode(join(example, "prepare.js"), file);
     stack.ringmaster(["datasets", "push", "flights", "--file", file, "--schema", join(example, "schema.yaml")]);
     const lines: Line[] = [];
-    for (let seed = 1; seed <= Number(values.runs); seed += 1) {
+    for (let seed = 1; seed <= values.runs; seed += 1) {
       const settings = [`seed=${seed}`, `resources.workers=${workers}`].flatMap((set) => ["--set", set]);
       const record = stack.ringmaster(
         ["submit", join(example, "job.yaml"), "--wait", ...settings],
@@ -68,29 +62,20 @@ export async function benchData(args: readonly string[]): Promise<void> {
       ) as RunRecord;
       lines.push(lineOf(workers, record));
     }
-    report(lines, Boolean(values.json), machine);
+    const worst = median(lines.map(({ dataWait }) => Math.max(...dataWait)));
+    const cells = lines.map((line, index) => [
+      ...[String(index + 1), line.backend, String(line.workers), String(line.steps), percent(line.dataWait)],
+      ...[percent(line.communication), String(Math.round(line.samplesPerSecond[0] ?? 0))],
+    ]);
+    const columns = ["run", "backend", "workers", "steps", "data wait, by worker", "communication", "samples/s"];
+    report(
+      { lines, medianOfWorst: worst },
+      "",
+      markdownTable(columns, cells),
+      "",
+      `median over runs of the worst worker's data wait: ${percent([worst])} (target: at most 5 %)`,
+    );
   } finally {
     stack.close();
   }
-}
-
-function report(lines: readonly Line[], json: boolean, machine: ReturnType<typeof describeMachine>): void {
-  const worst = lines.map(({ dataWait }) => Math.max(...dataWait));
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ machine, lines, medianOfWorst: median(worst) }, null, 2)}\n`);
-    return;
-  }
-  process.stdout.write(
-    `${machineLine(machine)}\n\n| run | backend | workers | steps | data wait, by worker | communication | samples/s |\n`,
-  );
-  process.stdout.write("| --: | --- | --: | --: | --: | --: | --: |\n");
-  lines.forEach(({ backend, workers, steps, dataWait, communication, samplesPerSecond }, index) => {
-    const pace = Math.round(samplesPerSecond[0] ?? 0);
-    process.stdout.write(
-      `| ${index + 1} | ${backend} | ${workers} | ${steps} | ${percent(dataWait)} | ${percent(communication)} | ${pace} |\n`,
-    );
-  });
-  process.stdout.write(
-    `\nmedian over runs of the worst worker's data wait: ${percent([median(worst)])} (target: at most 5 %)\n`,
-  );
 }

@@ -4,7 +4,8 @@ import type { ServedRow } from "../../core/drift/served-batch";
 import { normalDraw, uniformDraws } from "../../core/evaluation/draws";
 import { monitorDefinition } from "../../core/monitors/shapes";
 import { numbersVersion } from "../../test/core/drift/columns-source";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 
 const rows = 5_000;
@@ -15,9 +16,8 @@ const features = 50;
  * of features and predictions. `--windows N` (1,000), `--seed N`, `--json` for machines.
  */
 export async function benchDrift(args: readonly string[]): Promise<void> {
-  const given = (option: string, otherwise: number) =>
-    args.includes(option) ? Number(args[args.indexOf(option) + 1]) : otherwise;
-  const [windows, seed] = [given("--windows", 1_000), given("--seed", 20_260_101)];
+  const { windows, seed, json } = parseOptions(args, { windows: 1_000, seed: 20_260_101 });
+  const report = startReport(json);
   const target = { type: "model", model: "bench", everyRows: rows } as const;
   const { thresholds } = monitorDefinition.parse({ name: "bench", target });
   const draw = uniformDraws(seed);
@@ -68,22 +68,19 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
     if (same.severity) alarms += 1;
     if (same.multivariate?.severity) together += 1;
     const shifted = window % features;
-    const report = await measure(Array.from({ length: features }, (_shift, index) => (index === shifted ? 0.25 : 0)));
-    if (report.severity) found += 1;
-    if (report.columns[shifted]?.severity) detected += 1;
-    if (report.multivariate?.severity) foundTogether += 1;
-    wrong += report.columns.filter(({ severity }, index) => severity && index !== shifted).length;
+    const drifted = await measure(Array.from({ length: features }, (_shift, index) => (index === shifted ? 0.25 : 0)));
+    if (drifted.severity) found += 1;
+    if (drifted.columns[shifted]?.severity) detected += 1;
+    if (drifted.multivariate?.severity) foundTogether += 1;
+    wrong += drifted.columns.filter(({ severity }, index) => severity && index !== shifted).length;
     if (window % 10 === 9 && process.stderr.isTTY) process.stderr.write(`${window + 1} of ${windows} windows\r`);
   }
-  const machine = describeMachine();
-  if (args.includes("--json")) {
-    const counts = { alarms, together, found, detected, foundTogether, wrong };
-    process.stdout.write(`${JSON.stringify({ machine, windows, ...counts })}\n`);
-    return;
-  }
   const share = (count: number) => `${((100 * count) / windows).toFixed(1)} %`;
-  process.stdout.write(
-    `${machineLine(machine)}\n${windows} windows of ${rows} rows and ${features} features, each against a baseline of as many rows\n\n${markdownTable(
+  report(
+    { windows, alarms, together, found, detected, foundTogether, wrong },
+    `${windows} windows of ${rows} rows and ${features} features, each against a baseline of as many rows`,
+    "",
+    markdownTable(
       ["check", "target", "measured"],
       [
         ["windows without drift that raise an alarm", "≤ 5 %", share(alarms)],
@@ -93,6 +90,6 @@ export async function benchDrift(args: readonly string[]): Promise<void> {
         ["– found by the test of all columns together", "–", share(foundTogether)],
         ["other features reported in the same window, mean", "–", (wrong / windows).toFixed(4)],
       ],
-    )}\n`,
+    ),
   );
 }

@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { createJsonClient, type JsonClient } from "../records/clients";
 import { runContent } from "../records/ways";
+import { parseOptions } from "../support/arguments";
 import { processTimeOf, residentMiB } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
+import { runPeerScript } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { type BenchStack, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -26,34 +26,23 @@ interface Row {
  * SQLite store: `search_runs`, then a call for the history of each metric of each run, over fewer runs.
  */
 export async function benchExport(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      runs: { type: "string", default: "10000" },
-      points: { type: "string", default: "100" },
-      "peer-runs": { type: "string", default: "500" },
-    },
-  });
-  const [runs, points] = [Number(values.runs), Number(values.points)];
+  const values = parseOptions(args, { runs: 10_000, points: 100, peerRuns: 500 });
+  const { runs, points } = values;
+  const report = startReport(values.json);
   const stack = startStack();
   const client = createJsonClient(stack.api, fillsAtOnce);
   try {
     await fill(client, runs, points);
     const rows: Row[] = [];
     for (const format of ["parquet", "csv"]) rows.push(exported(stack, format, runs, runs * points));
-    const peer = mlflow(Number(values["peer-runs"]), points);
-    if (typeof peer === "string") process.stdout.write(`no peer: ${peer}\n`);
-    else rows.push(peer);
-    process.stdout.write(`${machineLine(describeMachine())}\n\n`);
-    process.stdout.write(
-      markdownTable(
-        ["export", "runs", "points", "s", "CPU s", "points/s", ""],
-        rows.map((row) => [
-          ...[row.what, String(row.runs), String(row.points), row.seconds.toFixed(1), row.cpuSeconds.toFixed(1)],
-          ...[(row.points / row.seconds).toFixed(0), row.note],
-        ]),
-      ),
-    );
+    const peer = mlflow(values.peerRuns, points);
+    if (typeof peer !== "string") rows.push(peer);
+    const cells = rows.map((row) => [
+      ...[row.what, String(row.runs), String(row.points), row.seconds.toFixed(1), row.cpuSeconds.toFixed(1)],
+      ...[(row.points / row.seconds).toFixed(0), row.note],
+    ]);
+    const columns = ["export", "runs", "points", "s", "CPU s", "points/s", ""];
+    report({ rows }, typeof peer === "string" ? `no peer: ${peer}` : "", "", markdownTable(columns, cells));
   } finally {
     client.close();
     stack.close();
@@ -99,15 +88,13 @@ function exported(stack: BenchStack, format: string, runs: number, points: numbe
 }
 
 function mlflow(runs: number, points: number): Row | string {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
-  const script = join("bench", "export", "mlflow_export.py");
-  const { status, stdout, stderr } = spawnSync(python, [script, String(runs), String(points)], { encoding: "utf8" });
-  if (status !== 0) return `MLflow: ${stderr.trim().split("\n").at(-1)}`;
-  const { version, seconds, cpuSeconds, found } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "{}") as {
+  const found = runPeerScript<{
     readonly version: string;
     readonly seconds: number;
     readonly cpuSeconds: number;
     readonly found: number;
-  };
-  return { what: `MLflow ${version}, client on SQLite`, runs, points: found, seconds, cpuSeconds, note: "" };
+  }>("export/mlflow_export.py", [runs, points]);
+  if (typeof found === "string") return found;
+  const { version, seconds, cpuSeconds } = found;
+  return { what: `MLflow ${version}, client on SQLite`, runs, points: found.found, seconds, cpuSeconds, note: "" };
 }

@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { PNG } from "pngjs";
-import { checked } from "../support/arguments";
+import { checked, parseOptions } from "../support/arguments";
 import { stopWhenEnded } from "../support/ending";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -24,17 +23,10 @@ const filesInFolder = 5_000;
  * shards the second push stored: one.
  */
 export async function benchFiles(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      files: { type: "string", default: "600000" },
-      kind: { type: "string", default: "text" },
-      json: { type: "boolean" },
-    },
-  });
-  const count = Number(values.files);
+  const values = parseOptions(args, { files: 600_000, kind: "text" });
+  const { files: count } = values;
   const kind = checked("kind", values.kind, kinds);
-  const machine = describeMachine();
+  const report = startReport(values.json);
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-files-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const ended = stopWhenEnded(remove);
@@ -60,12 +52,9 @@ export async function benchFiles(args: readonly string[]): Promise<void> {
       },
       { push: "one changed", seconds: second.seconds, shards: second.pushed.shards.length, stored },
     ];
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, kind, files: count, lines }, null, 2)}\n`);
-    else {
-      const rows = lines.map((line) => [line.push, line.seconds.toFixed(1), String(line.shards), String(line.stored)]);
-      const table = markdownTable(["push", "seconds", "shards", "shards stored"], rows);
-      process.stdout.write(`${machineLine(machine)}\n\n${count} files of 1 KB (${kind})\n\n${table}\n`);
-    }
+    const rows = lines.map((line) => [line.push, line.seconds.toFixed(1), String(line.shards), String(line.stored)]);
+    const table = markdownTable(["push", "seconds", "shards", "shards stored"], rows);
+    report({ kind, files: count, lines }, "", `${count} files of 1 KB (${kind})`, "", table);
   } finally {
     stack.close();
     remove();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { ownerKeys } from "../../adapters/files/owner-keys";
+import { parseOptions } from "../support/arguments";
 import { describeMachine, machineLine } from "../support/machine";
 import { type BenchStack, startStack } from "../support/stack";
 import { type CampaignResult, runCampaign } from "./campaign";
@@ -21,17 +21,9 @@ const teams = ["red", "blue"];
  * changed.
  */
 export async function benchFuzz(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      requests: { type: "string", default: "10000" },
-      seed: { type: "string", default: "1" },
-      "in-flight": { type: "string", default: "16" },
-      json: { type: "boolean" },
-    },
-  });
+  const values = parseOptions(args, { requests: 10_000, seed: 1, inFlight: 16 });
   const machine = describeMachine();
-  const seed = Number(values.seed);
+  const seed = values.seed;
   process.stderr.write(`${machineLine(machine)}, seed ${seed}\n`);
   const { stack, blocksFile } = startMonitored();
   try {
@@ -44,14 +36,14 @@ export async function benchFuzz(args: readonly string[]): Promise<void> {
     const before = await intact.read();
     const startedAt = Date.now();
     const result = await runCampaign({
-      requests: Number(values.requests),
-      inFlight: Number(values["in-flight"]),
+      requests: values.requests,
+      inFlight: values.inFlight,
       sources: createSources({ api, endpoint, keys }, callers, seed),
       progress: (done) => process.stderr.write(`${done} requests\n`),
     });
     const same = (await intact.read()) === before;
     intact.close();
-    report(result, blocksOf(blocksFile, startedAt), same, values.json === true);
+    report(result, blocksOf(blocksFile, startedAt), same, values.json);
   } finally {
     closeConnections();
     stack.close();

@@ -1,7 +1,6 @@
-import { parseArgs } from "node:util";
 import type { Precision } from "../../core/runs/hyperparameters";
 import { parseModelsOptions } from "../models/options";
-import { BadOptionError, checked, list } from "../support/arguments";
+import { BadOptionError, checked, list, parseOptions } from "../support/arguments";
 import type { BenchModel } from "../train/modules";
 
 export interface GpuCheckOptions {
@@ -17,18 +16,15 @@ export interface GpuCheckOptions {
 
 /** @throws Error on an unknown option or value */
 export function parseGpuCheckOptions(args: readonly string[]): GpuCheckOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      device: { type: "string", default: "gpu" },
-      models: { type: "string", default: "cnn,residual,transformer" },
-      precisions: { type: "string", default: "float32,tf32,bfloat16,float16" },
-      batch: { type: "string", default: "128" },
-      seconds: { type: "string", default: "10" },
-    },
+  const values = parseOptions(args, {
+    device: "gpu",
+    models: "cnn,residual,transformer",
+    precisions: "float32,tf32,bfloat16,float16",
+    batch: "128",
+    seconds: 10,
   });
   const known = ["float32", "tf32", "bfloat16", "float16"] as const;
-  const [batchSize, seconds] = [Number(values.batch), Number(values.seconds)];
+  const [batchSize, seconds] = [Number(values.batch), values.seconds];
   if (!Number.isInteger(batchSize) || batchSize < 8 || batchSize % 8 !== 0)
     throw new BadOptionError(`--batch is '${values.batch}', but must be a multiple of 8`);
   if (!(seconds > 0)) throw new BadOptionError(`--seconds is '${values.seconds}', but must be more than 0`);

@@ -1,7 +1,7 @@
-import { parseArgs } from "node:util";
 import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
+import { parseOptions } from "../support/arguments";
 import { cpuMsOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { stackAt, startStack } from "../support/stack";
 import { type LoadOptions, type LoadResult, runLoad } from "./load";
 import { mlflowTarget, nativeTarget, type Target } from "./targets";
@@ -10,38 +10,34 @@ const targets: Readonly<Record<string, Target>> = { native: nativeTarget, mlflow
 
 /** Measures many metrics per call by many concurrent clients: the embedded stack's two APIs, and MLflow's own server. */
 export async function benchIngest(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      clients: { type: "string", default: "20" },
-      metrics: { type: "string", default: "500" },
-      seconds: { type: "string", default: "30" },
-      "one-run": { type: "boolean", default: false },
-      /** `native,mlflow,peer` */
-      targets: { type: "string", default: "native,mlflow,peer" },
-      /** The `stack.json` of a running stack, instead of starting one. */
-      stack: { type: "string" },
-      "check-every": { type: "string", default: "1" },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    clients: 20,
+    metrics: 500,
+    seconds: 30,
+    oneRun: false,
+    /** `native,mlflow,peer` */
+    targets: "native,mlflow,peer",
+    /** The `stack.json` of a running stack, instead of starting one. */
+    stack: "",
+    checkEvery: 1,
   });
   const options: LoadOptions = {
-    clients: Number(values.clients),
-    metrics: Number(values.metrics),
-    seconds: Number(values.seconds),
-    oneRun: values["one-run"],
-    checkEvery: Number(values["check-every"]),
+    clients: values.clients,
+    metrics: values.metrics,
+    seconds: values.seconds,
+    oneRun: values.oneRun,
+    checkEvery: values.checkEvery,
   };
-  const machine = describeMachine();
+  const report = startReport(values.json);
   const wanted = values.targets.split(",");
   const results: LoadResult[] = [];
   const notes: string[] = [];
   for (const name of wanted) {
     const target = targets[name];
     if (target) {
-      const stack = values.stack === undefined ? startStack() : undefined;
+      const stack = values.stack === "" ? startStack() : undefined;
       try {
-        const { api, pid } = stack ?? stackAt(values.stack as string);
+        const { api, pid } = stack ?? stackAt(values.stack);
         results.push({
           ...(await runLoad(api, target, options, () => cpuMsOf(pid))),
           target: `Ringmaster, ${target.name}`,
@@ -69,8 +65,7 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
       await peer.stop();
     }
   }
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, options, results, notes }, null, 2)}\n`);
-  else process.stdout.write(`${[machineLine(machine), "", tableOf(options, results), ...notes].join("\n")}\n`);
+  report({ options, results, notes }, "", tableOf(options, results), ...notes);
   if (results.some(({ lost, doubled, wrong }) => lost + doubled + wrong > 0)) process.exitCode = 1;
 }
 

@@ -1,11 +1,12 @@
-import { parseArgs } from "node:util";
+import { parseOptions } from "../support/arguments";
+import { startReport } from "../support/report";
 import "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import { startWasmBackend } from "../../adapters/tfjs/wasm-backend";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
 import { findTorch } from "../support/peer-python";
+import { markdownTable } from "../support/table";
 import { operations, type Shape, shapes } from "./shapes";
 
 /** Returns the CPU seconds of one product. */
@@ -63,20 +64,16 @@ async function race(contenders: Readonly<Record<string, Contender>>, rounds: num
 
 function render(rows: readonly Row[]): string {
   const names = Object.keys(rows[0]?.rates ?? {});
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(["GFLOP/s", ...names]),
-    line(["---", ...names.map(() => "--:")]),
-    ...rows.map(({ name, rates }) => line([name, ...names.map((who) => rates[who]!.toFixed(1))])),
-  ].join("\n");
+  return markdownTable(
+    ["GFLOP/s", ...names],
+    rows.map(({ name, rates }) => [name, ...names.map((who) => rates[who]!.toFixed(1))]),
+  );
 }
 
 /** Measures matrix products of the benchmark models: our kernel, TensorFlow.js's XNNPACK, PyTorch, one thread each, alternating. */
 export async function benchKernels(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { json: { type: "boolean", default: false }, rounds: { type: "string", default: "9" } },
-  });
+  const values = parseOptions(args, { rounds: 9 });
+  const report = startReport(values.json);
   const stock = tf.getKernel(tf.BatchMatMul, "wasm").kernelFunc as unknown as MatMul;
   await startWasmBackend();
   const ours = tf.getKernel(tf.BatchMatMul, "wasm").kernelFunc as unknown as MatMul;
@@ -96,15 +93,10 @@ export async function benchKernels(args: readonly string[]): Promise<void> {
             }
           : {}),
       },
-      Number(values.rounds),
+      values.rounds,
     );
-    const machine = describeMachine();
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, torch, rows })}\n`);
-    else {
-      const who = typeof torch === "string" ? torch : `peer: PyTorch ${torch.torch}, one thread`;
-      process.stdout.write(`${machineLine(machine)}\n${who}; CPU time, medians of ${values.rounds} rounds in turn\n\n`);
-      process.stdout.write(`${render(rows)}\n`);
-    }
+    const who = typeof torch === "string" ? torch : `peer: PyTorch ${torch.torch}, one thread`;
+    report({ torch, rows }, `${who}; CPU time, medians of ${values.rounds} rounds in turn`, "", render(rows));
   } finally {
     peer?.kill();
   }

@@ -1,11 +1,11 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { seededRandom } from "../elastic/random";
+import { parseOptions } from "../support/arguments";
 import { builtBundles } from "../support/bundles";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { Campaign, type RoundResult } from "./campaign";
 import { prepareLoads } from "./loads";
 import type { Entry } from "./operation";
@@ -13,27 +13,23 @@ import { KillableStack } from "./stack";
 
 /** Runs `kill -9` under mixed load on all entry points. After each restart the history of every operation is checked. */
 export async function benchKills(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "100" },
-      /** The number of the first round. With the seed it determines a round. */
-      from: { type: "string", default: "1" },
-      clients: { type: "string", default: "8" },
-      minutes: { type: "string", default: "Infinity" },
-      seed: { type: "string", default: "1" },
-      /** Keeps the data directory. */
-      keep: { type: "boolean", default: false },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    rounds: 100,
+    /** The number of the first round. With the seed it determines a round. */
+    from: 1,
+    clients: 8,
+    minutes: Infinity,
+    seed: 1,
+    /** Keeps the data directory. */
+    keep: false,
   });
-  const machine = describeMachine();
+  const report = startReport(values.json);
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-bench-kills-"));
   const stack = new KillableStack(builtBundles(), join(directory, "data"));
-  process.stderr.write(`${machineLine(machine)}, seed ${values.seed}, data in ${directory}\n`);
+  process.stderr.write(`seed ${values.seed}, data in ${directory}\n`);
   const results: RoundResult[] = [];
   const violations: string[] = [];
-  const report = (found: readonly string[]): void => {
+  const addViolations = (found: readonly string[]): void => {
     violations.push(...found);
     for (const violation of found) {
       process.stderr.write(`VIOLATION ${violation}\n`);
@@ -46,17 +42,17 @@ export async function benchKills(args: readonly string[]): Promise<void> {
   try {
     await stack.start();
     const loads = await prepareLoads(stack, directory);
-    campaign = new Campaign(stack, loads, { clients: Number(values.clients), lookedAtAgain: 20 });
-    const first = Number(values.from);
-    for (let round = first; round < first + Number(values.rounds); round += 1) {
-      const result = await campaign.play(round, seededRandom(Number(values.seed) * 1_000_003 + round));
+    campaign = new Campaign(stack, loads, { clients: values.clients, lookedAtAgain: 20 });
+    const { from } = values;
+    for (let round = from; round < from + values.rounds; round += 1) {
+      const result = await campaign.play(round, seededRandom(values.seed * 1_000_003 + round));
       results.push(result);
-      report(result.violations);
+      addViolations(result.violations);
       if (results.length % 10 === 0) process.stderr.write(`${progress(results, violations.length, seconds())}\n`);
-      if (results.length % 100 === 0) report(await campaign.audit());
-      if (seconds() > Number(values.minutes) * 60) break;
+      if (results.length % 100 === 0) addViolations(await campaign.audit());
+      if (seconds() > values.minutes * 60) break;
     }
-    report(await campaign.audit());
+    addViolations(await campaign.audit());
   } finally {
     await stack.close();
     if (values.keep || violations.length > 0) process.stderr.write(`data kept in ${directory}\n`);
@@ -71,8 +67,7 @@ export async function benchKills(args: readonly string[]): Promise<void> {
     ...{ ...countsOf(campaign?.entries ?? []) },
     violations,
   };
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed: values.seed, ...total }, null, 2)}\n`);
-  else process.stdout.write(`${machineLine(machine)}, seed ${values.seed}\n\n${tableOf(total)}\n`);
+  report({ seed: values.seed, ...total }, `seed ${values.seed}`, "", tableOf(total));
   if (violations.length > 0) process.exitCode = 1;
 }
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { parseOptions } from "../support/arguments";
 import { stopWhenEnded } from "../support/ending";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { createLimited, type Limited } from "./limited";
 import { measureShards } from "./shards";
@@ -22,18 +22,15 @@ interface RunRecord {
  * bench fails.
  */
 export async function benchLarge(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      gigabytes: { type: "string", default: "1" },
-      "memory-mb": { type: "string", default: "4096" },
-      /** Measures only the functions, on single shards. */
-      shards: { type: "boolean" },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    gigabytes: 1,
+    memoryMb: 4096,
+    /** Measures only the functions, on single shards. */
+    shards: false,
   });
-  if (values.shards) return measureShards(values.json === true);
-  const limitMb = Number(values["memory-mb"]);
+  const { memoryMb: limitMb } = values;
+  const print = startReport(values.json);
+  if (values.shards) return measureShards(print);
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-large-"));
   const groups = ["push", "stack", "submit"].map((name) => createLimited(name, limitMb));
   const [push, stack, submit] = groups;
@@ -67,7 +64,7 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
   try {
     const source = join(folder, "source");
     const files = writeFiles(folder);
-    const made = await timed("write the source", async () => writeSource(source, Number(values.gigabytes) * 1e9));
+    const made = await timed("write the source", async () => writeSource(source, values.gigabytes * 1e9));
     await timed("start", () => stack.run(cli("up", "--detach", "--port", "0", "--api-port", "0")));
     try {
       const paths = ["--file", source, "--schema", files.schema];
@@ -82,7 +79,7 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
         seconds.push([`  ${step}`, (Date.parse(finishedAt) - since) / 1_000]);
         since = Date.parse(finishedAt);
       }
-      report({ made, limitMb, seconds, push, stack, maxDisk, record, json: values.json === true });
+      report({ made, limitMb, seconds, push, stack, maxDisk, record, print });
     } finally {
       await submit.run(cli("down"));
     }
@@ -106,25 +103,19 @@ function report(found: {
   readonly stack: Limited;
   readonly maxDisk: number;
   readonly record: RunRecord;
-  readonly json: boolean;
+  readonly print: ReturnType<typeof startReport>;
 }): void {
-  const { made, limitMb, seconds, push, stack, maxDisk, record } = found;
-  const machine = describeMachine();
+  const { made, limitMb, seconds, push, stack, maxDisk, record, print } = found;
   const trees = [["push", push.peaks] as const, ["stack, functions and trainers", stack.peaks] as const];
-  if (found.json) {
-    const peaks = trees.map(([tree, { processes, ...rest }]) => ({
-      tree,
-      ...rest,
-      processes: Object.fromEntries(processes),
-    }));
-    process.stdout.write(`${JSON.stringify({ machine, made, limitMb, seconds, peaks, maxDisk, record }, null, 2)}\n`);
-    return;
-  }
+  const peaks = trees.map(([tree, { processes, ...rest }]) => ({
+    ...{ tree, ...rest },
+    processes: Object.fromEntries(processes),
+  }));
   const processes = trees.flatMap(([tree, peaks]) =>
     [...peaks.processes].map(([kind, { peakMb, cpuSeconds }]) => [tree, kind, String(peakMb), cpuSeconds.toFixed(1)]),
   );
-  const lines = [
-    machineLine(machine),
+  print(
+    { made, limitMb, seconds, peaks, maxDisk, record },
     "",
     `${(made.bytes / 1e9).toFixed(2)} GB of CSV, ${made.rows} rows; limit ${limitMb} MiB for each tree; at most ${(maxDisk / 1e9).toFixed(1)} GB of disk`,
     `run: ${record.status}, ${record.totalSteps ?? "?"} steps`,
@@ -140,6 +131,5 @@ function report(found: {
       ["step", "seconds"],
       seconds.map(([step, s]) => [step, s.toFixed(1)]),
     ),
-  ];
-  process.stdout.write(`${lines.join("\n")}\n`);
+  );
 }

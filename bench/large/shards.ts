@@ -12,7 +12,7 @@ import { RoundPending, TaskDone } from "../../core/runs/rounds";
 import { prepareFeatures } from "../../lambdas/prepare-features/prepare";
 import { validateDataset } from "../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore } from "../../test/adapters/s3/memory-object-store";
-import { describeMachine, machineLine } from "../support/machine";
+import type { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { writeFiles, writeSource } from "./source";
 
@@ -26,7 +26,7 @@ interface Work {
  * Measures the processor time of each round of a large version, for one shard, in this process: the times of functions
  * on a version of any size follow from it.
  */
-export async function measureShards(json: boolean): Promise<void> {
+export async function measureShards(report: ReturnType<typeof startReport>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-shards-"));
   try {
     const files = writeFiles(folder);
@@ -58,13 +58,14 @@ export async function measureShards(json: boolean): Promise<void> {
       ...(await measureRounds(["fit", "encode"], (task) => prepareFeatures({ ...shared, job, task }))),
     ];
     const shards = manifest.shards.length;
-    if (json) process.stdout.write(`${JSON.stringify({ machine: describeMachine(), shards, made, snapshot, work })}\n`);
-    else {
-      const rows = work.map(({ what, calls, cpuSeconds }) => [what, String(calls), cpuSeconds.toFixed(2)]);
-      process.stdout.write(
-        `${machineLine(describeMachine())}\n\n${shards} shards, ${(manifest.bytes / 2 ** 20 / shards).toFixed(0)} MiB and ${Math.round(made.rows / shards)} rows each, of ${(made.bytes / 1e9).toFixed(2)} GB of CSV; snapshot: ${snapshot.toFixed(1)} processor seconds\n\n${markdownTable(["call", "calls", "processor seconds, each"], rows)}\n`,
-      );
-    }
+    const rows = work.map(({ what, calls, cpuSeconds }) => [what, String(calls), cpuSeconds.toFixed(2)]);
+    const size = `${(manifest.bytes / 2 ** 20 / shards).toFixed(0)} MiB and ${Math.round(made.rows / shards)} rows each`;
+    report(
+      { shards, made, snapshot, work },
+      `${shards} shards, ${size}, of ${(made.bytes / 1e9).toFixed(2)} GB of CSV; snapshot: ${snapshot.toFixed(1)} processor seconds`,
+      "",
+      markdownTable(["call", "calls", "processor seconds, each"], rows),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

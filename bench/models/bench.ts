@@ -1,5 +1,5 @@
-import { describeMachine, machineLine } from "../support/machine";
-import { findTorch, type PeerPython } from "../support/peer-python";
+import { describePeer, findTorch, type PeerPython, peerLine } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { pinning, startOurs, startTorch, type TrainGang } from "../train/gangs";
 import type { BenchModel } from "../train/modules";
@@ -74,7 +74,7 @@ const failureOf = ({ model, batchSize, who, failure }: Line): readonly string[] 
 /** Measures training steps of user modules against PyTorch, eager and compiled. Options are in `options.ts`. */
 export async function benchModels(args: readonly string[]): Promise<void> {
   const options = parseModelsOptions(args);
-  const machine = describeMachine();
+  const report = startReport(options.json);
   const torch = findTorch();
   const lines: Line[] = [];
   for (const [label, model] of Object.entries(options.models)) {
@@ -83,22 +83,13 @@ export async function benchModels(args: readonly string[]): Promise<void> {
       lines.push(...(await measureModel(label, model, batchSize, options, peer)));
     }
   }
-  const { loadAverage: loadAverageAfter } = describeMachine();
   const { rounds } = options;
-  if (options.json) {
-    const peer = typeof torch === "string" ? { skipped: torch } : { name: peerName, version: torch.torch };
-    const document = { machine, loadAverageAfter, peer, pinning, rounds, lines };
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-    return;
-  }
-  const failures = new Set(lines.flatMap(failureOf));
-  const text = [
-    `${machineLine(machine)} (${loadAverageAfter} at the end)`,
-    typeof torch === "string" ? `peer skipped: ${torch}` : `peer: PyTorch ${torch.torch}, fused Adam`,
-    ...failures,
+  report(
+    { peer: describePeer(torch, peerName), pinning, rounds, lines },
+    peerLine(torch, "fused Adam"),
+    ...new Set(lines.flatMap(failureOf)),
     `one worker, one thread, ${pinning}; medians over ${rounds} rounds in alternation`,
     "",
     markdownTable(columns, lines.map(cellsOf)),
-  ];
-  process.stdout.write(`${text.join("\n")}\n`);
+  );
 }

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { checked, list } from "../support/arguments";
+import { checked, list, parseOptions } from "../support/arguments";
 import { benchModels as trainModels } from "../train/models";
 import type { BenchModel, BenchModule } from "../train/modules";
 
@@ -79,16 +78,12 @@ export interface ModelsOptions {
 /** @throws Error on an unknown option, model or backend */
 export function parseModelsOptions(args: readonly string[]): ModelsOptions {
   const known = Object.keys(modelsByName);
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      models: { type: "string", default: known.join() },
-      backends: { type: "string", default: "native,wasm" },
-      batches: { type: "string", default: "32,128" },
-      rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "0.5" },
-      json: { type: "boolean", default: false },
-    },
+  const values = parseOptions(args, {
+    models: known.join(),
+    backends: "native,wasm",
+    batches: "32,128",
+    rounds: 5,
+    seconds: 0.5,
   });
   const names = list(values.models);
   const backends = list(values.backends);
@@ -96,8 +91,8 @@ export function parseModelsOptions(args: readonly string[]): ModelsOptions {
     models: Object.assign({}, ...names.map((name) => modelsByName[checked("models", name, known)])),
     backends: backends.map((backend) => checked("backends", backend, ["native", "wasm"] as const)),
     batches: list(values.batches).map(Number),
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
+    rounds: values.rounds,
+    seconds: values.seconds,
     json: values.json,
   };
 }

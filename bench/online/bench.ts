@@ -11,8 +11,9 @@ import { defaultTeam } from "../../core/access/principals";
 import { readOnline } from "../../core/feature-store/online";
 import { resolveView } from "../../core/feature-store/registry";
 import { localConfig } from "../../local/settings";
+import { parseOptions } from "../support/arguments";
 import { processTimeOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { type BenchStack, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -30,7 +31,8 @@ type Read = (customer: number) => Promise<string>;
  * code. `--reads N` (8,000), `--json`.
  */
 export async function benchOnline(args: readonly string[]): Promise<void> {
-  const reads = args.includes("--reads") ? Number(args[args.indexOf("--reads") + 1]) : 8_000;
+  const { reads, json } = parseOptions(args, { reads: 8_000 });
+  const report = startReport(json);
   const stack = startStack();
   try {
     fill(stack);
@@ -40,24 +42,22 @@ export async function benchOnline(args: readonly string[]): Promise<void> {
     const warm = await measure(stack, byApi, reads);
     agent.destroy();
     const library = await measure(stack, libraryOf(stack), reads);
-    const machine = describeMachine();
-    if (args.includes("--json")) {
-      process.stdout.write(`${JSON.stringify({ machine, clients, features, reads, started, warm, library })}\n`);
-      return;
-    }
     const row = (name: string, { p50, p95, p99, readsPerSecond, stackMs, clientMs }: Measured) => [
       ...[name, ...[p50, p95, p99].map((ms) => ms.toFixed(2)), readsPerSecond.toFixed(0)],
       ...[stackMs, clientMs].map((ms) => ms.toFixed(2)),
     ];
-    process.stdout.write(
-      `${machineLine(machine)}\n${clients} clients, ${features} features of one view, ${entities} entities, ${reads} reads; processor time of a read, in the stack and in the clients' process\n\n${markdownTable(
+    report(
+      { clients, features, reads, started, warm, library },
+      `${clients} clients, ${features} features of one view, ${entities} entities, ${reads} reads; processor time of a read, in the stack and in the clients' process`,
+      "",
+      markdownTable(
         ["", "p50 ms", "p95 ms", "p99 ms", "reads a second", "stack ms", "clients ms"],
         [
           row("through the API, stack just started", started),
           row("through the API, afterwards", warm),
           row("library in process, embedded DynamoDB", library),
         ],
-      )}\n`,
+      ),
     );
   } finally {
     stack.close();

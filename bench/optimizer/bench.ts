@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { simdGround } from "../../trainer-container/kernels/updates";
 import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
-import { findTorch } from "../support/peer-python";
+import { describePeer, findTorch, peerLine } from "../support/peer-python";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import { measureAccuracy } from "./accuracy";
 import { doubleAdam } from "./rounded-adam";
 
@@ -86,7 +88,7 @@ async function measureSpeed(contenders: readonly Contender[]): Promise<SpeedLine
 
 /** Measures one Adam step against PyTorch's, and the end of 10,000 steps in each arithmetic. */
 export async function benchOptimizer(args: readonly string[]): Promise<void> {
-  const machine = describeMachine();
+  const report = startReport(parseOptions(args, {}).json);
   const torch = findTorch();
   const heap = (length: number) => new Float32Array(length);
   const contenders = [
@@ -109,45 +111,34 @@ export async function benchOptimizer(args: readonly string[]): Promise<void> {
     }
     const speed = await measureSpeed(contenders);
     const accuracy = measureAccuracy();
-    const after = describeMachine();
-    if (args.includes("--json")) {
-      const peer = typeof torch === "string" ? { skipped: torch } : { name: "PyTorch Adam", version: torch.torch };
-      process.stdout.write(
-        `${JSON.stringify({ machine, loadAverageAfter: after.loadAverage, peer, speed, accuracy }, null, 2)}\n`,
-      );
-      return;
-    }
-    process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end)\n`);
-    process.stdout.write(
-      typeof torch === "string" ? `peer skipped: ${torch}\n\n` : `peer: PyTorch ${torch.torch}, one thread\n\n`,
+    report(
+      { peer: describePeer(torch, "PyTorch Adam"), speed, accuracy },
+      peerLine(torch, "one thread"),
+      "",
+      renderSpeed(speed),
+      "",
+      renderAccuracy(accuracy),
     );
-    process.stdout.write(`${renderSpeed(speed)}\n\n${renderAccuracy(accuracy)}\n`);
   } finally {
     child?.kill();
   }
 }
 
-const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-
 function renderSpeed(lines: readonly SpeedLine[]): string {
-  const rows = lines.map(({ elements, contender, milliseconds }) =>
-    row([
-      elements.toLocaleString("en"),
-      contender,
-      milliseconds.toPrecision(3),
+  return markdownTable(
+    ["weights", "Adam", "ms a step", "ns a weight"],
+    lines.map(({ elements, contender, milliseconds }) => [
+      ...[elements.toLocaleString("en"), contender, milliseconds.toPrecision(3)],
       ((milliseconds / elements) * 1e6).toPrecision(3),
     ]),
   );
-  return [row(["weights", "Adam", "ms a step", "ns a weight"]), row(["--:", "---", "--:", "--:"]), ...rows].join("\n");
 }
 
 function renderAccuracy(lines: ReturnType<typeof measureAccuracy>): string {
-  const rows = lines.map(({ setting, arithmetic, relativeError, lossDifference }) =>
-    row([setting, arithmetic, relativeError.toExponential(2), lossDifference.toExponential(1)]),
+  return markdownTable(
+    ["10,000 steps", "arithmetic", "error", "loss − float64's"],
+    lines.map(({ setting, arithmetic, relativeError, lossDifference }) => [
+      ...[setting, arithmetic, relativeError.toExponential(2), lossDifference.toExponential(1)],
+    ]),
   );
-  return [
-    row(["10,000 steps", "arithmetic", "error", "loss − float64's"]),
-    row(["---", "---", "--:", "--:"]),
-    ...rows,
-  ].join("\n");
 }

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
 import { median, slowest } from "../support/median";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import type { Measured, Task } from "./protocol";
 
 const worldSize = 2;
@@ -102,13 +104,12 @@ function renderTable(lines: readonly Line[]): string {
     ms(stepMs.after),
     ms(stepMs.overlapped),
   ]);
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(columns), line(columns.map(() => "--:")), ...rows.map(line)].join("\n");
+  return markdownTable(columns, rows);
 }
 
 /** Measures how much of an all-reduce's time a backward pass hides, on slow links and on none. */
 export async function benchOverlap(args: readonly string[]): Promise<void> {
-  const machine = describeMachine();
+  const report = startReport(parseOptions(args, {}).json);
   const lines: Line[] = [];
   for (const [link, bytesPerSecond] of links) {
     const gang = await startGang(bytesPerSecond);
@@ -118,10 +119,5 @@ export async function benchOverlap(args: readonly string[]): Promise<void> {
       gang.close();
     }
   }
-  const loadAverageAfter = describeMachine().loadAverage;
-  process.stdout.write(
-    args.includes("--json")
-      ? `${JSON.stringify({ machine, loadAverageAfter, worldSize, lines }, null, 2)}\n`
-      : `${machineLine(machine)} (${loadAverageAfter} at the end)\n${worldSize} ranks, one leaf each; medians\n\n${renderTable(lines)}\n`,
-  );
+  report({ worldSize, lines }, `${worldSize} ranks, one leaf each; medians`, "", renderTable(lines));
 }

@@ -1,8 +1,6 @@
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { quoteText } from "../../adapters/duckdb/session";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { pushDataset } from "../../cli/datasets/push";
@@ -12,9 +10,10 @@ import { readSplits } from "../../core/features/materialize";
 import type { FeatureManifest } from "../../core/features/shapes";
 import type { ObjectStore } from "../../core/ports";
 import { prepareFeatures } from "../../lambdas/prepare-features/prepare";
-import { describeMachine, machineLine } from "../support/machine";
-import { median } from "../support/median";
-import { markdownTable } from "../support/table";
+import { parseOptions } from "../support/arguments";
+import { runPeerScript } from "../support/peer-python";
+import { alternate, comparison } from "../support/peer-rounds";
+import { startReport } from "../support/report";
 import { type Comparison, compareFeatures, type PeerOutput } from "./compare";
 import { datasetSchema, features, transforms } from "./plan";
 
@@ -22,44 +21,40 @@ const flights = join(process.cwd(), "node_modules/vega-datasets/data/flights-3m.
 /** Every this many rows are compared as float64. */
 const every = 100;
 
-interface Round {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-}
-
 /** Compares a plan with pandas and scikit-learn. `--rounds N` (3), `--rows N` (3,000,000), `--json` for machines. */
 export async function benchPlan(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "3" },
-      rows: { type: "string", default: "3000000" },
-      json: { type: "boolean" },
-    },
-  });
+  const values = parseOptions(args, { rounds: 3, rows: 3_000_000 });
   if (!fs.existsSync(flights)) throw new Error(`${flights} is not there: npm install`);
+  const report = startReport(values.json);
   const folder = fs.mkdtempSync(join(os.tmpdir(), "bench-plan-"));
   try {
     const objects = folderStore(folder);
-    const manifest = await pushFlights(folder, objects, Number(values.rows));
+    const manifest = await pushFlights(folder, objects, values.rows);
     const splits = await readSplits(manifest, objects);
     fs.writeFileSync(join(folder, "splits.u8"), splits);
     const shards = manifest.shards.map((shard) => join(folder, shard.sha256));
     fs.writeFileSync(join(folder, "input.json"), JSON.stringify({ shards, every }));
-    const [own, peers]: [Round[], Round[]] = [[], []];
     let compared: Comparison | undefined;
-    let reason = "";
-    for (let round = 0; round < Number(values.rounds); round += 1) {
-      const made = await measure(manifest, objects);
-      own.push(made.round);
-      const peer = runPeer(folder);
-      if (typeof peer === "string") reason = peer;
-      else {
-        peers.push(peer);
-        compared ??= await compareFeatures({ folder, every, splits, objects, manifest, features: made.features, peer });
-      }
-    }
-    report({ rows: manifest.rowCount, own, peers, compared, reason, json: Boolean(values.json) });
+    const measured = await alternate(
+      values.rounds,
+      () => measure(manifest, objects),
+      async ({ features }) => {
+        const peer = runPeerScript<PeerOutput>("plan/pipeline.py", [folder]);
+        if (typeof peer !== "string")
+          compared ??= await compareFeatures({ folder, every, splits, objects, manifest, features, peer });
+        return peer;
+      },
+    );
+    const { rowCount: rows } = manifest;
+    const own = measured.own.map(({ features: _, ...round }) => round);
+    report(
+      { rows, ...measured, own, compared },
+      `${transforms} transforms of ${rows} rows, from the dataset to the shards of ${splitNames.join(", ")}; median of ${own.length}`,
+      "",
+      comparison(measured, "scikit-learn and pandas"),
+      ...(measured.reason ? [measured.reason] : []),
+      ...(compared ? [differences(compared)] : []),
+    );
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
@@ -106,53 +101,16 @@ async function measure(manifest: DatasetManifest, objects: ObjectStore) {
   const job = { features, evaluation: { slices: [] } };
   const { featureManifestKey } = await prepareFeatures({ manifest, job, objects, inputHash: "bench" });
   const { user, system } = process.cpuUsage(cpu);
-  const round = { seconds: (performance.now() - start) / 1_000, cpuSeconds: (user + system) / 1e6 };
+  const times = { seconds: (performance.now() - start) / 1_000, cpuSeconds: (user + system) / 1e6 };
   const text = Buffer.from(await objects.get(featureManifestKey)).toString();
-  return { round, features: JSON.parse(text) as FeatureManifest };
+  return { ...times, features: JSON.parse(text) as FeatureManifest };
 }
 
-/** Runs the pipeline in a process of its own; its time does not include the start and the imports. */
-function runPeer(folder: string): PeerOutput | string {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
-  const script = join(process.cwd(), "bench", "plan", "pipeline.py");
-  const { status, stdout, stderr } = spawnSync(python, [script, folder], { encoding: "utf8", maxBuffer: 2 ** 26 });
-  if (status === 0) return JSON.parse(stdout) as PeerOutput;
-  return `scikit-learn was not measured; RINGMASTER_PEERS_PYTHON names a Python that has it, pandas and pyarrow: ${(stderr ?? "").trim().split("\n").at(-1)}\n`;
-}
-
-function report(result: {
-  readonly rows: number;
-  readonly own: readonly Round[];
-  readonly peers: readonly Round[];
-  readonly compared: Comparison | undefined;
-  readonly reason: string;
-  readonly json: boolean;
-}): void {
-  const { rows, own, peers, compared, reason, json } = result;
-  const machine = describeMachine();
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ machine, rows, own, peers, compared, ...(reason ? { reason } : {}) })}\n`);
-    return;
-  }
-  const middle = (all: readonly Round[], of: keyof Round) => median(all.map((one) => one[of]));
-  const row = (name: string, all: readonly Round[]) => [
-    name,
-    middle(all, "seconds").toFixed(2),
-    middle(all, "cpuSeconds").toFixed(2),
-    peers.length === 0 ? "–" : (middle(all, "seconds") / middle(peers, "seconds")).toFixed(2),
-  ];
-  const title = `${transforms} transforms of ${rows} rows, from the dataset to the shards of ${splitNames.join(", ")}; median of ${own.length}`;
-  process.stdout.write(
-    `${machineLine(machine)}\n${title}\n\n${markdownTable(
-      ["", "seconds", "processor seconds", "× scikit-learn and pandas"],
-      [row("ringmaster", own), ...(peers.length === 0 ? [] : [row("scikit-learn and pandas", peers)])],
-    )}\n${reason}`,
-  );
-  if (compared === undefined) return;
-  process.stdout.write(
-    `largest difference, relative to max(1, |value|): of ${compared.fitted} fitted values ${compared.fittedDifference.toExponential(1)}, ` +
-      `of ${compared.sampled} float64 values ${compared.sampleDifference.toExponential(1)}; ` +
-      `of ${compared.stored} float32 values in shards ${compared.differentStored} differ, by at most ${compared.storedDifference.toExponential(1)}; ` +
-      `${compared.differentCodes} of ${compared.codes} codes differ\n`,
-  );
+function differences(compared: Comparison): string {
+  return [
+    `largest difference, relative to max(1, |value|): of ${compared.fitted} fitted values ${compared.fittedDifference.toExponential(1)}, `,
+    `of ${compared.sampled} float64 values ${compared.sampleDifference.toExponential(1)}; `,
+    `of ${compared.stored} float32 values in shards ${compared.differentStored} differ, by at most ${compared.storedDifference.toExponential(1)}; `,
+    `${compared.differentCodes} of ${compared.codes} codes differ`,
+  ].join("");
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { MetricLogs } from "../../adapters/dynamodb/metric-logs";
 import { MetricRows } from "../../adapters/dynamodb/metric-rows";
@@ -6,8 +5,9 @@ import { createMetricStore } from "../../adapters/dynamodb/metric-store";
 import type { MetricSeries } from "../../core/tracking/metric-batch";
 import { localConfig } from "../../local/settings";
 import { startEmbedded } from "../../test/support/embedded";
-import { describeMachine, machineLine } from "../support/machine";
+import { parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { countingClient } from "./counting";
 
 interface Case {
@@ -40,22 +40,18 @@ interface Measured {
 
 /** Measures a million points of a run: their number of items, and the time of a view of a thousand and of reading them all. */
 export async function benchPoints(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { share: { type: "string", default: "1" }, json: { type: "boolean" } },
-  });
-  const machine = describeMachine();
+  const values = parseOptions(args, { share: 1 });
+  const report = startReport(values.json);
   const embedded = await startEmbedded();
   const results: Measured[] = [];
   try {
     for (const one of cases) {
-      results.push(await measure(embedded.dynamodb, { ...one, points: Math.round(one.points * Number(values.share)) }));
+      results.push(await measure(embedded.dynamodb, { ...one, points: Math.round(one.points * values.share) }));
     }
   } finally {
     await embedded.stop();
   }
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, results }, null, 2)}\n`);
-  else process.stdout.write(`${machineLine(machine)}\n\n${tableOf(results)}\n`);
+  report({ results }, "", tableOf(results));
 }
 
 async function measure(dynamodb: DynamoDBDocumentClient, one: Case): Promise<Measured> {

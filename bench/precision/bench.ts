@@ -1,5 +1,5 @@
 import type { Precision } from "../../core/runs/hyperparameters";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { precisionModels } from "./models";
 import { parsePrecisionOptions } from "./options";
@@ -30,7 +30,7 @@ const cellsOf = (line: Line): readonly string[] => [
 /** Trains models in each precision, and compares their validation losses. Options are in `options.ts`. */
 export async function benchPrecision(args: readonly string[]): Promise<void> {
   const { models, seeds, epochs, precisions, json } = parsePrecisionOptions(args);
-  const machine = describeMachine();
+  const report = startReport(json);
   const lines: Line[] = [];
   for (const model of models) {
     const setup = precisionModels[model]!;
@@ -54,15 +54,10 @@ export async function benchPrecision(args: readonly string[]): Promise<void> {
       });
     }
   }
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ machine, epochs, seeds: seeds.length, lines }, null, 2)}\n`);
-    return;
-  }
-  const text = [
-    machineLine(machine),
+  report(
+    { epochs, seeds: seeds.length, lines },
     `${epochs} epochs, means over ${seeds.length} seeds; CPU time of one training`,
     "",
     markdownTable(columns, lines.map(cellsOf)),
-  ];
-  process.stdout.write(`${text.join("\n")}\n`);
+  );
 }

@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import type { Precision } from "../../core/runs/hyperparameters";
-import { BadOptionError, checked, list } from "../support/arguments";
+import { BadOptionError, checked, list, parseOptions } from "../support/arguments";
 import { precisionModels } from "./models";
 
 const narrow = ["bfloat16", "float16"] as const;
@@ -17,16 +16,7 @@ export interface PrecisionOptions {
 /** @throws Error for an option that is not known */
 export function parsePrecisionOptions(args: readonly string[]): PrecisionOptions {
   const known = Object.keys(precisionModels);
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      models: { type: "string", default: known.join() },
-      seeds: { type: "string", default: "3" },
-      epochs: { type: "string", default: "5" },
-      precisions: { type: "string", default: "bfloat16,float16" },
-      json: { type: "boolean", default: false },
-    },
-  });
+  const values = parseOptions(args, { models: known.join(), seeds: "3", epochs: "5", precisions: "bfloat16,float16" });
   return {
     models: list(values.models).map((each) => checked("models", each, known)),
     seeds: Array.from({ length: count("seeds", values.seeds) }, (_, index) => index + 1),

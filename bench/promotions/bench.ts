@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { seededRandom } from "../elastic/random";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { Clients } from "./clients";
 import { connection, connectRegistry } from "./registry";
 import { playRound, prepareRound, type RoundResult } from "./round";
@@ -10,21 +10,8 @@ import { startStore } from "./store";
 
 /** Runs promotions, approvals, rejections, gates, registrations and rollbacks of one model per round, with killed processes. */
 export async function benchPromotions(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "20" },
-      operations: { type: "string", default: "200" },
-      clients: { type: "string", default: "8" },
-      kills: { type: "string", default: "3" },
-      minutes: { type: "string", default: "Infinity" },
-      seed: { type: "string", default: "1" },
-      json: { type: "boolean" },
-    },
-  });
-  const machine = describeMachine();
-  const say = (text: string) => values.json || process.stdout.write(`${text}\n`);
-  say(`${machineLine(machine)}, seed ${values.seed}, ${values.clients} processes\n`);
+  const values = parseOptions(args, { rounds: 20, operations: 200, clients: 8, kills: 3, minutes: Infinity, seed: 1 });
+  const report = startReport(values.json);
   const results: RoundResult[] = [];
   const startedAt = Date.now();
   const store = await startStore();
@@ -33,20 +20,19 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
     new LineProcess(process.execPath, [join(__dirname, "promotions-client.js"), store.endpoint], {
       NODE_NO_WARNINGS: "1",
     });
-  const clients = new Clients(start, Number(values.clients), Number(values.kills));
-  const rounds = Number(values.rounds);
+  const clients = new Clients(start, values.clients, values.kills);
   try {
-    for (let number = 1; number <= rounds; number += 1) {
+    for (let number = 1; number <= values.rounds; number += 1) {
       const model = `model-${number}`;
-      const round = { model, operations: Number(values.operations), kills: Number(values.kills) };
-      const random = seededRandom(Number(values.seed) * 1_000_003 + number);
+      const round = { model, operations: values.operations, kills: values.kills };
+      const random = seededRandom(values.seed * 1_000_003 + number);
       const prepared = await prepareRound(connected, model);
       const result = await playRound(store, connected, clients, { ...round, random }, prepared);
       results.push(result);
       for (const violation of result.violations) process.stderr.write(`${violation}\n`);
       const seconds = (Date.now() - startedAt) / 1000;
       if (number % 10 === 0) process.stderr.write(`${progress(results)}, ${Math.round(seconds)} s\n`);
-      if (seconds > Number(values.minutes) * 60) break;
+      if (seconds > values.minutes * 60) break;
     }
   } finally {
     clients.close();
@@ -54,8 +40,7 @@ export async function benchPromotions(args: readonly string[]): Promise<void> {
     await store.close();
   }
   const total = totals(results);
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, seed: values.seed, ...total }, null, 2)}\n`);
-  else say(tableOf(total));
+  report({ seed: values.seed, ...total }, `seed ${values.seed}, ${values.clients} processes`, "", tableOf(total));
   if (total.violations.length > 0) process.exitCode = 1;
 }
 

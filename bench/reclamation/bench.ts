@@ -4,17 +4,17 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { Table } from "../../adapters/dynamodb/table";
 import { testIam } from "../../test/support/iam";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { type DayLine, measureDay } from "./day";
 import { type CycleLine, measureCycles, type Services } from "./objects";
 
 /** Measures reclamation. `--objects N` (100,000), `--only day|cycles`, `--json` for machines. */
 export async function benchReclamation(args: readonly string[]): Promise<void> {
-  const value = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-  const count = Number(value("--objects") ?? 100_000);
-  const only = value("--only");
+  const { objects: count, only, json } = parseOptions(args, { objects: 100_000, only: "" });
+  const report = startReport(json);
   const child = new LineProcess(process.execPath, [path.join(__dirname, "reclamation-services.js")]);
   const { endpoint, pid } = await child.receive<{ readonly endpoint: string; readonly pid: number }>();
   const connection = { endpoint, region: "us-east-1", credentials: testIam.owner };
@@ -45,7 +45,7 @@ export async function benchReclamation(args: readonly string[]): Promise<void> {
   try {
     const day = only === "cycles" ? undefined : await measureDay(services, client);
     const cycles = only === "day" ? [] : await measureCycles(count, services, client);
-    print(args.includes("--json"), { count, day, cycles });
+    report({ count, day, cycles }, ...dayTable(day), ...cyclesTable(count, cycles));
   } finally {
     client.destroy();
     dynamodb.destroy();
@@ -53,43 +53,27 @@ export async function benchReclamation(args: readonly string[]): Promise<void> {
   }
 }
 
-interface Results {
-  readonly count: number;
-  readonly day: DayLine | undefined;
-  readonly cycles: readonly CycleLine[];
+function dayTable(day: DayLine | undefined): readonly string[] {
+  if (!day) return [];
+  const { stateBytes, checkpoints, sentBytes, largestBytes, endBytes } = day;
+  const times = (bytes: number) => (bytes / stateBytes).toFixed(2);
+  const columns = ["checkpoints of a day, keep 3", "sent, × state", "stored at most, × state", "at the end, × state"];
+  return ["", markdownTable(columns, [[String(checkpoints), times(sentBytes), times(largestBytes), times(endBytes)]])];
 }
 
-function print(json: boolean, { count, day, cycles }: Results): void {
-  const machine = describeMachine();
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ machine, count, day, cycles })}\n`);
-    return;
-  }
-  const parts = [machineLine(machine)];
-  if (day) {
-    const { stateBytes, checkpoints, sentBytes, largestBytes, endBytes } = day;
-    const times = (bytes: number) => (bytes / stateBytes).toFixed(2);
-    parts.push(
-      markdownTable(
-        ["checkpoints of a day, keep 3", "sent, × state", "stored at most, × state", "at the end, × state"],
-        [[String(checkpoints), times(sentBytes), times(largestBytes), times(endBytes)]],
-      ),
-    );
-  }
-  if (cycles.length > 0) {
-    parts.push(
-      markdownTable(
-        [`cycle over ${count} objects`, "s", "CPU s", "CPU s of the services", "deleted", "without a reference"],
-        cycles.map((line) => [
-          line.cycle,
-          line.seconds.toFixed(1),
-          line.clientCpuSeconds.toFixed(1),
-          line.serviceCpuSeconds?.toFixed(1) ?? "–",
-          String(line.deleted),
-          String(line.unreferenced),
-        ]),
-      ),
-    );
-  }
-  process.stdout.write(`${parts.join("\n\n")}\n`);
+function cyclesTable(count: number, cycles: readonly CycleLine[]): readonly string[] {
+  if (cycles.length === 0) return [];
+  const columns = [
+    `cycle over ${count} objects`,
+    "s",
+    "CPU s",
+    "CPU s of the services",
+    "deleted",
+    "without a reference",
+  ];
+  const rows = cycles.map((line) => [
+    ...[line.cycle, line.seconds.toFixed(1), line.clientCpuSeconds.toFixed(1)],
+    ...[line.serviceCpuSeconds?.toFixed(1) ?? "–", String(line.deleted), String(line.unreferenced)],
+  ]);
+  return ["", markdownTable(columns, rows)];
 }

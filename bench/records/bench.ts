@@ -1,8 +1,9 @@
-import { parseArgs } from "node:util";
 import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
+import { parseOptions } from "../support/arguments";
 import { processTimeOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { stackAt, startStack } from "../support/stack";
+import { markdownTable } from "../support/table";
 import { createJsonClient } from "./clients";
 import { mlflow, native, runContent, type Way } from "./ways";
 
@@ -60,27 +61,23 @@ async function measure(
 
 /** Measures how fast runs with ten parameters and five metrics are created, next to MLflow's server. */
 export async function benchRecords(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      runs: { type: "string", default: "10000" },
-      "peer-runs": { type: "string", default: "500" },
-      clients: { type: "string", default: "16" },
-      ways: { type: "string", default: "native,mlflow,peer" },
-      /** The `stack.json` of a running stack, instead of starting one. */
-      stack: { type: "string" },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    runs: 10_000,
+    peerRuns: 500,
+    clients: 16,
+    ways: "native,mlflow,peer",
+    /** The `stack.json` of a running stack, instead of starting one. */
+    stack: "",
   });
-  const clients = Number(values.clients);
+  const { clients } = values;
   const ways = new Set(values.ways.split(","));
-  const machine = describeMachine();
+  const report = startReport(values.json);
   const results: Measured[] = [];
   if (ways.has("native") || ways.has("mlflow")) {
-    const stack = values.stack === undefined ? startStack() : undefined;
+    const stack = values.stack === "" ? startStack() : undefined;
     try {
-      const { api, pid } = stack ?? stackAt(values.stack as string);
-      const given = { runs: Number(values.runs), clients, pid };
+      const { api, pid } = stack ?? stackAt(values.stack);
+      const given = { runs: values.runs, clients, pid };
       if (ways.has("native")) results.push(await measure("native API", native, api, given));
       if (ways.has("mlflow")) results.push(await measure("MLflow's protocol", mlflow, api, given));
     } finally {
@@ -90,27 +87,31 @@ export async function benchRecords(args: readonly string[]): Promise<void> {
   if (ways.has("peer") && mlflowVersion !== undefined) {
     const server = await startMlflow();
     try {
-      const given = { runs: Number(values["peer-runs"]), clients };
+      const given = { runs: values.peerRuns, clients };
       results.push(await measure(`MLflow ${mlflowVersion}, SQLite`, mlflow, server.base, given));
     } finally {
       await server.stop();
     }
   }
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, clients, results }, null, 2)}\n`);
-  else process.stdout.write(`${machineLine(machine)}, ${clients} clients\n\n${table(results)}`);
+  report({ clients, results }, `${clients} clients`, "", tableOf(results));
   if (ways.has("peer") && mlflowVersion === undefined) {
     process.stderr.write("MLflow is not installed here: RINGMASTER_PEERS_PYTHON names a Python that has it\n");
   }
 }
 
-function table(results: readonly Measured[]): string {
-  const head =
-    "| runs created through | runs | calls a run | runs/s | p50 | p99 | server's processor time a run |\n" +
-    "| --- | --: | --: | --: | --: | --: | --: |\n";
+function tableOf(results: readonly Measured[]): string {
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
-  const rows = results.map(
-    ({ name, runs, callsPerRun, runsPerSecond, p50, p99, serverMs }) =>
-      `| ${[name, runs, callsPerRun, runsPerSecond.toFixed(0), ms(p50), ms(p99), ms(serverMs)].join(" | ")} |\n`,
-  );
-  return `${head}${rows.join("")}`;
+  const rows = results.map(({ name, runs, callsPerRun, runsPerSecond, p50, p99, serverMs }) => {
+    return [name, String(runs), String(callsPerRun), runsPerSecond.toFixed(0), ms(p50), ms(p99), ms(serverMs)];
+  });
+  const columns = [
+    "runs created through",
+    "runs",
+    "calls a run",
+    "runs/s",
+    "p50",
+    "p99",
+    "server's processor time a run",
+  ];
+  return markdownTable(columns, rows);
 }

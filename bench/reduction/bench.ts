@@ -1,8 +1,9 @@
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import type { Engine } from "../../trainer-container/engine/engine";
-import { describeMachine, machineLine } from "../support/machine";
+import { list, parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { type CurveLine, paddedLength, trainWith } from "./curves";
 import { createTask, type Digits, leafCount, loadDigits } from "./digits";
 import { type ErrorLine, measureError } from "./errors";
@@ -141,23 +142,20 @@ async function measureCurves(
 
 /** Parses `--only errors,times,curves,orders`, `--rounds N`; for curves: `--steps N`, `--seeds N`, `--model mlp|cnn`, `--methods PART_OF_NAME,…`. */
 function optionsOf(args: readonly string[]) {
-  const value = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-  const only = value("--only")?.split(",");
-  const parts = value("--methods")?.split(",");
+  const values = parseOptions(args, { steps: 300, seeds: 3, rounds: 7, model: "mlp", only: "", methods: "" });
+  const [only, methods] = [list(values.only), list(values.methods)];
   return {
-    steps: Number(value("--steps") ?? 300),
-    seeds: Number(value("--seeds") ?? 3),
-    rounds: Number(value("--rounds") ?? 7),
-    model: value("--model") === "cnn" ? ("cnn" as const) : ("mlp" as const),
-    named: (name: string) => parts === undefined || parts.some((part) => name.includes(part)),
-    wants: (part: string) => only === undefined || only.includes(part),
+    ...values,
+    model: values.model === "cnn" ? ("cnn" as const) : ("mlp" as const),
+    named: (name: string) => methods.length === 0 || methods.some((part) => name.includes(part)),
+    wants: (part: string) => only.length === 0 || only.includes(part),
   };
 }
 
 /** Measures sums of V leaves: error against float64, time, effect on training, and the cost of the canonical order between processes. */
 export async function benchReduction(args: readonly string[]): Promise<void> {
-  const machine = describeMachine();
   const options = optionsOf(args);
+  const report = startReport(options.json);
   const { rounds, wants } = options;
   const engine = await createEngine({ preferred: "auto", threads: 1 });
   const digits = wants("errors") || wants("curves") ? loadDigits() : undefined;
@@ -165,13 +163,10 @@ export async function benchReduction(args: readonly string[]): Promise<void> {
   const times = wants("times") ? measureTimes(rounds) : [];
   const orders = wants("orders") ? await measureOrders([2, 4], rounds) : [];
   const curves = digits && wants("curves") ? await measureCurves(engine, digits, options) : [];
-  const after = describeMachine();
-  if (args.includes("--json")) {
-    const report = { machine, loadAverageAfter: after.loadAverage, errors, times, orders, curves };
-    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    return;
-  }
-  process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end), ${engine.backend} engine\n\n`);
   const tables = [renderErrors(errors), renderTimes(times), renderOrders(orders), renderCurves(curves)];
-  process.stdout.write(`${tables.filter((table) => table !== "").join("\n\n")}\n`);
+  report(
+    { errors, times, orders, curves },
+    `${engine.backend} engine`,
+    ...tables.flatMap((table) => (table === "" ? [] : ["", table])),
+  );
 }

@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { mlflowVersion, startMlflow } from "../../test/peers/mlflow/server";
 import { seededRandom } from "../elastic/random";
 import { createJsonClient, type JsonClient } from "../records/clients";
 import { native, runContent } from "../records/ways";
+import { parseOptions } from "../support/arguments";
 import { processTimeOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
+import { startReport } from "../support/report";
 import { startStack } from "../support/stack";
+import { markdownTable } from "../support/table";
 import { type Ask, mlflowSearch, nativeParamSearch, nativeSearch, type Search } from "./searches";
 
 interface Measured {
@@ -29,21 +30,12 @@ interface Subject {
 
 /** Measures a metric filter and an order over many runs of one experiment, alternating with MLflow's server. */
 export async function benchSearch(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      runs: { type: "string", default: "10000" },
-      searches: { type: "string", default: "60" },
-      limits: { type: "string", default: "20,100,1000" },
-      "no-peer": { type: "boolean" },
-      json: { type: "boolean" },
-    },
-  });
-  const count = Number(values.runs);
-  const machine = describeMachine();
+  const values = parseOptions(args, { runs: 10_000, searches: 60, limits: "20,100,1000", noPeer: false });
+  const { runs: count } = values;
+  const report = startReport(values.json);
   const stack = startStack();
   const ours = createJsonClient(stack.api, 16);
-  const withPeer = !values["no-peer"] && mlflowVersion !== undefined;
+  const withPeer = !values.noPeer && mlflowVersion !== undefined;
   let peerExperiment = "";
   const peer = withPeer ? await startMlflow((uri) => (peerExperiment = fillMlflow(uri, count))) : undefined;
   const theirs = peer && createJsonClient(peer.base, 16);
@@ -59,20 +51,17 @@ export async function benchSearch(args: readonly string[]): Promise<void> {
     ];
     const results: Measured[] = [];
     for (const limit of values.limits.split(",").map(Number)) {
-      results.push(...(await measure(subjects, limit, Number(values.searches))));
+      results.push(...(await measure(subjects, limit, values.searches)));
     }
-    if (values.json) process.stdout.write(`${JSON.stringify({ machine, runs: count, firstMs, results }, null, 2)}\n`);
-    else
-      process.stdout.write(
-        `${machineLine(machine)}, ${count} runs; the first search, which loads them: ${firstMs.toFixed(0)} ms\n\n${table(results)}`,
-      );
+    const first = `${count} runs; the first search, which loads them: ${firstMs.toFixed(0)} ms`;
+    report({ runs: count, firstMs, results }, first, "", tableOf(results));
   } finally {
     ours.close();
     theirs?.close();
     await peer?.stop();
     stack.close();
   }
-  if (!withPeer && !values["no-peer"]) {
+  if (!withPeer && !values.noPeer) {
     process.stderr.write("MLflow is not installed here: RINGMASTER_PEERS_PYTHON names a Python that has it\n");
   }
 }
@@ -137,10 +126,10 @@ function processorTime(pid: number | undefined): number {
   return (pid === undefined ? undefined : processTimeOf(pid)) ?? 0;
 }
 
-function table(results: readonly Measured[]): string {
+function tableOf(results: readonly Measured[]): string {
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
-  const rows = results.map(
-    ({ name, limit, p50, p95, processorMs }) => `| ${[name, limit, ms(p50), ms(p95), ms(processorMs)].join(" | ")} |\n`,
+  return markdownTable(
+    ["searched through", "runs a page", "p50", "p95", "server's processor time"],
+    results.map(({ name, limit, p50, p95, processorMs }) => [name, String(limit), ms(p50), ms(p95), ms(processorMs)]),
   );
-  return `| searched through | runs a page | p50 | p95 | server's processor time |\n| --- | --: | --: | --: | --: |\n${rows.join("")}`;
 }

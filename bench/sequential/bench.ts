@@ -1,4 +1,7 @@
 import type { SequentialPlan } from "../../core/registry/serving/shapes";
+import { parseOptions } from "../support/arguments";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import { fixedTest, type Judge, mixtureTest, peekedTest, type Scenario, simulate } from "./simulate";
 
 const plan: SequentialPlan = {
@@ -63,6 +66,7 @@ const tests: readonly { readonly name: string; readonly judge: (plan: Sequential
 
 /** Measures error rates and power of the canary test, next to other methods, over simulated units. */
 export async function benchSequential(args: readonly string[]): Promise<void> {
+  const report = startReport(parseOptions(args, {}).json);
   const results = scenarios.flatMap((scenario) =>
     tests.map(({ name, judge }) => ({
       scenario: scenario.name,
@@ -70,22 +74,16 @@ export async function benchSequential(args: readonly string[]): Promise<void> {
       ...simulate(scenario, judge(scenario.plan), trials, seed),
     })),
   );
-  if (args.includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ plan, trials, results }, null, 2)}\n`);
-    return;
-  }
   const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
-  const lines = results.map(({ scenario, test, promoted, rolledBack, undecided, medianUnits }) =>
-    [scenario, test, percent(promoted), percent(rolledBack), percent(undecided), String(medianUnits)].join(" | "),
-  );
-  process.stdout.write(
-    [
-      `${trials} simulated canaries a line, up to 20,000 units, a look after each 20; alpha ${plan.alpha}, effect ${plan.effect}.`,
-      "",
-      "| champion and canary | test | promoted | rolled back | undecided | median units to a decision |",
-      "|---|---|--:|--:|--:|--:|",
-      ...lines.map((line) => `| ${line} |`),
-      "",
-    ].join("\n"),
+  report(
+    { plan, trials, results },
+    `${trials} simulated canaries a line, up to 20,000 units, a look after each 20; alpha ${plan.alpha}, effect ${plan.effect}.`,
+    "",
+    markdownTable(
+      ["champion and canary", "test", "promoted", "rolled back", "undecided", "median units to a decision"],
+      results.map(({ scenario, test, promoted, rolledBack, undecided, medianUnits }) => [
+        ...[scenario, test, percent(promoted), percent(rolledBack), percent(undecided), String(medianUnits)],
+      ]),
+    ),
   );
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import type { Measured, Mode, Setup } from "./protocol";
 
 interface Gang {
@@ -63,18 +63,9 @@ const integers = (text: string) => text.split(",").map(Number);
  * equal bits. `[--ranks 1,2,4,8] [--parameters 535818,10000000] [--rounds N] [--steps N] [--json]`
  */
 export async function benchSharding(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      ranks: { type: "string", default: "1,2,4,8" },
-      parameters: { type: "string", default: "535818,10000000" },
-      rounds: { type: "string", default: "7" },
-      steps: { type: "string", default: "10" },
-      json: { type: "boolean", default: false },
-    },
-  });
-  const [rounds, steps] = [Number(values.rounds), Number(values.steps)];
-  const machine = describeMachine();
+  const values = parseOptions(args, { ranks: "1,2,4,8", parameters: "535818,10000000", rounds: 7, steps: 10 });
+  const { rounds, steps } = values;
+  const report = startReport(values.json);
   const lines: Line[] = [];
   for (const parameters of integers(values.parameters)) {
     for (const worldSize of integers(values.ranks)) {
@@ -95,6 +86,5 @@ export async function benchSharding(args: readonly string[]): Promise<void> {
       lines.push(...gangs.map((gang) => lineOf(gang, parameters, steps)));
     }
   }
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, lines }, null, 2)}\n`);
-  else process.stdout.write(`${machineLine(machine)}\n\n${render(lines)}\n`);
+  report({ lines }, "", render(lines));
 }

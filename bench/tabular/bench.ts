@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeMachine, machineLine } from "../support/machine";
+import { list, parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { requirePeerScript } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -21,30 +22,30 @@ interface Result {
  * which the job stops early. `--seeds N` (3) shuffles and draws the sets again, `--sets a,b` chooses sets, `--json` for machines.
  */
 export async function benchTabular(args: readonly string[]): Promise<void> {
-  const option = (name: string, otherwise: string) => (args.includes(name) ? args[args.indexOf(name) + 1]! : otherwise);
-  const seeds = Number(option("--seeds", "3"));
-  const wanted = option("--sets", "").split(",").filter(Boolean);
+  const { seeds, sets, json } = parseOptions(args, { seeds: 3, sets: "" });
+  const wanted = list(sets);
+  const report = startReport(json);
   const stack = startStack();
   const results = new Map<string, { task: Task; own: number[]; peer: number[] }>();
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const tasks = python("sets.py", stack.directory, String(seed)) as Readonly<Record<string, Task>>;
+    const tasks = requirePeerScript<Readonly<Record<string, Task>>>("tabular/sets.py", [stack.directory, seed]);
     for (const [name, task] of Object.entries(tasks)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       const result = results.get(name) ?? { task, own: [], peer: [] };
       results.set(name, result);
       result.own.push(train(name, task, seed));
-      const { score } = python("peer.py", stack.directory, name, task, "0.75") as { readonly score: number };
+      const { score } = requirePeerScript<{ readonly score: number }>("tabular/peer.py", [
+        stack.directory,
+        name,
+        task,
+        0.75,
+      ]);
       result.peer.push(score);
       process.stderr.write(`seed ${seed} ${name}: ${result.own.at(-1)?.toFixed(4)}, peer ${score.toFixed(4)}\n`);
     }
   }
   stack.close();
   const all = [...results].map(([name, result]): Result => ({ name, ...result }));
-  const machine = describeMachine();
-  if (args.includes("--json")) {
-    process.stdout.write(`${JSON.stringify({ machine, seeds, results: all })}\n`);
-    return;
-  }
   const rows = all.map(({ name, task, own, peer }) => {
     const differences = own.map((score, index) => score - peer[index]!);
     return [
@@ -54,7 +55,7 @@ export async function benchTabular(args: readonly string[]): Promise<void> {
     ];
   });
   const columns = ["set", "metric", "mlp", "HistGradientBoosting", "difference"];
-  process.stdout.write(`${machineLine(machine)}\nmedians of ${seeds}\n\n${markdownTable(columns, rows)}\n`);
+  report({ seeds, results: all }, `medians of ${seeds}`, "", markdownTable(columns, rows));
 
   function train(name: string, task: Task, seed: number): number {
     const file = join(stack.directory, `${name}.csv`);
@@ -79,13 +80,3 @@ export async function benchTabular(args: readonly string[]): Promise<void> {
 
 /** The first three fifths of the rows are for training, the last quarter is the test split. */
 const split = { by: "time", column: "at", fractions: { train: 0.6, validation: 0.15, test: 0.25 } };
-
-function python(script: string, ...args: readonly string[]): unknown {
-  const program = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
-  const { status, stdout, stderr } = spawnSync(program, [join("bench", "tabular", script), ...args], {
-    encoding: "utf8",
-  });
-  if (status !== 0)
-    throw new Error(`${script} failed; RINGMASTER_PEERS_PYTHON names a Python with scikit-learn: ${stderr}`);
-  return JSON.parse(stdout);
-}

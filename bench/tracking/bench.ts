@@ -1,11 +1,12 @@
-import { parseArgs } from "node:util";
 import type { TrainingTask } from "../../core/runs/training-task";
 import { startCloud, type TrainerCloud } from "../../test/trainer/process/cloud";
 import { storeFeatures, storeTask } from "../../test/trainer/process/task";
 import { Worker } from "../elastic/worker";
+import { parseOptions } from "../support/arguments";
 import { builtBundles } from "../support/bundles";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import { type ProcessorTime, processorTimeOf } from "./processor-time";
 import { recordingCost } from "./recording";
 
@@ -109,60 +110,55 @@ async function measure(cloud: TrainerCloud, one: Case, { script, backend, rounds
   };
 }
 
+type Measurement = Awaited<ReturnType<typeof measure>>;
+
 const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
 
-function row({ name, stepMs, wall, main, all, recordingMs, on, off }: Awaited<ReturnType<typeof measure>>): string {
+function rowOf({ name, stepMs, wall, main, all, recordingMs, on, off }: Measurement): readonly string[] {
   const { steps, checkpoints, batches, points } = on[0]!;
   const [mainMs, allMs] = [median(off.map(({ cpu }) => cpu.main)), median(off.map(({ cpu }) => cpu.all))];
-  return `| ${[
+  return [
     name,
     `${steps}, ${checkpoints}, ${batches}, ${points}`,
     `${stepMs.toFixed(2)}, ${mainMs.toFixed(2)}, ${allMs.toFixed(2)}`,
     ...[wall, main, all].map((pairs) => percent(median(pairs))),
     `${(recordingMs * 1_000).toFixed(1)} µs, ${percent(recordingMs / mainMs)}`,
-  ].join(" | ")} |`;
+  ];
 }
 
 /** Measures the cost of metrics per step. */
 export async function benchTracking(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      rounds: { type: "string", default: "7" },
-      cases: { type: "string", default: cases.map(({ name }) => name).join(",") },
-      backend: { type: "string", default: "wasm" },
-      together: { type: "boolean", default: false },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    rounds: 7,
+    cases: cases.map(({ name }) => name).join(","),
+    backend: "wasm",
+    together: false,
   });
   const backend = values.backend === "native" ? "native" : "wasm";
   const requested = values.cases.split(",");
-  const machine = describeMachine();
+  const report = startReport(values.json);
   const cloud = await startCloud();
-  const results: Awaited<ReturnType<typeof measure>>[] = [];
-  const say = (text: string) => values.json || process.stdout.write(text);
-  say(
-    `${machineLine(machine)}, ${backend}${values.together ? ", the two of a pair at the same time" : ""}\n\n` +
-      "| case | steps, checkpoints, batches, points | ms a step untracked: wall, thread, process | wall | training thread | process | recording alone |\n" +
-      "| --- | --- | --- | --: | --: | --: | --: |\n",
-  );
+  const results: Measurement[] = [];
   try {
     const script = `${builtBundles()}/trainer.js`;
-    const way: Way = { script, backend, rounds: Number(values.rounds), together: values.together };
+    const way: Way = { script, backend, rounds: values.rounds, together: values.together };
     for (const one of cases.filter(({ name }) => requested.includes(name))) {
-      const measured = await measure(cloud, one, way);
-      results.push(measured);
-      say(`${row(measured)}\n`);
+      results.push(await measure(cloud, one, way));
     }
   } finally {
     await cloud.close();
   }
-  if (values.json) {
-    process.stdout.write(`${JSON.stringify({ machine, backend, results }, null, 2)}\n`);
-    return;
-  }
-  say(
-    `\nMedians of pairs; the training thread's processor time is the target: at most 1 %. Load average ${describeMachine().loadAverage} at the end.\n` +
-      `${results.map(({ name, main }) => `${name}, thread, pairs: ${main.map(percent).join(", ")}`).join("\n")}\n`,
+  const columns = [
+    ...["case", "steps, checkpoints, batches, points", "ms a step untracked: wall, thread, process"],
+    ...["wall", "training thread", "process", "recording alone"],
+  ];
+  report(
+    { backend, results },
+    `${backend}${values.together ? ", the two of a pair at the same time" : ""}`,
+    "",
+    markdownTable(columns, results.map(rowOf)),
+    "",
+    "Medians of pairs; the training thread's processor time is the target: at most 1 %.",
+    ...results.map(({ name, main }) => `${name}, thread, pairs: ${main.map(percent).join(", ")}`),
   );
 }

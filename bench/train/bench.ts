@@ -1,5 +1,5 @@
-import { describeMachine, machineLine } from "../support/machine";
-import { findTorch, type PeerPython } from "../support/peer-python";
+import { describePeer, findTorch, type PeerPython, peerLine } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { pinning, startApart, startOurs, startTorch, type TrainGang } from "./gangs";
 import { benchModels } from "./models";
 import { parseTrainOptions, type TrainOptions } from "./options";
@@ -77,7 +77,7 @@ function withScaling(lines: readonly Line[]): Line[] {
 /** Measures training steps against PyTorch's DistributedDataParallel. Options are in `options.ts`. */
 export async function benchTrain(args: readonly string[]): Promise<void> {
   const options = parseTrainOptions(args);
-  const machine = describeMachine();
+  const report = startReport(options.json);
   const torch = findTorch();
   const lines: Line[] = [];
   for (const model of options.models) {
@@ -103,28 +103,12 @@ export async function benchTrain(args: readonly string[]): Promise<void> {
     }
   }
   const complete = withScaling(lines);
-  const after = describeMachine();
-  if (options.json) {
-    const peer = typeof torch === "string" ? { skipped: torch } : { name: peerName, version: torch.torch };
-    const document = {
-      machine,
-      loadAverageAfter: after.loadAverage,
-      peer,
-      pinning,
-      rounds: options.rounds,
-      warmUpSeconds: options.warmUpSeconds,
-      lines: complete,
-    };
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-    return;
-  }
-  process.stdout.write(`${machineLine(machine)} (${after.loadAverage} at the end)\n`);
-  process.stdout.write(
-    typeof torch === "string"
-      ? `peer skipped: ${torch}\n`
-      : `peer: PyTorch ${torch.torch} DistributedDataParallel over Gloo, fused Adam\n`,
+  const { rounds, warmUpSeconds } = options;
+  report(
+    { peer: describePeer(torch, peerName), pinning, rounds, warmUpSeconds, lines: complete },
+    peerLine(torch, "DistributedDataParallel over Gloo, fused Adam"),
+    `one thread a worker, ${pinning}; medians over ${rounds} rounds in alternation, after ${warmUpSeconds} s of training`,
+    "",
+    renderTable(complete),
   );
-  const rounds = `medians over ${options.rounds} rounds in alternation, after ${options.warmUpSeconds} s of training`;
-  process.stdout.write(`one thread a worker, ${pinning}; ${rounds}\n\n`);
-  process.stdout.write(`${renderTable(complete)}\n`);
 }

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { checked, list } from "../support/arguments";
+import { checked, list, parseOptions } from "../support/arguments";
 import { benchModels } from "./models";
 
 export interface TrainOptions {
@@ -21,19 +20,15 @@ const numbers = (value: string) => list(value).map(Number);
 
 /** @throws Error on an unknown option, model or backend */
 export function parseTrainOptions(args: readonly string[]): TrainOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      models: { type: "string", default: Object.keys(benchModels).join() },
-      backends: { type: "string", default: "native,wasm" },
-      workers: { type: "string", default: "1,2" },
-      batches: { type: "string", default: "128" },
-      microshards: { type: "string", default: "8" },
-      rounds: { type: "string", default: "7" },
-      seconds: { type: "string", default: "1" },
-      "warm-up": { type: "string", default: "8" },
-      json: { type: "boolean", default: false },
-    },
+  const values = parseOptions(args, {
+    models: Object.keys(benchModels).join(),
+    backends: "native,wasm",
+    workers: "1,2",
+    batches: "128",
+    microshards: "8",
+    rounds: 7,
+    seconds: 1,
+    warmUp: 8,
   });
   const names = Object.keys(benchModels);
   return {
@@ -42,9 +37,9 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
     worldSizes: numbers(values.workers),
     batches: numbers(values.batches),
     microshards: numbers(values.microshards),
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
-    warmUpSeconds: Number(values["warm-up"]),
+    rounds: values.rounds,
+    seconds: values.seconds,
+    warmUpSeconds: values.warmUp,
     json: values.json,
   };
 }

@@ -1,6 +1,3 @@
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { drawsFor } from "../../core/tuning/draws";
 import { bestTrials } from "../../core/tuning/history";
 import type { PlannedStudy } from "../../core/tuning/planner";
@@ -8,9 +5,10 @@ import { samplerSettingsSchema } from "../../core/tuning/sampler";
 import { type SchedulerTrial, schedulerSettingsSchema } from "../../core/tuning/scheduler";
 import { rungsOf } from "../../core/tuning/schedulers/halving";
 import { simulate } from "../../test/core/tuning/simulated-study";
-import { list } from "../support/arguments";
-import { describeMachine, machineLine } from "../support/machine";
+import { list, parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { requirePeerScript } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { curveAt, curveSpace } from "./curves";
 
@@ -29,21 +27,17 @@ const objectives = [{ metric: "validation/loss", direction: "minimize" }] as con
 
 /** Compares the epochs and the best value of Hyperband with Optuna's pruner, over synthetic learning curves. */
 export async function benchHyperband(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      trials: { type: "string", default: "100" },
-      epochs: { type: "string", default: "81" },
-      seeds: { type: "string", default: "20" },
-      samplers: { type: "string", default: "auto,gp,tpe,random" },
-      parallel: { type: "string", default: "4" },
-      "no-peer": { type: "boolean" },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    trials: 100,
+    epochs: 81,
+    seeds: 20,
+    samplers: "auto,gp,tpe,random",
+    parallel: 4,
+    noPeer: false,
   });
-  const trials = Number(values.trials);
-  const epochs = Number(values.epochs);
-  const seeds = Array.from({ length: Number(values.seeds) }, (_, seed) => seed);
+  const { trials, epochs } = values;
+  const report = startReport(values.json);
+  const seeds = Array.from({ length: values.seeds }, (_, seed) => seed);
   const all = trials * epochs;
   const rows: { readonly name: string; readonly share: number; readonly best: number }[] = [];
   const add = (name: string, outcomes: readonly Outcome[]) =>
@@ -53,26 +47,21 @@ export async function benchHyperband(args: readonly string[]): Promise<void> {
       best: median(outcomes.map(({ best }) => best)),
     });
   for (const sampler of list(values.samplers)) {
-    const studies = seeds.map((seed) => runStudy(sampler, seed, trials, epochs, Number(values.parallel)));
+    const studies = seeds.map((seed) => runStudy(sampler, seed, trials, epochs, values.parallel));
     add(`Ringmaster, ${sampler}, resumed`, studies);
     add(
       `Ringmaster, ${sampler}, if each rung trained again`,
       studies.map(({ best, retrained }) => ({ best, epochs: retrained })),
     );
   }
-  const peer = values["no-peer"] ? undefined : runPeer(seeds, trials, epochs);
+  const peer = values.noPeer ? undefined : runPeer(seeds, trials, epochs);
   for (const [name, outcomes] of Object.entries(peer?.results ?? {})) {
     add(`Optuna ${peer?.version}, ${name}`, outcomes);
   }
-  const machine = describeMachine();
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, trials, epochs, rows }, null, 2)}\n`);
-  else {
-    const cells = rows.map(({ name, share, best }) => [name, (100 * share).toFixed(1), best.toFixed(4)]);
-    const columns = ["Hyperband", "epochs, % of all in full", "best value, median"];
-    process.stdout.write(
-      `${machineLine(machine)}; ${trials} trials of ${epochs} epochs, ${seeds.length} seeds\n\n${markdownTable(columns, cells)}\n`,
-    );
-  }
+  const cells = rows.map(({ name, share, best }) => [name, (100 * share).toFixed(1), best.toFixed(4)]);
+  const columns = ["Hyperband", "epochs, % of all in full", "best value, median"];
+  const studies = `${trials} trials of ${epochs} epochs, ${seeds.length} seeds`;
+  report({ trials, epochs, rows }, studies, "", markdownTable(columns, cells));
 }
 
 function runStudy(
@@ -107,17 +96,12 @@ function segmentsOf({ bracket = 0, until }: SchedulerTrial, rungs: readonly numb
 }
 
 function runPeer(seeds: readonly number[], trials: number, epochs: number): Peer {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
   const probes = [1, 7, 81].map((epoch) => ({
     params: { rate: 0.01 * epoch ** 0.5, decay: 1e-4, dropout: 0.3, width: 64 },
     epoch,
     seed: epoch,
   }));
-  const input = JSON.stringify({ seeds, trials, epochs, probes });
-  const script = join(process.cwd(), "bench", "tuning", "hyperband.py");
-  const { status, stdout, stderr } = spawnSync(python, [script], { input, encoding: "utf8" });
-  if (status !== 0) throw new Error(`Optuna failed; RINGMASTER_PEERS_PYTHON names a Python that has it: ${stderr}`);
-  const peer = JSON.parse(stdout) as Peer;
+  const peer = requirePeerScript<Peer>("tuning/hyperband.py", [], { seeds, trials, epochs, probes });
   for (const [at, { params, epoch, seed }] of probes.entries()) {
     const own = curveAt(params, epoch, seed);
     if (!(Math.abs(own - peer.probes[at]!) < 1e-12)) throw new Error(`the curves differ at epoch ${epoch}`);

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { StudyState } from "../../core/tuning/ports";
 import { toyCsv, toySchema } from "../../test/support/toy";
+import { parseOptions } from "../support/arguments";
 import { residentMiB, wholeCpuMsOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
 import { median } from "../support/median";
+import { startReport } from "../support/report";
 import { type BenchStack, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -17,15 +17,9 @@ const sampled = 20;
  * trainers, without that of the training loops. Also the memory of the processes, early, halfway and at the end.
  */
 export async function benchOverhead(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      trials: { type: "string", default: "1000" },
-      parallel: { type: "string", default: "2" },
-      epochs: { type: "string", default: "5" },
-    },
-  });
-  const trials = Number(values.trials);
+  const values = parseOptions(args, { trials: 1000, parallel: 2, epochs: 5 });
+  const { trials } = values;
+  const report = startReport(values.json);
   const stack = startStack();
   const write = (path: string, text: string): string => {
     writeFileSync(join(stack.directory, path), text);
@@ -33,8 +27,8 @@ export async function benchOverhead(args: readonly string[]): Promise<void> {
   };
   const [data, schema] = [write("toy.csv", toyCsv(50_000)), write("schema.yaml", toySchema)];
   stack.ringmaster(["datasets", "push", "toy", "--file", data, "--schema", schema]);
-  write("job.yaml", jobOf(Number(values.epochs)));
-  const study = write("study.yaml", studyOf(trials, Number(values.parallel)));
+  write("job.yaml", jobOf(values.epochs));
+  const study = write("study.yaml", studyOf(trials, values.parallel));
   const [began, cpu] = [performance.now(), wholeCpuMsOf(stack.pid)];
   stack.ringmaster(["study", "create", study]);
   const marks = [...new Set([Math.ceil(trials / 10), Math.ceil(trials / 2), trials])];
@@ -50,27 +44,23 @@ export async function benchOverhead(args: readonly string[]): Promise<void> {
   const completed = state.trials.filter((trial) => trial.state === "completed").length;
   stack.close();
 
-  process.stdout.write(`${machineLine(describeMachine())}\n\n`);
   const perTrial = cpuSeconds / trials;
-  process.stdout.write(
+  const times = [
+    ...[String(trials), String(completed), seconds.toFixed(0), cpuSeconds.toFixed(0), perTrial.toFixed(2)],
+    ...[training.toFixed(2), (perTrial - training).toFixed(2)],
+  ];
+  const kinds = ["stack", "largest function", "largest trainer"];
+  report(
+    { trials, completed, seconds, cpuSeconds, training, memory: memory.map((at) => Object.fromEntries(at)) },
+    "",
     markdownTable(
       ["trials", "completed", "wall s", "CPU s", "CPU s per trial", "of these training", "overhead"],
-      [
-        [
-          ...[String(trials), String(completed), seconds.toFixed(0), cpuSeconds.toFixed(0), perTrial.toFixed(2)],
-          ...[training.toFixed(2), (perTrial - training).toFixed(2)],
-        ],
-      ],
+      [times],
     ),
-  );
-  process.stdout.write("\n");
-  process.stdout.write(
+    "",
     markdownTable(
       ["memory, MiB", ...marks.map((mark) => `after ${mark} trials`)],
-      ["stack", "largest function", "largest trainer"].map((kind) => [
-        kind,
-        ...memory.map((at) => at.get(kind)?.toFixed(0) ?? "–"),
-      ]),
+      kinds.map((kind) => [kind, ...memory.map((at) => at.get(kind)?.toFixed(0) ?? "–")]),
     ),
   );
 }

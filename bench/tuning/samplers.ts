@@ -1,14 +1,12 @@
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { drawsFor } from "../../core/tuning/draws";
 import type { ObservedTrial } from "../../core/tuning/history";
 import { createSampler, samplerSettingsSchema } from "../../core/tuning/sampler";
 import { randomSampler } from "../../core/tuning/samplers/sampler";
 import { spaceSchema } from "../../core/tuning/space";
-import { list } from "../support/arguments";
-import { describeMachine, machineLine } from "../support/machine";
+import { list, parseOptions } from "../support/arguments";
 import { median } from "../support/median";
+import { requirePeerScript } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 import { functions, type TestFunction } from "./functions";
 
@@ -25,21 +23,18 @@ const repeats = 21;
 
 /** Compares the best value after a number of trials, and the time of a suggestion, with Optuna's TPE. */
 export async function benchSamplers(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      trials: { type: "string", default: "200" },
-      seeds: { type: "string", default: "25" },
-      sampler: { type: "string", default: "auto" },
-      functions: { type: "string", default: Object.keys(functions).join(",") },
-      "no-peer": { type: "boolean" },
-      json: { type: "boolean" },
-    },
+  const values = parseOptions(args, {
+    trials: 200,
+    seeds: 25,
+    sampler: "auto",
+    functions: Object.keys(functions).join(","),
+    noPeer: false,
   });
-  const trials = Number(values.trials);
-  const seeds = Array.from({ length: Number(values.seeds) }, (_, seed) => seed);
+  const { trials } = values;
+  const report = startReport(values.json);
+  const seeds = Array.from({ length: values.seeds }, (_, seed) => seed);
   const names = list(values.functions);
-  const peer = values["no-peer"] ? undefined : runPeer(names, seeds, trials, values.sampler);
+  const peer = values.noPeer ? undefined : runPeer(names, seeds, trials, values.sampler);
   const rows = names.map((name) => {
     const f = functions[name];
     if (f === undefined) throw new Error(`the functions are: ${Object.keys(functions).join(", ")}`);
@@ -52,21 +47,18 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
     own: latency(values.sampler, size),
     peer: peer?.latency[at],
   }));
-  const machine = describeMachine();
-  if (values.json) {
-    process.stdout.write(`${JSON.stringify({ machine, trials, seeds: seeds.length, rows, latencies }, null, 2)}\n`);
-    return;
-  }
   const counterpart = ["cmaes", "nsga2", "random", "sobol"].includes(values.sampler) ? values.sampler : "TPE";
   const optuna = `Optuna ${peer?.version ?? ""} ${counterpart}`;
   const shown = (value: number | undefined) => value?.toPrecision(3) ?? "–";
   const regrets = rows.map((row) => [row.name, shown(row.own), shown(row.peer), shown(row.ratio)]);
   const times = latencies.map(({ size, own, peer: theirs }) => [String(size), shown(own), shown(theirs)]);
-  process.stdout.write(
-    `${machineLine(machine)}; ${trials} trials, ${seeds.length} seeds\n\n${markdownTable(
-      ["regret, median", `Ringmaster, ${values.sampler}`, optuna, "ratio"],
-      regrets,
-    )}\n\n${markdownTable(["trials, 10 parameters", "ms a suggestion", "Optuna TPE, ms"], times)}\n`,
+  report(
+    { trials, seeds: seeds.length, rows, latencies },
+    `${trials} trials, ${seeds.length} seeds`,
+    "",
+    markdownTable(["regret, median", `Ringmaster, ${values.sampler}`, optuna, "ratio"], regrets),
+    "",
+    markdownTable(["trials, 10 parameters", "ms a suggestion", "Optuna TPE, ms"], times),
   );
 }
 
@@ -104,17 +96,13 @@ function latency(type: string, size: number): number {
 }
 
 function runPeer(names: readonly string[], seeds: readonly number[], trials: number, sampler: string): Peer {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
   const draws = drawsFor(1);
   const probes = names.map((name) => {
     const { space } = functions[name]!;
     return [name, randomSampler({ space, objectives, seed: draws.index(1000) }).suggest([], 0)!] as const;
   });
-  const input = JSON.stringify({ names, seeds, trials, sampler, probes, history: sizes, repeats });
-  const script = join(process.cwd(), "bench", "tuning", "samplers.py");
-  const { status, stdout, stderr } = spawnSync(python, [script], { input, encoding: "utf8" });
-  if (status !== 0) throw new Error(`Optuna failed; RINGMASTER_PEERS_PYTHON names a Python that has it: ${stderr}`);
-  const peer = JSON.parse(stdout) as Peer;
+  const input = { names, seeds, trials, sampler, probes, history: sizes, repeats };
+  const peer = requirePeerScript<Peer>("tuning/samplers.py", [], input);
   for (const [at, [name, params]] of probes.entries()) {
     const own = functions[name]!.at(params);
     if (!(Math.abs(own - peer.probes[at]!) < 1e-9)) throw new Error(`the functions differ: ${name}`);

@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { RunDetails } from "../../core/runs/shapes";
 import type { StudyState } from "../../core/tuning/ports";
+import { parseOptions } from "../support/arguments";
 import { wholeCpuMsOf } from "../support/cpu";
-import { describeMachine, machineLine } from "../support/machine";
 import { findTorch } from "../support/peer-python";
+import { startReport } from "../support/report";
 import { type BenchStack, runNode, startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
 
@@ -36,55 +36,47 @@ const name = "digits";
  * Optuna over PyTorch with the same number of trials, epochs and threads.
  */
 export async function benchStudy(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      trials: { type: "string", default: "24" },
-      parallel: { type: "string", default: "4" },
-      epochs: { type: "string", default: "9" },
-      sampler: { type: "string", default: "random" },
-      kills: { type: "boolean" },
-      "no-peer": { type: "boolean" },
-    },
+  const {
+    kills: withKills,
+    noPeer,
+    json,
+    ...options
+  } = parseOptions(args, {
+    ...{ trials: 24, parallel: 4, epochs: 9, sampler: "random" },
+    kills: false,
+    noPeer: false,
   });
-  const options: Options = {
-    ...{ trials: Number(values.trials), parallel: Number(values.parallel), epochs: Number(values.epochs) },
-    sampler: values.sampler,
-  };
+  const report = startReport(json);
   const results: Result[] = [];
   const calm = await runStudy("Ringmaster", options, async () => undefined);
   results.push(calm.result);
-  if (values.kills) {
+  if (withKills) {
     const killed = { drivers: 0, workers: 0, stacks: 0 };
     const hit = await runStudy("Ringmaster, with kills", options, (stack) => killSome(stack, killed));
     results.push({ ...hit.result, cpuSeconds: Number.NaN });
     const equal = JSON.stringify(hit.facts) === JSON.stringify(calm.facts);
-    process.stdout.write(
+    process.stderr.write(
       `killed ${killed.drivers} drivers, ${killed.workers} trainers, ${killed.stacks} stacks; ` +
         `trials, curves and weights ${equal ? "equal" : "DIFFER"}\n`,
     );
     if (!equal) process.exitCode = 1;
     for (const [number, trial] of equal ? [] : calm.facts.trials.entries()) {
       const [expected, found] = [JSON.stringify(trial), JSON.stringify(hit.facts.trials[number])];
-      if (expected !== found) process.stdout.write(`  ${expected}\n  ${found}\n`);
+      if (expected !== found) process.stderr.write(`  ${expected}\n  ${found}\n`);
     }
   }
-  const peer = values["no-peer"] ? "left out" : findTorch();
-  if (typeof peer === "string") process.stdout.write(`no peer: ${peer}\n`);
+  const peer = noPeer ? "left out" : findTorch();
+  if (typeof peer === "string") process.stderr.write(`no peer: ${peer}\n`);
   else results.push(optuna(peer.python, calm.file, options));
-  process.stdout.write(`${machineLine(describeMachine())}\n\n`);
-  process.stdout.write(
+  report(
+    { results },
+    "",
     markdownTable(
       ["study", "trials", "epochs", "of all in full", "wall s", "CPU s", "CPU s per trial", "best accuracy"],
       results.map((one) => [
-        ...[
-          one.name,
-          String(one.trials),
-          String(one.epochs),
-          `${Math.round((100 * one.epochs) / (one.trials * options.epochs))} %`,
-        ],
-        ...[one.seconds.toFixed(1), ...cpuOf(one)],
-        one.best.toFixed(4),
+        ...[one.name, String(one.trials), String(one.epochs)],
+        `${Math.round((100 * one.epochs) / (one.trials * options.epochs))} %`,
+        ...[one.seconds.toFixed(1), ...cpuOf(one), one.best.toFixed(4)],
       ]),
     ),
   );
