@@ -4,6 +4,12 @@ import type { Json, JsonObject } from "./json";
 export type QueryLanguage = "JSONata";
 export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";
 
+/** The resources that Task states may have. */
+export const resources: readonly string[] = [
+  "arn:aws:states:::lambda:invoke",
+  "arn:aws:states:::lambda:invoke.waitForTaskToken",
+];
+
 /** States and the first of them: a state machine, a branch of a Parallel, or a Map's processor. */
 export interface Container {
   readonly StartAt: string;

@@ -1,7 +1,6 @@
 import { isArray, isInteger, isObject, type Json, type JsonObject } from "../json";
 import { expressionIn } from "../query/template";
-import { resources } from "../resource";
-import type { StateType } from "../types";
+import { resources, type StateType } from "../types";
 import { checkAssign, checkTemplate } from "./expressions";
 import { allowedFields, isStateType, required, stateTypes, unimplementedFields } from "./fields";
 import type { Report } from "./report";
