@@ -6,6 +6,7 @@ import { createJsonClient, type JsonClient } from "../records/clients";
 import { native, runContent } from "../records/ways";
 import { parseOptions } from "../support/arguments";
 import { processTimeOf } from "../support/cpu";
+import { peersPython } from "../support/peer-python";
 import { startReport } from "../support/report";
 import { startStack } from "../support/stack";
 import { markdownTable } from "../support/table";
@@ -81,10 +82,9 @@ async function fill(client: JsonClient, count: number) {
 }
 
 function fillMlflow(databaseUri: string, count: number): string {
-  const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
   const input = JSON.stringify({ runs: Array.from({ length: count }, (_, index) => runContent(index)) });
   const script = join(process.cwd(), "bench", "search", "fill-mlflow.py");
-  const { status, stdout, stderr } = spawnSync(python, [script, databaseUri], { input, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(peersPython(), [script, databaseUri], { input, encoding: "utf8" });
   if (status !== 0) throw new Error(`MLflow's database could not be filled: ${stderr}`);
   return stdout.trim().split("\n").at(-1)!;
 }

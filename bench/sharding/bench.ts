@@ -3,6 +3,7 @@ import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
 import { median } from "../support/median";
 import { startReport } from "../support/report";
+import { markdownTable } from "../support/table";
 import type { Measured, Mode, Setup } from "./protocol";
 
 interface Gang {
@@ -49,11 +50,13 @@ function lineOf({ mode, rounds, ranks }: Gang, parameters: number, steps: number
 type Line = ReturnType<typeof lineOf>;
 
 function render(lines: readonly Line[]): string {
-  const head =
-    "| parameters | ranks | optimizer | slots MiB a rank | RSS MiB a rank | step ms | CPU ms a rank | MiB sent a rank |\n| --: | --: | --- | --: | --: | --: | --: | --: |";
-  const row = (line: Line) =>
-    `| ${line.parameters.toLocaleString("en")} | ${line.ranks} | ${line.mode} | ${line.slotMiBPerRank.toFixed(2)} | ${line.rssMiBPerRank.toFixed(0)} | ${line.stepMs.toFixed(2)} | ${line.cpuMsPerRank.toFixed(2)} | ${line.mibSentPerRank.toFixed(3)} |`;
-  return [head, ...lines.map(row)].join("\n");
+  const columns = ["parameters", "ranks", "optimizer", "slots MiB a rank", "RSS MiB a rank", "step ms"];
+  const rows = lines.map((line) => [
+    ...[line.parameters.toLocaleString("en"), String(line.ranks), line.mode, line.slotMiBPerRank.toFixed(2)],
+    ...[line.rssMiBPerRank.toFixed(0), line.stepMs.toFixed(2)],
+    ...[line.cpuMsPerRank.toFixed(2), line.mibSentPerRank.toFixed(3)],
+  ]);
+  return markdownTable([...columns, "CPU ms a rank", "MiB sent a rank"], rows);
 }
 
 const integers = (text: string) => text.split(",").map(Number);
