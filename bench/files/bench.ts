@@ -27,8 +27,10 @@ export async function benchFiles(args: readonly string[]): Promise<void> {
   const { files: count } = values;
   const kind = checked("kind", values.kind, kinds);
   const report = startReport(values.json);
-  const folder = mkdtempSync(join(tmpdir(), "ringmaster-files-"));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const directory = mkdtempSync(join(tmpdir(), "ringmaster-files-"));
+  // The push writes the schema that it suggests next to the folder.
+  const folder = join(directory, "samples");
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
   const ended = stopWhenEnded(remove);
   const stack = startStack();
   try {
