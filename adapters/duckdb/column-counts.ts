@@ -20,6 +20,8 @@ export interface Counts extends DateFormats {
   readonly digits: number;
   /** The values that consist of digits and have a zero in front, such as the postal code 01067. */
   readonly padded: number;
+  /** One or two texts without a digit, such as `k.A.`; empty if more than half of the values have none. */
+  readonly digitless: readonly string[];
   /** The values that are lists or objects of JSON. */
   readonly nested: number;
   /** The numbers that are NaN. */
@@ -106,10 +108,23 @@ export async function countsOf(
   const isText =
     counts.shape === undefined &&
     counts.digits < counts.present &&
-    typeOf({ ...counts, ...dates, numberFormats: [] }) === "string";
+    typeOf({ ...counts, ...dates, numberFormats: [], digitless: [] }) === "string";
   const column = columnOf("float");
   const numberFormats = isText ? await fittingNumberFormats(session, table, column, sourceType, counts.present) : [];
-  return { ...counts, ...dates, numberFormats };
+  const mayBeNear = isText && numberFormats.length === 0 && counts.nested === 0;
+  return { ...counts, ...dates, numberFormats, digitless: mayBeNear ? await digitlessOf(session, table, raw) : [] };
+}
+
+/** Finds the first and the last text without a digit. Returns none if more than half of the values have no digit. */
+async function digitlessOf(session: DuckDbSession, table: string, raw: string): Promise<readonly string[]> {
+  const without = "FILTER (NOT regexp_matches(value, '[0-9]'))";
+  const [found] = await session.rows(
+    `SELECT count(*) AS present, count(*) ${without} AS absent, min(value) ${without} AS first, max(value) ${without} AS last
+       FROM (SELECT trim(CAST(${raw} AS VARCHAR)) AS value FROM ${table} WHERE ${raw} IS NOT NULL)`,
+  );
+  const absent = Number(found!["absent"]);
+  if (absent === 0 || 2 * absent > Number(found!["present"])) return [];
+  return [...new Set([String(found!["first"]), String(found!["last"])])];
 }
 
 /** Returns the shape of two lists with equally many numbers: nested only if both are nested alike. */

@@ -104,7 +104,8 @@ export async function inferSchema(
     }
     // A token that is no missing value in this file is a value of its text columns.
     const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
-    const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept);
+    const rest = kept.digitless.length > 0 ? await count(name, [...missing, ...kept.digitless]) : undefined;
+    const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept, rest);
     const typed = joined.features.has(name) ? withStoredType(suggested, source.types.get(name)!) : suggested;
     const column = joined.keys.has(name) && name !== label ? ignoredKey(typed) : typed;
     inferred.push(withTokenNote(column, tokens === undefined ? counts.tokens : [], missing));
@@ -174,19 +175,28 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
   return `${other.format} fits as well: check which character of ${taken.format} begins the decimals`;
 }
 
-/** Describes a column of text whose values nearly all fit another type; `undefined` for other columns. */
-function nearType({ present, fitting, unfit, mixed }: Counts): string | undefined {
+/**
+ * Describes a column of text whose values nearly all fit another type; `undefined` for other columns.
+ *
+ * @param rest counts of the values without the texts of `digitless`
+ */
+function nearType({ present, fitting, unfit, mixed, digitless }: Counts, rest: Counts | undefined): string | undefined {
   if (mixed) {
     const [one, other] = mixed.map((value) => JSON.stringify(value));
     return `dates of different formats (${one} and ${other}): write them alike, and set type timestamp`;
   }
   const type = nearTypes.find((one) => fitting[one] >= nearShare * present && fitting[one] < present);
-  if (type === undefined || unfit[type] === undefined) return undefined;
-  const some = `${fitting[type]} of ${present} values are ${type}, and ${JSON.stringify(unfit[type])} is not`;
-  return `${some}: correct it, or add it to missing, and set type ${type}`;
+  const advice = (count: number, found: string, other: string): string =>
+    `${count} of ${present} values are ${found}, and ${other} is not: correct it, or add it to missing, and set type ${found}`;
+  if (type !== undefined && unfit[type] !== undefined) return advice(fitting[type], type, JSON.stringify(unfit[type]));
+  const found = rest && nearTypes.find((one) => one === typeOf(rest));
+  if (found === undefined) return undefined;
+  const format = rest?.numberFormats[0]?.format ?? rest?.formats[0];
+  const setting = format === undefined ? "" : `, format: ${JSON.stringify(format)}`;
+  return advice(rest!.present, found, listTokens(digitless)) + setting;
 }
 
-function featureOf(name: string, counts: Counts): InferredColumn {
+function featureOf(name: string, counts: Counts, rest: Counts | undefined): InferredColumn {
   const { rows, distinct, shape, formats, consecutive } = counts;
   const type = typeOf(counts);
   const values = valuesOf(type, counts);
@@ -203,7 +213,7 @@ function featureOf(name: string, counts: Counts): InferredColumn {
   if (type === "string" && counts.nested === values)
     return ignored("lists or objects of JSON, which no model reads: write a column for each of their values");
   const unique = distinct === rows && rows > 20;
-  const near = type === "string" ? nearType(counts) : undefined;
+  const near = type === "string" ? nearType(counts, rest) : undefined;
   const isText = type === "string";
   if (isText && unique) return ignored(near ?? "every row has a different text, like an id");
   if (isText && distinct > valueLimit && 2 * distinct > rows) return ignored(near ?? `${distinct} different texts`);

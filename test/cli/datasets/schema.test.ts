@@ -316,6 +316,20 @@ describe("ringmaster datasets schema", () => {
     expect(text).toContain('# 39 of 40 values are timestamp, and "soon" is not');
   });
 
+  it("says which texts make a column of formatted numbers or dates a column of text", async () => {
+    const lines = Array.from({ length: 40 }, (_, i) => {
+      const price = i % 10 === 9 ? "k.A." : `1.${200 + i},50`;
+      const day = i === 3 ? "soon" : i === 4 ? "later" : `${1 + (i % 28)}.12.2024`;
+      return `${price};${day};${i % 4 === 0 ? "M" : i % 4 === 1 ? "S" : i % 4 === 2 ? "L" : i};${i % 2}`;
+    });
+    const text = await suggest(write("near-format.csv", ["price;day;size;y", ...lines].join("\n")), "y");
+    expect(text).toContain(
+      '# 36 of 40 values are float, and "k.A." is not: correct it, or add it to missing, and set type float, format: "1.234,5"',
+    );
+    expect(text).toContain('# 38 of 40 values are timestamp, and "later", "soon" is not');
+    expect(text).toContain("- { name: size, type: string }\n");
+  });
+
   it("ignores objects and lists of JSON that are no tensor", async () => {
     const lines = Array.from({ length: 30 }, (_, i) =>
       JSON.stringify({ tags: ["a", `b${i % 3}`], at: { x: i }, pair: [i, 1], y: i % 2 }),
