@@ -57,11 +57,12 @@ export class NotApprovedError extends RingmasterError {
   constructor(
     { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
     decision: Decision,
+    consequence = "it cannot be promoted",
   ) {
     super(
       decision.state !== "waiting"
-        ? `version ${version} of ${model} was rejected by ${decision.approval.by}: it cannot be promoted; train a new version`
-        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: it cannot be promoted; \`ringmaster models approve ${model} ${version}\` approves it`,
+        ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
+        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
     );
   }

@@ -148,7 +148,8 @@ describe("canaries through the API", () => {
 
   it("gives most of the units to nobody without approvals", async () => {
     const most = { canaries: [{ version: 4, weight: 0.51 }] };
-    expect(await traffic(most)).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
+    const message = expect.stringContaining("without them, canaries get at most 0.5 of the units in total");
+    expect(await traffic(most)).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED", message } } });
     await platform.registry.apply(name, [4], decideApproval(4, "approved", by));
     expect((await traffic(most)).status).toBe(200);
   });

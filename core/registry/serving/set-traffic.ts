@@ -31,7 +31,8 @@ export function setTraffic(requested: TrafficRequest, actor: Actor): Transition 
       // An outdated verdict permits the present part of the units, but not a larger one.
       if (weight > given) mayServe(model, candidate);
       const decision = decisionOn(model, candidate);
-      if (total > partWithoutApproval && decision.state !== "approved") throw new NotApprovedError(candidate, decision);
+      if (total > partWithoutApproval && decision.state !== "approved")
+        throw new NotApprovedError(candidate, decision, "without them, canaries get at most 0.5 of the units in total");
     }
     for (const version of requested.shadows) activeVersion(state, version);
     const traffic = redirect(before, requested, model.revision + 1);
