@@ -26,6 +26,13 @@ function optionDescription(option: Option): string {
   return new Help().optionDescription(option).replace(/ ?\(default: (?:\[\]|"")\)$/, "");
 }
 
+/** Refers a mistake in a command to its own help, and one in a group such as `models` to that of the group. */
+function referToOwnHelp(command: Command, path = command.name()): void {
+  const listed = command.commands.length > 0 ? "commands" : "arguments and options";
+  command.showHelpAfterError(`(${path} --help lists the ${listed})`);
+  for (const child of command.commands) referToOwnHelp(child, `${path} ${child.name()}`);
+}
+
 /** Creates the command line without running it. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
@@ -35,7 +42,6 @@ export function createProgram(): Command {
     .option("--api <url>", "URL of the API (default: RINGMASTER_API_URL, else the API of the embedded cloud)")
     .option("--team <team>", "team (default: RINGMASTER_TEAM, else your only team)")
     .option("--data <directory>", "data directory of the embedded cloud", ".ringmaster")
-    .showHelpAfterError("(ringmaster --help lists the commands)")
     .configureHelp({ optionDescription })
     .exitOverride();
   addStackCommands(program);
@@ -57,5 +63,6 @@ export function createProgram(): Command {
   addViewCommands(program);
   addNotifyCommands(program);
   addTokenCommands(program);
+  referToOwnHelp(program);
   return program;
 }

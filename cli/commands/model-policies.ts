@@ -23,6 +23,7 @@ export function addModelPolicyCommands(models: Command): void {
 
   policy
     .command("get <model>")
+    .alias("show")
     .description("print the current policy as JSON")
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);

@@ -11,7 +11,7 @@ import { type JobOptions, withJobOptions } from "../submission";
 import { addStudyImportCommand } from "./study-import";
 
 export function addStudyCommands(program: Command): Command {
-  const study = program.command("study").description("search for the best settings of a job");
+  const study = program.command("study").alias("studies").description("search for the best settings of a job");
 
   withJobOptions(
     study.command("create <file>").description("create a study from a study file and start it; idempotent"),
@@ -76,7 +76,7 @@ export function addStudyCommands(program: Command): Command {
       for (const trial of best) {
         process.stdout.write(`trial ${trial.number}, ${trial.runId}: ${valuesText(trial)}\n`);
         for (const [path, value] of Object.entries(trial.params))
-          process.stdout.write(`  --set ${path}=${JSON.stringify(value)}\n`);
+          process.stdout.write(`  --set ${shellWord(`${path}=${JSON.stringify(value)}`)}\n`);
       }
     });
 
@@ -120,6 +120,11 @@ interface ExtendOptions {
   /** `true` if the option is not given: commander reads `--no-…` as a switch. */
   readonly improvement: number | boolean;
   readonly resume: readonly string[];
+}
+
+/** Quotes a word that a shell would not keep as it is, such as `model.hidden=[8]` in zsh. */
+function shellWord(word: string): string {
+  return /^[\w.,:=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function parseResume(text: string): { readonly trial: number; readonly until: number } {

@@ -27,6 +27,8 @@ describe("verbs of models", () => {
   it.each([
     [["traffic", "show", "m"]],
     [["traffic", "decide", "m"]],
+    [["policy", "get", "m"]],
+    [["policy", "show", "m"]],
     [["route", "m", "unit-1"]],
     [["shadow", "show", "m", "2"]],
     [["outcomes", "m", "--epoch", "3", "a=b=1"]],
@@ -45,6 +47,17 @@ describe("verbs of models", () => {
   ])("predict %j is refused before anything is read", (args, paths) => {
     const { status, code, problems } = run("predict", "m", ...args);
     expect([status, code, problems.map(({ path }: { path: string }) => path)]).toEqual([2, "INVALID_INPUT", paths]);
+  });
+
+  it.each([
+    [["nope"], "ringmaster --help lists the commands"],
+    [["models", "nope"], "ringmaster models --help lists the commands"],
+    [["studies", "nope"], "ringmaster study --help lists the commands"],
+    [["models", "policy", "nope"], "ringmaster models policy --help lists the commands"],
+    [["models", "policy", "get"], "ringmaster models policy get --help lists the arguments and options"],
+  ])("a mistake in %j refers to the nearest help", (args, help) => {
+    const { status, stderr } = spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`(${help})`)]);
   });
 
   it("predict names a file that does not exist as such", () => {
