@@ -110,7 +110,7 @@ function isChangeable(path: string): boolean {
   return section === "hyperparameters" && changeable.includes(field);
 }
 
-const unknownPath = "is not a path of the job; --set accepts the same paths, e.g. hyperparameters.learningRate";
+const unknownPath = "is not a whole path of the job, such as hyperparameters.learningRate";
 
 /** Returns the values of a parameter that decide whether the job accepts it: both ends, or each choice. */
 function valuesOf(parameter: Values): readonly (readonly [key: readonly PropertyKey[], value: unknown])[] {
