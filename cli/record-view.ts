@@ -62,11 +62,13 @@ export function showRecord(view: RunView, experiment?: string): void {
 }
 
 /**
- * Formats the time of a run's own work; `–` for an open run that is logged from elsewhere, because its client may have
- * died.
+ * Formats the time of a run's own work; `–` for a paused run, whose record lacks the start of the pause, and for an
+ * open run that is logged from elsewhere, because its client may have died.
  */
-export function tookOf(run: Pick<RunView["run"], "source" | "startedAt" | "awaitingSince" | "endedAt">): string {
-  if (run.endedAt === undefined && run.source === "logged") return "–";
+export function tookOf(
+  run: Pick<RunView["run"], "source" | "status" | "startedAt" | "awaitingSince" | "endedAt">,
+): string {
+  if (run.endedAt === undefined && (run.source === "logged" || run.status === "paused")) return "–";
   return formatDuration(workMs(run, Date.now()));
 }
 

@@ -4,7 +4,7 @@ import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus, type StatusFilter, statusFilters, timesOf, workMs } from "../../core/runs/run";
+import { displayedStatus, type StatusFilter, statusFilters, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
 import { contextOf } from "../context";
 import { collect } from "../option-values";
@@ -72,7 +72,7 @@ function printRuns(
       displayedStatus(run),
       run.job.experiment,
       timeText(run.createdAt),
-      formatDuration(workMs(timesOf(run), now)),
+      formatDuration(workMs(timesOf(run), workedUntil(run, now))),
       run.phase ?? "–",
       `${run.dataset.name}@${run.dataset.version}`,
       run.cause?.rule ?? "–",

@@ -80,6 +80,11 @@ export function timesOf(
   };
 }
 
+/** Returns the time up to which a run has worked, unless it waits or has ended: the start of its pause, or `now`. */
+export function workedUntil({ pausedAt }: Pick<Run, "status" | "pausedAt">, now: number): number {
+  return pausedAt === undefined ? now : Date.parse(pausedAt);
+}
+
 /**
  * Returns the milliseconds from a run's creation to the end of its own work: to its first wait for an approval, else to
  * its end, else to `now`. The wait and the promotion after it do not count.

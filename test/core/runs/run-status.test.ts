@@ -1,4 +1,4 @@
-import { displayedStatus, timesOf, workMs } from "../../../core/runs/run";
+import { displayedStatus, timesOf, workedUntil, workMs } from "../../../core/runs/run";
 
 it.each([
   ["queued", undefined, "queued"],
@@ -17,6 +17,7 @@ describe("the time that a run took", () => {
   const run = { status: "running", phase: "LaunchTraining", createdAt: at(0), updatedAt: at(1) } as const;
   it.each([
     ["grows while it trains", run, 60],
+    ["ends where it pauses", { ...run, status: "paused", pausedAt: at(5) }, 5],
     ["ends where it waits for an approval", { ...run, phase: "AwaitApproval", awaitingSince: at(7) }, 7],
     ["of a waiting run of an earlier version", { ...run, phase: "AwaitApproval", updatedAt: at(8) }, 8],
     [
@@ -26,6 +27,6 @@ describe("the time that a run took", () => {
     ],
     ["is the whole of a run that never waited", { ...run, status: "failed", endedAt: at(9) }, 9],
   ] as const)("%s", (_case, given, minutes) => {
-    expect(workMs(timesOf(given), now)).toBe(minutes * 60_000);
+    expect(workMs(timesOf(given), workedUntil(given, now))).toBe(minutes * 60_000);
   });
 });
