@@ -29,8 +29,8 @@ export function addLineageCommand(program: Command): void {
     .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
       const { client, json } = contextOf(command);
       const { name, version, alias } = parseReference(reference);
-      if (alias !== undefined) {
-        const rule = "must be NAME or NAME@VERSION";
+      if (alias !== undefined && alias !== "latest") {
+        const rule = "must be NAME, NAME@VERSION or NAME@latest";
         throw new InvalidInputError("the lineage cannot be shown", [{ path: "dataset", value: reference, rule }]);
       }
       const number = version ?? (await client.dataset(name)).manifest.version;

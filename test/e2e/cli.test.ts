@@ -256,6 +256,8 @@ describe("the command line", () => {
     // The rows are those of the first file.
     expect(group.runs.map(({ run }) => run.dataset.version)).toEqual([1, 1]);
     const lineage = await stack.run("lineage", "dataset", "sourced@1");
+    const newest = await stack.run("lineage", "dataset", "sourced");
+    expect(await stack.run("lineage", "dataset", "sourced@latest")).toMatchObject({ code: 0, stdout: newest.stdout });
     expect(lineage.stdout).toMatch(/file [0-9a-f]{12} {2}shop\.sqlite, SELECT \* FROM toy ORDER BY rowid, rows 0–299/);
 
     mkdirSync(join(stack.directory, "sourced", "parts", "year=2026"), { recursive: true });
