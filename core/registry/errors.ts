@@ -9,9 +9,10 @@ type Named = Pick<ModelVersion, "model" | "version">;
 export class ModelNotFoundError extends RingmasterError {
   /** @param renamedTo its present name */
   constructor(name: string, renamedTo?: string) {
+    const rule = name.includes("@") ? "give the name without version or alias; " : "";
     const next =
       renamedTo === undefined
-        ? "`ringmaster models list` shows the models"
+        ? `${rule}\`ringmaster models list\` shows the models`
         : `it was renamed to ${JSON.stringify(renamedTo)}`;
     super(`there is no model ${JSON.stringify(name)}; ${next}`, {
       code: "MODEL_NOT_FOUND",

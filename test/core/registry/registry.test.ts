@@ -194,6 +194,7 @@ describe("the registry", () => {
 
   it("names what is not there", async () => {
     await expect(registry.production("nobody")).rejects.toThrow(ModelNotFoundError);
+    await expect(registry.production("digits@2")).rejects.toThrow("without version or alias");
     const name = await modelWith(1);
     await expect(registry.version(name, 9)).rejects.toThrow(VersionNotFoundError);
     await expect(registry.apply(name, [9], promote(9, by))).rejects.toThrow(VersionNotFoundError);
