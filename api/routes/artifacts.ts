@@ -41,7 +41,7 @@ export const artifactRoutes: readonly Route[] = [
   defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     const artifact = await artifacts.find(await ownerOf(records, runId), path);
-    if (!artifact) throw new ArtifactNotFoundError(`run ${runId}`, path);
+    if (!artifact) throw new ArtifactNotFoundError(runId, path);
     const { sha256, bytes, contentType } = artifact;
     const url = await contentUrls.forDownload(sha256);
     return { status: 200, body: { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) } };

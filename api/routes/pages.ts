@@ -94,7 +94,7 @@ export const pageRoutes: readonly Route[] = [
     const { records, artifacts, contentUrls } = platform;
     if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
     const artifact = await artifacts.find({ kind: "run", runId }, path);
-    if (!artifact) throw new ArtifactNotFoundError(`run ${runId}`, path);
+    if (!artifact) throw new ArtifactNotFoundError(runId, path);
     const location = await contentUrls.forDownload(artifact.sha256, {
       contentType: "application/octet-stream",
       disposition: attachment(path.slice(path.lastIndexOf("/") + 1)),

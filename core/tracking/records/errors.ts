@@ -119,12 +119,15 @@ export class RunDeletedError extends RingmasterError {
 }
 
 export class ArtifactNotFoundError extends RingmasterError {
-  constructor(owner: string, path: string) {
-    super(`${owner} has no artifact ${JSON.stringify(path)}`, {
-      code: "ARTIFACT_NOT_FOUND",
-      httpStatus: 404,
-      details: { owner, path },
-    });
+  constructor(runId: string, path: string) {
+    super(
+      `run ${runId} has no artifact ${JSON.stringify(path)}; \`ringmaster runs artifacts list ${runId}\` lists them`,
+      {
+        code: "ARTIFACT_NOT_FOUND",
+        httpStatus: 404,
+        details: { owner: `run ${runId}`, path },
+      },
+    );
   }
 }
 

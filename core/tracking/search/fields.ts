@@ -89,7 +89,8 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
     const alias = Object.hasOwn(attributeAliases, name) ? attributeAliases[name] : undefined;
     const known = alias ?? shownAttributes.find((one) => one === name);
     if (known !== undefined) return { kind: "attribute", name: known as Attribute };
-    const meant = nearest(name, [...shownAttributes, ...Object.keys(attributeAliases)]);
+    const near = nearest(name, [...shownAttributes, ...Object.keys(attributeAliases)]);
+    const meant = name === "dataset" ? "dataset.name or dataset.version" : near;
     return refuse(
       `is not an attribute of a run; attributes are ${shownAttributes.join(", ")}`,
       meant ? `did you mean ${meant}?` : `for a parameter write params.${name}, for a metric metrics.${name}`,

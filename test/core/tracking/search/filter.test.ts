@@ -171,6 +171,7 @@ describe("a filter that is none", () => {
     ["metrcs.loss > 1", 1, "metrcs.loss", "must begin with", "did you mean metrics.loss?"],
     ["statu = 'failed'", 1, "statu", "not an attribute of a run", "did you mean status?"],
     ["learning_rate > 1", 1, "learning_rate", "not an attribute", "write params.learning_rate"],
+    ["dataset = 'digits'", 1, "dataset", "not an attribute of a run", "did you mean dataset.name or dataset.version?"],
     ["status = 'complete'", 10, "'complete'", "is not a status", "did you mean 'completed'?"],
     ["status = failed", 10, "failed", "a value was expected", "put text in quotes: 'failed'"],
     ["status < 'failed'", 10, "'failed'", "has no order", "with = or !="],
