@@ -1,6 +1,8 @@
 import * as z from "zod";
 import type { Scope } from "../core/access/tokens";
+import { nextToken } from "../core/shapes";
 import type { ErrorCode } from "./errors";
+import { pageQuery } from "./schemas/common";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -16,6 +18,25 @@ export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
   /** Headers that the response always has in addition to `x-request-id`: description by name. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly example?: unknown;
+}
+
+/** Defines a JSON response. A test checks the example against the schema. */
+export function response<Schema extends z.ZodType>(description: string, schema: Schema, example: unknown) {
+  return { description, schema, example };
+}
+
+/** Defines an operation that lists items page by page. Spread it before members that differ, such as a longer query. */
+export function pageOf<Item extends z.ZodType>(
+  meta: { readonly id: string; readonly description?: string },
+  item: Item,
+  example: unknown,
+) {
+  const page = z.object({ items: z.array(item), nextToken }).meta(meta);
+  return {
+    query: pageQuery,
+    pages: "items",
+    responses: { 200: response("A page.", page, { items: [example] }) },
+  } as const;
 }
 
 export type ResponseContracts = Readonly<Record<number, ResponseContract>>;

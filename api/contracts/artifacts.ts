@@ -2,7 +2,7 @@ import * as z from "zod";
 import { count, sha256 } from "../../core/shapes";
 import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
 import { artifactEntry } from "../../core/tracking/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { runIdText } from "../schemas/tracking";
 
@@ -21,11 +21,11 @@ export const listRunArtifacts = contract("listRunArtifacts", "GET /runs/{runId}/
     path: path.optional().meta({ description: "A directory; the top where it is left out." }),
   }),
   responses: {
-    200: {
-      description: "Sorted by name; empty if there is nothing.",
-      schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactList" }),
-      example: { artifacts: [examples.artifact] },
-    },
+    200: response(
+      "Sorted by name; empty if there is nothing.",
+      z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactList" }),
+      { artifacts: [examples.artifact] },
+    ),
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -52,11 +52,11 @@ export const putRunArtifacts = contract("putRunArtifacts", "POST /runs/{runId}/a
   bodyExample: { artifacts: [{ path: "plots/loss.png", sha256: examples.content.sha256 }] },
   idempotent: true,
   responses: {
-    200: {
-      description: "The files as stored.",
-      schema: z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactsAnswer" }),
-      example: { artifacts: [examples.artifact] },
-    },
+    200: response(
+      "The files as stored.",
+      z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactsAnswer" }),
+      { artifacts: [examples.artifact] },
+    ),
   },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
 });
@@ -66,13 +66,13 @@ export const getRunArtifact = contract("getRunArtifact", "GET /runs/{runId}/arti
   params,
   query: z.strictObject({ path: path.meta({ description: pathDescription }) }),
   responses: {
-    200: {
-      description: "Lives 15 minutes.",
-      schema: z
+    200: response(
+      "Lives 15 minutes.",
+      z
         .object({ path: z.string(), url: z.string(), sha256, bytes: count, contentType: z.string().optional() })
         .meta({ id: "ArtifactUrl" }),
-      example: { ...examples.content, path: "plots/loss.png", url: "https://…" },
-    },
+      { ...examples.content, path: "plots/loss.png", url: "https://…" },
+    ),
   },
   errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sha256 } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 
 const contract = contractsFor("Contents");
@@ -29,9 +29,9 @@ export const createUploads = contract("createUploads", "POST /uploads", {
   idempotent: true,
   class: "heavy",
   responses: {
-    200: {
-      description: "The missing contents. Other contents need no upload.",
-      schema: z
+    200: response(
+      "The missing contents. Other contents need no upload.",
+      z
         .object({
           missing: z.array(
             z
@@ -40,10 +40,10 @@ export const createUploads = contract("createUploads", "POST /uploads", {
           ),
         })
         .meta({ id: "UploadTargets" }),
-      example: {
+      {
         missing: [{ sha256: examples.content.sha256, url: "https://…", headers: { "x-amz-checksum-sha256": "…" } }],
       },
-    },
+    ),
   },
 });
 
@@ -51,11 +51,7 @@ export const getContentUrl = contract("getContentUrl", "GET /contents/{sha256}",
   summary: "Get a URL to download a content",
   params: z.strictObject({ sha256 }),
   responses: {
-    200: {
-      description: "Lives 15 minutes.",
-      schema: z.object({ url: z.string() }).meta({ id: "ContentUrl" }),
-      example: { url: "https://…" },
-    },
+    200: response("Lives 15 minutes.", z.object({ url: z.string() }).meta({ id: "ContentUrl" }), { url: "https://…" }),
   },
   errors: ["CONTENT_NOT_FOUND"],
 });

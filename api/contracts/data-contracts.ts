@@ -3,10 +3,10 @@ import { dataContractOutcome } from "../../core/datasets/contract/report";
 import { dataContract } from "../../core/datasets/contract/rules";
 import { dataContractRecord } from "../../core/datasets/contract/stored";
 import { datasetName } from "../../core/datasets/shapes";
-import { count, instant, nextToken, sha256 } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { count, instant, sha256 } from "../../core/shapes";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { pageQuery, reason } from "../schemas/common";
+import { reason } from "../schemas/common";
 
 const contract = contractsFor("Datasets");
 const name = z.strictObject({ name: datasetName });
@@ -22,11 +22,9 @@ export const getDataContract = contract("getDataContract", "GET /datasets/{name}
   params: name,
   query: z.strictObject({ revision: revision.optional() }),
   responses: {
-    200: {
-      description: "The contract.",
-      schema: z.object({ contract: dataContractRecord }).meta({ id: "DataContractAnswer" }),
-      example: { contract: example },
-    },
+    200: response("The contract.", z.object({ contract: dataContractRecord }).meta({ id: "DataContractAnswer" }), {
+      contract: example,
+    }),
   },
   errors: ["DATA_CONTRACT_NOT_FOUND"],
 });
@@ -34,15 +32,7 @@ export const getDataContract = contract("getDataContract", "GET /datasets/{name}
 export const listDataContracts = contract("listDataContracts", "GET /datasets/{name}/contract/revisions", {
   summary: "List the revisions of a dataset's data contract, newest first",
   params: name,
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ items: z.array(dataContractRecord), nextToken }).meta({ id: "DataContractPage" }),
-      example: { items: [example] },
-    },
-  },
+  ...pageOf({ id: "DataContractPage" }, dataContractRecord, example),
 });
 
 export const setDataContract = contract("setDataContract", "PUT /datasets/{name}/contract", {
@@ -59,11 +49,11 @@ export const setDataContract = contract("setDataContract", "PUT /datasets/{name}
     .meta({ id: "DataContractRequest" }),
   bodyExample: { contract: example.contract, ifRevision: 0 },
   responses: {
-    200: {
-      description: "The contract; `created` is false if the rules are those of the current revision.",
-      schema: z.object({ created: z.boolean(), record: dataContractRecord }).meta({ id: "DataContractSetAnswer" }),
-      example: { created: true, record: example },
-    },
+    200: response(
+      "The contract; `created` is false if the rules are those of the current revision.",
+      z.object({ created: z.boolean(), record: dataContractRecord }).meta({ id: "DataContractSetAnswer" }),
+      { created: true, record: example },
+    ),
   },
   errors: ["DATA_CONTRACT_CHANGED", "DATASET_BUSY"],
 });
@@ -94,11 +84,9 @@ export const reportBlockedPush = contract("reportBlockedPush", "POST /datasets/{
   },
   idempotent: true,
   responses: {
-    200: {
-      description: "The event.",
-      schema: z.object({ eventId: z.string() }).meta({ id: "BlockedPushAnswer" }),
-      example: { eventId: "data-contract-blocked-9f86d081884c7d659a2feaa0c55ad015" },
-    },
+    200: response("The event.", z.object({ eventId: z.string() }).meta({ id: "BlockedPushAnswer" }), {
+      eventId: "data-contract-blocked-9f86d081884c7d659a2feaa0c55ad015",
+    }),
   },
   errors: ["DATA_CONTRACT_NOT_FOUND"],
 });

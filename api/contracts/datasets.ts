@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { datasetDraft, datasetVersion, sourceFile } from "../../core/datasets/shapes";
+import { datasetDraft, datasetSummary, datasetVersion, sourceFile } from "../../core/datasets/shapes";
 import { warning } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery, versionNumber } from "../schemas/common";
-import { datasetPage, datasetVersionPage } from "../schemas/datasets";
+import { nameText, versionNumber } from "../schemas/common";
 
 const contract = contractsFor("Datasets");
 const name = z.strictObject({ name: nameText });
@@ -40,16 +39,11 @@ export const registerDatasetVersion = contract("registerDatasetVersion", "POST /
   idempotent: true,
   class: "heavy",
   responses: {
-    200: {
-      description: "A version with that content already exists.",
-      schema: registration,
-      example: { created: false, version: examples.datasetVersion },
-    },
-    201: {
-      description: "The new version.",
-      schema: registration,
-      example: { created: true, version: examples.datasetVersion },
-    },
+    200: response("A version with that content already exists.", registration, {
+      created: false,
+      version: examples.datasetVersion,
+    }),
+    201: response("The new version.", registration, { created: true, version: examples.datasetVersion }),
   },
   errors: [
     "EMPTY_DATASET",
@@ -63,19 +57,17 @@ export const registerDatasetVersion = contract("registerDatasetVersion", "POST /
 
 export const listDatasets = contract("listDatasets", "GET /datasets", {
   summary: "List datasets by name",
-  query: pageQuery,
-  pages: "items",
-  responses: { 200: { description: "A page.", schema: datasetPage, example: { items: [examples.datasetSummary] } } },
+  ...pageOf({ id: "DatasetPage", description: "Datasets by name." }, datasetSummary, examples.datasetSummary),
 });
 
 export const listDatasetVersions = contract("listDatasetVersions", "GET /datasets/{name}/versions", {
   summary: "List a dataset's versions, newest first",
   params: name,
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: { description: "A page.", schema: datasetVersionPage, example: { items: [examples.datasetVersion] } },
-  },
+  ...pageOf(
+    { id: "DatasetVersionPage", description: "Versions, newest first." },
+    datasetVersion,
+    examples.datasetVersion,
+  ),
   errors: ["DATASET_NOT_FOUND"],
 });
 
@@ -84,7 +76,7 @@ export const getDataset = contract("getDataset", "GET /datasets/{name}", {
   description: "The newest that is not deprecated; `NAME@3` for a version that must not be deprecated.",
   params: name,
   responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+    200: response("The version.", answerVersion, { version: examples.datasetVersion }),
   },
   errors: [
     "DATASET_NOT_FOUND",
@@ -98,7 +90,7 @@ export const getDatasetVersion = contract("getDatasetVersion", "GET /datasets/{n
   summary: "Get a version, deprecated or not",
   params: nameAndVersion,
   responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+    200: response("The version.", answerVersion, { version: examples.datasetVersion }),
   },
   errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
 });
@@ -114,7 +106,7 @@ export const deprecateDatasetVersion = contract(
     bodyExample: { reason: "labels of March are wrong" },
     idempotent: true,
     responses: {
-      200: { description: "The version.", schema: answerVersion, example: { version: examples.datasetVersion } },
+      200: response("The version.", answerVersion, { version: examples.datasetVersion }),
     },
     errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },

@@ -3,7 +3,7 @@ import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
 import { servedBatch } from "../../core/drift/served-log";
 import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, pageOf, response } from "../contract";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 
@@ -27,17 +27,17 @@ export const logServedRows = contract("logServedRows", "POST /models/{name}/serv
   },
   idempotent: true,
   responses: {
-    200: {
-      description: "Number of stored rows.",
-      schema: z
+    200: response(
+      "Number of stored rows.",
+      z
         .object({
           stored: count.meta({ description: "Rows of this batch that are in the log." }),
           repeated: z.boolean().meta({ description: "Whether the batch was in the log already." }),
           rate: z.number().meta({ description: "Share of units that are stored." }),
         })
         .meta({ id: "ServedAnswer" }),
-      example: { stored: 1, repeated: false, rate: 1 },
-    },
+      { stored: 1, repeated: false, rate: 1 },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "SERVED_ROWS_BUSY"],
 });
@@ -52,9 +52,9 @@ export const listServedBatches = contract("listServedBatches", "GET /models/{nam
   }),
   pages: "batches",
   responses: {
-    200: {
-      description: "A page. The rows are in the content store: compressed JSON by column.",
-      schema: z
+    200: response(
+      "A page. The rows are in the content store: compressed JSON by column.",
+      z
         .object({
           totals: z
             .object({ batches: count, rows: count })
@@ -63,8 +63,8 @@ export const listServedBatches = contract("listServedBatches", "GET /models/{nam
           nextToken,
         })
         .meta({ id: "ServedBatchPage" }),
-      example: { totals: { batches: 0, rows: 0 }, batches: [] },
-    },
+      { totals: { batches: 0, rows: 0 }, batches: [] },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
@@ -96,12 +96,8 @@ export const createMonitor = contract("createMonitor", "POST /monitors", {
   bodyExample: { name: "churn-inputs", target: { type: "model", model: "churn", everyRows: 5_000 } },
   idempotent: true,
   responses: {
-    200: {
-      description: "The same monitor already exists.",
-      schema: creation,
-      example: { created: false, monitor: monitorExample },
-    },
-    201: { description: "The monitor.", schema: creation, example: { created: true, monitor: monitorExample } },
+    200: response("The same monitor already exists.", creation, { created: false, monitor: monitorExample }),
+    201: response("The monitor.", creation, { created: true, monitor: monitorExample }),
   },
   errors: [
     ...(["MONITOR_EXISTS", "MONITOR_BUSY", "MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"] as const),
@@ -111,22 +107,14 @@ export const createMonitor = contract("createMonitor", "POST /monitors", {
 
 export const listMonitors = contract("listMonitors", "GET /monitors", {
   summary: "List monitors by name",
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ items: z.array(monitor), nextToken }).meta({ id: "MonitorPage" }),
-      example: { items: [monitorExample] },
-    },
-  },
+  ...pageOf({ id: "MonitorPage" }, monitor, monitorExample),
 });
 
 export const getMonitor = contract("getMonitor", "GET /monitors/{monitor}", {
   summary: "Get a monitor and its state",
   description: "A deleted one, too.",
   params,
-  responses: { 200: { description: "The monitor.", schema: answer, example: { monitor: monitorExample } } },
+  responses: { 200: response("The monitor.", answer, { monitor: monitorExample }) },
   errors: ["MONITOR_NOT_FOUND"],
 });
 
@@ -134,22 +122,14 @@ export const deleteMonitor = contract("deleteMonitor", "DELETE /monitors/{monito
   summary: "End a monitor",
   description: "Its windows can still be read. Idempotent.",
   params,
-  responses: { 200: { description: "The monitor.", schema: answer, example: { monitor: monitorExample } } },
+  responses: { 200: response("The monitor.", answer, { monitor: monitorExample }) },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_BUSY"],
 });
 
 export const listMonitorWindows = contract("listMonitorWindows", "GET /monitors/{monitor}/windows", {
   summary: "List the windows of a monitor, newest first",
   params,
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ items: z.array(monitorWindow), nextToken }).meta({ id: "MonitorWindowPage" }),
-      example: { items: [windowExample] },
-    },
-  },
+  ...pageOf({ id: "MonitorWindowPage" }, monitorWindow, windowExample),
   errors: ["MONITOR_NOT_FOUND"],
 });
 
@@ -157,11 +137,11 @@ export const getMonitorWindow = contract("getMonitorWindow", "GET /monitors/{mon
   summary: "Get a window with its whole report",
   params: z.strictObject({ monitor: nameText, window: versionNumber }),
   responses: {
-    200: {
-      description: "The window.",
-      schema: z.object({ window: monitorWindow, report: windowReport }).meta({ id: "MonitorWindowAnswer" }),
-      example: { window: windowExample, report: reportExample },
-    },
+    200: response(
+      "The window.",
+      z.object({ window: monitorWindow, report: windowReport }).meta({ id: "MonitorWindowAnswer" }),
+      { window: windowExample, report: reportExample },
+    ),
   },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],
 });

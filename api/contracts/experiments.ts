@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
 import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/tracking";
@@ -27,7 +27,7 @@ export const createExperiment = contract("createExperiment", "POST /experiments"
     .meta({ id: "ExperimentRequest" }),
   bodyExample: { name: "digits" },
   idempotencyKey: true,
-  responses: { 201: { description: "The experiment, new or that of the same key.", schema: answer, example } },
+  responses: { 201: response("The experiment, new or that of the same key.", answer, example) },
   errors: ["EXPERIMENT_EXISTS", "EXPERIMENT_TOO_LARGE"],
 });
 
@@ -44,18 +44,16 @@ export const listExperiments = contract("listExperiments", "GET /experiments", {
   }),
   pages: "experiments",
   responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ experiments: z.array(experiment), nextToken }).meta({ id: "ExperimentPage" }),
-      example: { experiments: [examples.experiment] },
-    },
+    200: response("A page.", z.object({ experiments: z.array(experiment), nextToken }).meta({ id: "ExperimentPage" }), {
+      experiments: [examples.experiment],
+    }),
   },
 });
 
 export const getExperiment = contract("getExperiment", "GET /experiments/{experimentId}", {
   summary: "Get an experiment",
   params,
-  responses: { 200: { description: "The experiment, deleted or not.", schema: answer, example } },
+  responses: { 200: response("The experiment, deleted or not.", answer, example) },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
@@ -76,7 +74,7 @@ export const changeExperiment = contract("changeExperiment", "PATCH /experiments
     .meta({ id: "ExperimentChange" }),
   bodyExample: { tags: { goal: "a smaller model" } },
   idempotent: true,
-  responses: { 200: { description: "The changed experiment.", schema: answer, example } },
+  responses: { 200: response("The changed experiment.", answer, example) },
   errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
 });
 
@@ -88,11 +86,9 @@ export const listExperimentRuns = contract("listExperimentRuns", "GET /experimen
   query: pageQuery.extend({ view: lifecycleView }),
   pages: "runs",
   responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ runs: z.array(runRecord), nextToken }).meta({ id: "RunRecordPage" }),
-      example: { runs: [examples.runRecord] },
-    },
+    200: response("A page.", z.object({ runs: z.array(runRecord), nextToken }).meta({ id: "RunRecordPage" }), {
+      runs: [examples.runRecord],
+    }),
   },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
@@ -100,7 +96,7 @@ export const listExperimentRuns = contract("listExperimentRuns", "GET /experimen
 export const getExperimentRun = contract("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
-  responses: { 200: { description: "Like `GET /runs/{runId}`.", schema: runView, example: examples.runView } },
+  responses: { 200: response("Like `GET /runs/{runId}`.", runView, examples.runView) },
   errors: ["RUN_NOT_FOUND"],
 });
 

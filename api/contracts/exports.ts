@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { exportFormats } from "../../core/export";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";
 import { nameText, versionNumber } from "../schemas/common";
@@ -32,11 +32,9 @@ export const createExport = contract("createExport", "POST /models/{name}/versio
   idempotent: true,
   class: "heavy",
   responses: {
-    200: {
-      description: "The export.",
-      schema: z.object({ export: exportManifest }).meta({ id: "ExportAnswer" }),
-      example: { export: example },
-    },
+    200: response("The export.", z.object({ export: exportManifest }).meta({ id: "ExportAnswer" }), {
+      export: example,
+    }),
   },
   errors: [
     "MODEL_NOT_FOUND",
@@ -53,11 +51,9 @@ export const listExports = contract("listExports", "GET /models/{name}/versions/
   summary: "List the existing exports of a version",
   params,
   responses: {
-    200: {
-      description: "One a format, at most.",
-      schema: z.object({ exports: z.array(exportManifest) }).meta({ id: "ExportList" }),
-      example: { exports: [example] },
-    },
+    200: response("One a format, at most.", z.object({ exports: z.array(exportManifest) }).meta({ id: "ExportList" }), {
+      exports: [example],
+    }),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });

@@ -13,8 +13,8 @@ import {
 } from "../../core/feature-store/shapes";
 import { maxStreamedRows } from "../../core/feature-store/stream";
 import { warning } from "../../core/shapes";
-import { contractsFor } from "../contract";
-import { viewUsePage } from "../lineage/shapes";
+import { contractsFor, pageOf, response } from "../contract";
+import { viewUse } from "../lineage/shapes";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const contract = contractsFor("Feature store");
@@ -66,12 +66,11 @@ export const registerFeatureView = contract("registerFeatureView", "POST /featur
   bodyExample: { definition },
   idempotent: true,
   responses: {
-    200: {
-      description: "A version with that definition already exists.",
-      schema: registration,
-      example: { created: false, version: versionExample },
-    },
-    201: { description: "The new version.", schema: registration, example: { created: true, version: versionExample } },
+    200: response("A version with that definition already exists.", registration, {
+      created: false,
+      version: versionExample,
+    }),
+    201: response("The new version.", registration, { created: true, version: versionExample }),
   },
   errors: ["FEATURE_VIEW_INCOMPATIBLE", "FEATURE_VIEW_BUSY"],
 });
@@ -80,13 +79,13 @@ export const listFeatureViews = contract("listFeatureViews", "GET /feature-views
   summary: "List feature views by name",
   query: pageQuery,
   pages: "items",
-  responses: { 200: { description: "A page.", schema: viewPage, example: { items: [summaryExample] } } },
+  responses: { 200: response("A page.", viewPage, { items: [summaryExample] }) },
 });
 
 export const getFeatureView = contract("getFeatureView", "GET /feature-views/{view}", {
   summary: "Get the newest version of a feature view, and the state of its rows",
   params: view,
-  responses: { 200: { description: "The version.", schema: answer, example: answerExample } },
+  responses: { 200: response("The version.", answer, answerExample) },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
@@ -95,14 +94,14 @@ export const listFeatureViewVersions = contract("listFeatureViewVersions", "GET 
   params: view,
   query: pageQuery,
   pages: "items",
-  responses: { 200: { description: "A page.", schema: viewVersionPage, example: { items: [versionExample] } } },
+  responses: { 200: response("A page.", viewVersionPage, { items: [versionExample] }) },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
 export const getFeatureViewVersion = contract("getFeatureViewVersion", "GET /feature-views/{view}/versions/{version}", {
   summary: "Get a version of a feature view, and the state of its rows",
   params: view.extend({ version: versionNumber }),
-  responses: { 200: { description: "The version.", schema: answer, example: answerExample } },
+  responses: { 200: response("The version.", answer, answerExample) },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
 });
 
@@ -110,22 +109,10 @@ export const listFeatureViewUses = contract("listFeatureViewUses", "GET /feature
   summary: "List the dataset and model versions that use features of a view",
   description: "By the version of the view. Use follows from the columns of dataset versions that name a feature.",
   params: view,
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: viewUsePage,
-      example: {
-        items: [
-          {
-            ...{ view: "customer-spend@1", dataset: "churn@2" },
-            models: [{ model: "churn", version: 3, stage: "production" }],
-          },
-        ],
-      },
-    },
-  },
+  ...pageOf({ id: "FeatureViewUsePage" }, viewUse, {
+    ...{ view: "customer-spend@1", dataset: "churn@2" },
+    models: [{ model: "churn", version: 3, stage: "production" }],
+  }),
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
@@ -139,12 +126,8 @@ export const registerFeatureBatch = contract("registerFeatureBatch", "POST /feat
   idempotent: true,
   class: "heavy",
   responses: {
-    200: {
-      description: "The batch already exists.",
-      schema: batchRegistration,
-      example: { created: false, batch: batchExample },
-    },
-    201: { description: "The batch.", schema: batchRegistration, example: { created: true, batch: batchExample } },
+    200: response("The batch already exists.", batchRegistration, { created: false, batch: batchExample }),
+    201: response("The batch.", batchRegistration, { created: true, batch: batchExample }),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_CHANGED", "FEATURE_VIEW_BUSY"],
 });
@@ -162,11 +145,7 @@ export const listFeatureBatches = contract("listFeatureBatches", "GET /feature-v
   }),
   pages: "items",
   responses: {
-    200: {
-      description: "A page. The rows are Parquet in the content store.",
-      schema: batchPage,
-      example: { items: [batchExample] },
-    },
+    200: response("A page. The rows are Parquet in the content store.", batchPage, { items: [batchExample] }),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
 });
@@ -181,7 +160,7 @@ export const materializeFeatureView = contract(
     params: view,
     idempotent: true,
     responses: {
-      202: { description: "The state when it started.", schema: rowsState, example: stateExample },
+      202: response("The state when it started.", rowsState, stateExample),
     },
     errors: ["FEATURE_VIEW_NOT_FOUND"],
   },
@@ -198,11 +177,9 @@ export const sendFeatureRows = contract("sendFeatureRows", "POST /feature-views/
   bodyExample: { rows: [{ customer: 17, at, spend: 12.5 }] },
   idempotent: true,
   responses: {
-    202: {
-      description: "The rows were accepted.",
-      schema: z.object({ accepted: z.int() }).meta({ id: "FeatureRowsAnswer" }),
-      example: { accepted: 1 },
-    },
+    202: response("The rows were accepted.", z.object({ accepted: z.int() }).meta({ id: "FeatureRowsAnswer" }), {
+      accepted: 1,
+    }),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
@@ -222,13 +199,13 @@ export const readOnlineFeatures = contract("readOnlineFeatures", "POST /online-f
   bodyExample: { views: ["customer-spend"], entities: [{ customer: 17 }] },
   idempotent: true,
   responses: {
-    200: {
-      description: "A row for each entity, in their order. Features without a value are null.",
-      schema: z.object({ rows: z.array(onlineRow) }).meta({ id: "OnlineFeaturesAnswer" }),
-      example: {
+    200: response(
+      "A row for each entity, in their order. Features without a value are null.",
+      z.object({ rows: z.array(onlineRow) }).meta({ id: "OnlineFeaturesAnswer" }),
+      {
         rows: [{ entity: { customer: 17 }, features: { spend: 12.5 }, eventTimes: { "customer-spend": at } }],
       },
-    },
+    ),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
 });

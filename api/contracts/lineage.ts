@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { lineageGraph } from "../lineage/shapes";
 import { reproduction } from "../reproduction/shapes";
@@ -21,11 +21,11 @@ export const reproduceTrainingRun = contractsFor("Training runs")(
     idempotencyKey: true,
     class: "heavy",
     responses: {
-      201: {
-        description: "The run that reproduces, new or that of the same key.",
-        schema: z.object({ run }).meta({ id: "RunAnswer" }),
-        example: { run: { ...examples.run, reproducedFrom: examples.run.runId } },
-      },
+      201: response(
+        "The run that reproduces, new or that of the same key.",
+        z.object({ run }).meta({ id: "RunAnswer" }),
+        { run: { ...examples.run, reproducedFrom: examples.run.runId } },
+      ),
     },
     errors: [
       "RUN_NOT_FOUND",
@@ -47,27 +47,23 @@ export const getReproduction = contractsFor("Training runs")(
       of: nameText.optional().meta({ description: "The other run; by default the one that this run reproduces." }),
     }),
     responses: {
-      200: {
-        description: "The verdict.",
-        schema: z.object({ reproduction }).meta({ id: "ReproductionAnswer" }),
-        example: {
-          reproduction: {
-            runId: "run-b",
-            of: "run-a",
-            verdict: "different",
-            originalSha256: "a".repeat(64),
-            reproductionSha256: "b".repeat(64),
-            differences: [{ kind: "parameters", field: "seed", original: "7", reproduction: "8" }],
-            agreement: {
-              steps: 1,
-              checkpoints: 0,
-              first: { by: "metric", step: 1, metric: "train/loss", original: "1.098", reproduction: "1.127" },
-            },
-            explanation:
-              "the weights differ: train/loss is the same before step 1, and 1.098 there against 1.127; the first fact that differs is of the parameters: seed is 7 there and 8 here",
+      200: response("The verdict.", z.object({ reproduction }).meta({ id: "ReproductionAnswer" }), {
+        reproduction: {
+          runId: "run-b",
+          of: "run-a",
+          verdict: "different",
+          originalSha256: "a".repeat(64),
+          reproductionSha256: "b".repeat(64),
+          differences: [{ kind: "parameters", field: "seed", original: "7", reproduction: "8" }],
+          agreement: {
+            steps: 1,
+            checkpoints: 0,
+            first: { by: "metric", step: 1, metric: "train/loss", original: "1.098", reproduction: "1.127" },
           },
+          explanation:
+            "the weights differ: train/loss is the same before step 1, and 1.098 there against 1.127; the first fact that differs is of the parameters: seed is 7 there and 8 here",
         },
-      },
+      }),
     },
     errors: ["RUN_NOT_FOUND", "NOT_A_REPRODUCTION"],
   },
@@ -106,7 +102,7 @@ export const getDatasetLineage = contractsFor("Datasets")(
     description: "Runs come by pages; files, shards and models with the first.",
     params: nameAndVersion,
     query: pageQuery,
-    responses: { 200: { description: "Both ways.", schema: answerLineage, example } },
+    responses: { 200: response("Both ways.", answerLineage, example) },
     errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
 );
@@ -117,7 +113,7 @@ export const getModelVersionLineage = contractsFor("Models")(
   {
     summary: "Show the origin of a version: run, code, features, data, raw files and their rows",
     params: nameAndVersion,
-    responses: { 200: { description: "Back to the raw files.", schema: answerLineage, example } },
+    responses: { 200: response("Back to the raw files.", answerLineage, example) },
     errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
 );
@@ -127,6 +123,6 @@ export const getContentLineage = contractsFor("Contents")("getContentLineage", "
   description:
     "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",
   params: z.strictObject({ sha256 }),
-  responses: { 200: { description: "Forward to models.", schema: answerLineage, example } },
+  responses: { 200: response("Forward to models.", answerLineage, example) },
   errors: ["CONTENT_NOT_FOUND"],
 });

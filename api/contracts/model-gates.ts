@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { versionReport } from "../report/shapes";
 import { versionNumber } from "../schemas/common";
@@ -51,7 +51,7 @@ export const answerModelCheck = contract("answerModelCheck", "POST /models/{name
   bodyExample: { passed: true, evidence: "no regression on the safety set", exitCode: 0, command: "./review.sh" },
   idempotent: true,
   responses: {
-    200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+    200: response("The version.", answerVersion, { version: examples.modelVersion }),
   },
   errors: [
     "MODEL_NOT_FOUND",
@@ -69,11 +69,11 @@ export const getModelCheckKey = contract("getModelCheckKey", "GET /models/{name}
   description: "For the operator of the hook, which verifies `webhook-signature` with it (Standard Webhooks).",
   params: z.strictObject({ name: modelName, check: checkName }),
   responses: {
-    200: {
-      description: "The key in force.",
-      schema: z.object({ check: z.string(), generation: z.int(), key: z.string() }).meta({ id: "CheckKey" }),
-      example: { check: "safety", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
-    },
+    200: response(
+      "The key in force.",
+      z.object({ check: z.string(), generation: z.int(), key: z.string() }).meta({ id: "CheckKey" }),
+      { check: "safety", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "CHECK_NOT_FOUND"],
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modelPolicy } from "../../core/registry/policy";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { reason, versionNumber } from "../schemas/common";
 import { answerModel, answerVersion, declaredPolicy, modelName, reasonRequest } from "../schemas/models";
@@ -17,14 +17,11 @@ export const getModelPolicy = contract("getModelPolicy", "GET /models/{name}/pol
   summary: "Get a model's gates and approval rules, and their earlier revisions",
   params: name,
   responses: {
-    200: {
-      description:
-        "The policy in force, and all earlier ones, oldest first. A model without a policy requires one approval.",
-      schema: z
-        .object({ policy: modelPolicy.optional(), history: z.array(modelPolicy) })
-        .meta({ id: "ModelPolicyAnswer" }),
-      example: { policy: inForce, history: [inForce] },
-    },
+    200: response(
+      "The policy in force, and all earlier ones, oldest first. A model without a policy requires one approval.",
+      z.object({ policy: modelPolicy.optional(), history: z.array(modelPolicy) }).meta({ id: "ModelPolicyAnswer" }),
+      { policy: inForce, history: [inForce] },
+    ),
   },
   errors: ["MODEL_NOT_FOUND"],
 });
@@ -40,9 +37,9 @@ export const setModelPolicy = contract("setModelPolicy", "PUT /models/{name}/pol
   body: declaredPolicy.safeExtend({ reason }).meta({ id: "PolicyRequest" }),
   bodyExample: policyExample,
   responses: {
-    200: {
-      description: "The model with its policy.",
-      schema: answerModel
+    200: response(
+      "The model with its policy.",
+      answerModel
         .extend({
           warnings: z
             .array(z.object({ code: z.string(), message: z.string() }))
@@ -50,8 +47,8 @@ export const setModelPolicy = contract("setModelPolicy", "PUT /models/{name}/pol
             .meta({ description: "Reasons why the policy is not in force or cannot be satisfied." }),
         })
         .meta({ id: "PolicySetAnswer" }),
-      example: { model: examples.model },
-    },
+      { model: examples.model },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "POLICY_NEEDS_PEOPLE", "REGISTRY_BUSY"],
 });
@@ -65,11 +62,7 @@ export const judgeModelVersion = contract("judgeModelVersion", "POST /models/{na
   bodyExample: { reason: "another champion since" },
   idempotencyKey: true,
   responses: {
-    200: {
-      description: "The version with its verdict.",
-      schema: answerVersion,
-      example: { version: examples.modelVersion },
-    },
+    200: response("The version with its verdict.", answerVersion, { version: examples.modelVersion }),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"],
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { modelArtifact } from "../../core/evaluation/model-artifact";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { nameText, reason, versionNumber } from "../schemas/common";
 import {
@@ -24,7 +24,7 @@ const contract = contractsFor("Models");
 const name = z.strictObject({ name: modelName });
 const nameAndVersion = name.extend({ version: versionNumber });
 const versionAnswer = {
-  200: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+  200: response("The version.", answerVersion, { version: examples.modelVersion }),
 };
 const change = z.object({ model, version: modelVersion }).meta({ id: "ModelChange" });
 const changeExample = { model: examples.model, version: examples.modelVersion };
@@ -40,11 +40,7 @@ export const registerTrainingRun = contract("registerTrainingRun", "POST /traini
   bodyExample: { model: "digits" },
   idempotent: true,
   responses: {
-    200: {
-      description: "The version with its verdict.",
-      schema: answerVersion,
-      example: { version: examples.modelVersion },
-    },
+    200: response("The version with its verdict.", answerVersion, { version: examples.modelVersion }),
   },
   errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "RUN_NOT_EVALUATED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
 });
@@ -90,7 +86,7 @@ export const registerModelVersion = contract("registerModelVersion", "POST /mode
     signature: { inputs: [{ name: "pixels", type: "float32", shape: [-1, 784] }], outputs: [{ type: "int64" }] },
   },
   responses: {
-    201: { description: "The version.", schema: answerVersion, example: { version: examples.modelVersion } },
+    201: response("The version.", answerVersion, { version: examples.modelVersion }),
   },
   idempotencyKey: true,
   errors: [
@@ -116,11 +112,11 @@ export const getModelArtifact = contract("getModelArtifact", "GET /models/{name}
   summary: "Get the files of a version that serving would load",
   params: nameAndVersion,
   responses: {
-    200: {
-      description: "The artifact; absent for a version from elsewhere.",
-      schema: z.object({ artifact: modelArtifact.optional() }).meta({ id: "ModelArtifactAnswer" }),
-      example: {},
-    },
+    200: response(
+      "The artifact; absent for a version from elsewhere.",
+      z.object({ artifact: modelArtifact.optional() }).meta({ id: "ModelArtifactAnswer" }),
+      {},
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
@@ -168,7 +164,7 @@ export const setModelVersionStage = contract("setModelVersionStage", "PUT /model
   params: nameAndVersion,
   body: z.strictObject({ stage, reason }).meta({ id: "StageRequest" }),
   bodyExample: { stage: "production", reason: "canary went well" },
-  responses: { 200: { description: "The model and the version.", schema: change, example: changeExample } },
+  responses: { 200: response("The model and the version.", change, changeExample) },
   // A repetition after a rollback would undo it.
   idempotent: false,
   idempotencyKey: true,
@@ -193,7 +189,7 @@ export const rollBackModel = contract("rollBackModel", "POST /models/{name}/roll
     })
     .meta({ id: "RollbackRequest" }),
   bodyExample: { reason: "latency of the new one" },
-  responses: { 200: { description: "The model and the champion of before.", schema: change, example: changeExample } },
+  responses: { 200: response("The model and the champion of before.", change, changeExample) },
   idempotencyKey: true,
   errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
 });
@@ -244,7 +240,7 @@ export const deleteModelVersion = contract("deleteModelVersion", "DELETE /models
   description: "Nothing of it is gone; its aliases are. The version in production stays.",
   params: nameAndVersion,
   query: reasonQuery,
-  responses: { 200: { description: "The model without it.", schema: answerModel, example: { model: examples.model } } },
+  responses: { 200: response("The model without it.", answerModel, { model: examples.model }) },
   errors: [...notThere, "IN_PRODUCTION"],
 });
 

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { tagsProblem } from "../../core/registry/labels";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
-import { nextToken } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { pageQuery, reason } from "../schemas/common";
+import { reason } from "../schemas/common";
 import {
   aliasName,
   answerModel,
@@ -28,16 +27,14 @@ const productionHeaders = {
   "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer.",
 };
 const nameAndAlias = name.extend({ alias: aliasName });
-const modelAnswer = { 200: { description: "The model.", schema: answerModel, example: { model: examples.model } } };
+const modelAnswer = { 200: response("The model.", answerModel, { model: examples.model }) };
 
 export const listModels = contract("listModels", "GET /models", {
   summary: "List registered models",
   responses: {
-    200: {
-      description: "All of them.",
-      schema: z.object({ models: z.array(model) }).meta({ id: "ModelList" }),
-      example: { models: [examples.model] },
-    },
+    200: response("All of them.", z.object({ models: z.array(model) }).meta({ id: "ModelList" }), {
+      models: [examples.model],
+    }),
   },
 });
 
@@ -60,7 +57,7 @@ export const createModel = contract("createModel", "POST /models", {
     })
     .meta({ id: "CreateModelRequest" }),
   bodyExample: { name: "digits", description: "Digit in an image" },
-  responses: { 201: { description: "The model.", schema: answerModel, example: { model: examples.model } } },
+  responses: { 201: response("The model.", answerModel, { model: examples.model }) },
   idempotencyKey: true,
   errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
 });
@@ -69,9 +66,9 @@ export const getModel = contract("getModel", "GET /models/{name}", {
   summary: "Get a model with its versions and its newest history",
   params: name,
   responses: {
-    200: {
-      description: "Versions newest first; the newest 100 entries of history, oldest first.",
-      schema: z
+    200: response(
+      "Versions newest first; the newest 100 entries of history, oldest first.",
+      z
         .object({
           model,
           versions: z.array(modelVersion),
@@ -83,8 +80,8 @@ export const getModel = contract("getModel", "GET /models/{name}", {
           suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
         })
         .meta({ id: "ModelDetails" }),
-      example: { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
-    },
+      { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
+    ),
   },
   errors: ["MODEL_NOT_FOUND"],
 });
@@ -94,26 +91,14 @@ export const listModelHistory = contract("listModelHistory", "GET /models/{name}
   description:
     "Entries never change and have no gaps, so that the pages together are complete, even if entries are added in the meantime.",
   params: name,
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: z.object({ items: z.array(historyEntry), nextToken }).meta({ id: "ModelHistoryPage" }),
-      example: {
-        items: [
-          {
-            revision: 1,
-            action: "registered",
-            version: 1,
-            to: "none",
-            by: "ada",
-            at: examples.model.updatedAt,
-          } as const,
-        ],
-      },
-    },
-  },
+  ...pageOf({ id: "ModelHistoryPage" }, historyEntry, {
+    revision: 1,
+    action: "registered",
+    version: 1,
+    to: "none",
+    by: "ada",
+    at: examples.model.updatedAt,
+  } as const),
   errors: ["MODEL_NOT_FOUND"],
 });
 
@@ -169,11 +154,7 @@ export const getModelAlias = contract("getModelAlias", "GET /models/{name}/alias
   description: "`champion` is the version in production.",
   params: nameAndAlias,
   responses: {
-    200: {
-      description: "The version.",
-      schema: answerVersion,
-      example: { version: examples.modelVersion },
-    },
+    200: response("The version.", answerVersion, { version: examples.modelVersion }),
   },
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
@@ -202,11 +183,9 @@ export const deleteModel = contract("deleteModel", "DELETE /models/{name}", {
   params: name,
   query: reasonQuery,
   responses: {
-    200: {
-      description: "The model as it was left.",
-      schema: answerModel,
-      example: { model: { ...examples.model, lifecycle: "deleted" as const } },
-    },
+    200: response("The model as it was left.", answerModel, {
+      model: { ...examples.model, lifecycle: "deleted" as const },
+    }),
   },
   errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
 });

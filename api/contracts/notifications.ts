@@ -1,9 +1,7 @@
 import * as z from "zod";
 import { channel, delivery, eventTypes, notificationSettings, shared } from "../../core/notifications/shapes";
-import { nextToken } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { pageQuery } from "../schemas/common";
 
 const notificationRequest = z
   .strictObject({
@@ -21,16 +19,11 @@ const notificationAnswer = z
   })
   .meta({ id: "NotificationAnswer" });
 
-const deliveryPage = z
-  .object({ items: z.array(delivery), nextToken })
-  .meta({ id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." });
-
 const contract = contractsFor("Notifications");
-const answered = {
-  description: "The settings.",
-  schema: notificationAnswer,
-  example: { settings: examples.notificationSettings, topicArn: examples.topicArn },
-};
+const answered = response("The settings.", notificationAnswer, {
+  settings: examples.notificationSettings,
+  topicArn: examples.topicArn,
+});
 
 export const getNotifications = contract("getNotifications", "GET /notifications", {
   summary: "Get the team's channels of notifications",
@@ -55,13 +48,13 @@ export const testNotifications = contract("testNotifications", "POST /notificati
   summary: "Send a test message through each channel",
   description: "One try each, which is not recorded among the deliveries.",
   responses: {
-    200: {
-      description: "The result of each channel.",
-      schema: z
+    200: response(
+      "The result of each channel.",
+      z
         .object({ results: z.array(z.object({ channel, accepted: z.boolean(), answer: z.string() })) })
         .meta({ id: "NotificationTest" }),
-      example: { results: [{ channel: "webhook", accepted: true, answer: "status 200" }] },
-    },
+      { results: [{ channel: "webhook", accepted: true, answer: "status 200" }] },
+    ),
   },
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
@@ -71,20 +64,20 @@ export const getNotificationKey = contract("getNotificationKey", "GET /notificat
   summary: "Get the key that signs requests to the webhook",
   description: "For the receiver: it verifies `webhook-signature` by the key, as Standard Webhooks has it.",
   responses: {
-    200: {
-      description: "The key in force.",
-      schema: z.object({ origin: z.string(), generation: z.int(), key: z.string() }).meta({ id: "NotificationKey" }),
-      example: { origin: "https://example.com", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
-    },
+    200: response(
+      "The key in force.",
+      z.object({ origin: z.string(), generation: z.int(), key: z.string() }).meta({ id: "NotificationKey" }),
+      { origin: "https://example.com", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
+    ),
   },
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
 
 export const listNotificationDeliveries = contract("listNotificationDeliveries", "GET /notifications/deliveries", {
   summary: "List the deliveries of the last 30 days, newest event first",
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: { description: "A page.", schema: deliveryPage, example: { items: [examples.notificationDelivery] } },
-  },
+  ...pageOf(
+    { id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." },
+    delivery,
+    examples.notificationDelivery,
+  ),
 });

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
 import { retrainingRule, ruleDefinitionOf, ruleState } from "../../core/retraining/rule";
-import { instant, nextToken } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { instant } from "../../core/shapes";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery, reason } from "../schemas/common";
+import { nameText, reason } from "../schemas/common";
 import { jobInput } from "../schemas/runs";
 
 const ruleDefinition = ruleDefinitionOf(jobInput).meta({
@@ -12,15 +12,11 @@ const ruleDefinition = ruleDefinitionOf(jobInput).meta({
   description: "When to retrain, and by which job. The job's dataset is without a version.",
 });
 
-const rulePage = z.object({ items: z.array(ruleState), nextToken }).meta({ id: "RetrainingRulePage" });
-
-const causePage = z.object({ items: z.array(causeRecord), nextToken }).meta({ id: "RetrainingCausePage" });
-
 const contract = contractsFor("Retraining");
 const params = z.strictObject({ rule: nameText });
 const answerRule = z.object({ rule: retrainingRule }).meta({ id: "RetrainingRuleAnswer" });
 const creation = z.object({ created: z.boolean(), rule: retrainingRule }).meta({ id: "RetrainingRuleCreation" });
-const changed = { description: "The rule.", schema: answerRule, example: { rule: examples.retrainingRule } };
+const changed = response("The rule.", answerRule, { rule: examples.retrainingRule });
 const jobErrors = ["DATASET_NOT_FOUND", "DATASET_WITHOUT_ACTIVE_VERSION", "RETRAINING_RULE_BUSY"] as const;
 
 export const createRetrainingRule = contract("createRetrainingRule", "POST /retraining-rules", {
@@ -31,27 +27,15 @@ export const createRetrainingRule = contract("createRetrainingRule", "POST /retr
   bodyExample: examples.retrainingRuleDefinition,
   idempotent: true,
   responses: {
-    200: {
-      description: "The same rule already exists.",
-      schema: creation,
-      example: { created: false, rule: examples.retrainingRule },
-    },
-    201: { description: "The rule.", schema: creation, example: { created: true, rule: examples.retrainingRule } },
+    200: response("The same rule already exists.", creation, { created: false, rule: examples.retrainingRule }),
+    201: response("The rule.", creation, { created: true, rule: examples.retrainingRule }),
   },
   errors: ["RETRAINING_RULE_EXISTS", ...jobErrors],
 });
 
 export const listRetrainingRules = contract("listRetrainingRules", "GET /retraining-rules", {
   summary: "List rules by name",
-  query: pageQuery,
-  pages: "items",
-  responses: {
-    200: {
-      description: "A page.",
-      schema: rulePage,
-      example: { items: [{ rule: examples.retrainingRule, starts: 1 }] },
-    },
-  },
+  ...pageOf({ id: "RetrainingRulePage" }, ruleState, { rule: examples.retrainingRule, starts: 1 }),
 });
 
 export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-rules/{rule}", {
@@ -59,16 +43,16 @@ export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-
   description: "A deleted one, too.",
   params,
   responses: {
-    200: {
-      description: "The rule.",
-      schema: z
+    200: response(
+      "The rule.",
+      z
         .object({
           state: ruleState,
           next: z.array(instant).meta({ description: "When its cron expression fires next." }),
         })
         .meta({ id: "RetrainingRuleDetails" }),
-      example: { state: { rule: examples.retrainingRule, starts: 1 }, next: [] },
-    },
+      { state: { rule: examples.retrainingRule, starts: 1 }, next: [] },
+    ),
   },
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
@@ -111,9 +95,7 @@ export const enableRetrainingRule = contract("enableRetrainingRule", "POST /retr
 export const listRetrainingCauses = contract("listRetrainingCauses", "GET /retraining-rules/{rule}/causes", {
   summary: "List the causes of a rule with their results, newest first",
   params,
-  query: pageQuery,
-  pages: "items",
-  responses: { 200: { description: "A page.", schema: causePage, example: { items: [examples.retrainingCause] } } },
+  ...pageOf({ id: "RetrainingCausePage" }, causeRecord, examples.retrainingCause),
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
 
@@ -124,11 +106,9 @@ export const runRetrainingRule = contract("runRetrainingRule", "POST /retraining
   params,
   idempotencyKey: true,
   responses: {
-    201: {
-      description: "The cause, with its run.",
-      schema: z.object({ cause: causeRecord }).meta({ id: "RetrainingRunAnswer" }),
-      example: { cause: examples.retrainingCause },
-    },
+    201: response("The cause, with its run.", z.object({ cause: causeRecord }).meta({ id: "RetrainingRunAnswer" }), {
+      cause: examples.retrainingCause,
+    }),
   },
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import {
   logMetricsBody,
   metricName as metric,
@@ -27,17 +27,17 @@ export const logMetrics = contract("logMetrics", "POST /runs/{runId}/metrics", {
     ],
   },
   responses: {
-    200: {
-      description: "Stored, now or before.",
-      schema: z
+    200: response(
+      "Stored, now or before.",
+      z
         .object({
           duplicate: z
             .boolean()
             .meta({ description: "The writer's batch of that sequence was stored before; nothing was written." }),
         })
         .meta({ id: "LogMetricsAnswer" }),
-      example: { duplicate: false },
-    },
+      { duplicate: false },
+    ),
   },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED"],
 });
@@ -58,11 +58,11 @@ export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metric
       },
     ),
   responses: {
-    200: {
-      description: "Without `metric`: last, min and max value of each. With it: a view of its points.",
-      schema: z.union([metricSummaries, metricView]).meta({ id: "LoggedMetrics" }),
-      example: viewExample,
-    },
+    200: response(
+      "Without `metric`: last, min and max value of each. With it: a view of its points.",
+      z.union([metricSummaries, metricView]).meta({ id: "LoggedMetrics" }),
+      viewExample,
+    ),
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -77,11 +77,11 @@ export const getRunMetricHistory = contract("getRunMetricHistory", "GET /runs/{r
   }),
   pages: "points",
   responses: {
-    200: {
-      description: "A page, by time, then step, then value.",
-      schema: z.object({ points: z.array(metricPoint), nextToken }).meta({ id: "MetricHistoryPage" }),
-      example: { points: viewExample.points },
-    },
+    200: response(
+      "A page, by time, then step, then value.",
+      z.object({ points: z.array(metricPoint), nextToken }).meta({ id: "MetricHistoryPage" }),
+      { points: viewExample.points },
+    ),
   },
   errors: ["RUN_NOT_FOUND"],
 });

@@ -3,7 +3,7 @@ import { count, nextToken } from "../../core/shapes";
 import { searchLimits } from "../../core/tracking/search/native";
 import { compareLimits } from "../compare/compare";
 import { axis, comparison, goal } from "../compare/comparison";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { runIdText, searchedRun } from "../schemas/tracking";
 
@@ -43,11 +43,11 @@ export const searchRuns = contract("searchRuns", "POST /runs/search", {
   idempotent: true,
   class: "read",
   responses: {
-    200: {
-      description: "Runs in the requested order.",
-      schema: z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
-      example: { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
-    },
+    200: response(
+      "Runs in the requested order.",
+      z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
+      { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
+    ),
   },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });

@@ -10,7 +10,7 @@ import {
   tagChanges,
   tagsInput,
 } from "../../core/tracking/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/tracking";
 
@@ -64,7 +64,7 @@ export const logRun = contract("logRun", "POST /runs", {
     .meta({ id: "LogRunRequest" }),
   bodyExample: { experiment: "digits", params: { depth: "3" }, metrics: { accuracy: 0.97 } },
   idempotencyKey: true,
-  responses: { 201: { description: "The run, new or that of the same key.", schema: answer, example } },
+  responses: { 201: response("The run, new or that of the same key.", answer, example) },
   errors: [
     "EXPERIMENT_NOT_FOUND",
     "EXPERIMENT_DELETED",
@@ -79,7 +79,7 @@ export const logRun = contract("logRun", "POST /runs", {
 export const getRun = contract("getRun", "GET /runs/{runId}", {
   summary: "Get a run's record with its metrics' summaries, children and attempts",
   params,
-  responses: { 200: { description: "The run, deleted or not.", schema: runView, example: examples.runView } },
+  responses: { 200: response("The run, deleted or not.", runView, examples.runView) },
   errors: ["RUN_NOT_FOUND"],
 });
 
@@ -98,7 +98,7 @@ export const changeRun = contract("changeRun", "PATCH /runs/{runId}", {
     .meta({ id: "RunChange" }),
   bodyExample: { tags: { checked: "yes" }, status: "completed" },
   idempotent: true,
-  responses: { 200: { description: "The changed run.", schema: answer, example } },
+  responses: { 200: response("The changed run.", answer, example) },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -110,7 +110,7 @@ export const logParams = contract("logParams", "POST /runs/{runId}/params", {
   body: z.strictObject({ params: paramsInput }).meta({ id: "ParamsRequest" }),
   bodyExample: { params: { depth: "3" } },
   idempotent: true,
-  responses: { 200: { description: "The changed run.", schema: answer, example } },
+  responses: { 200: response("The changed run.", answer, example) },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -118,7 +118,7 @@ export const deleteRun = contract("deleteRun", "DELETE /runs/{runId}", {
   summary: "Mark a run as deleted",
   description: "Its data stay: `POST /runs/{runId}/restore` restores it.",
   params,
-  responses: { 200: { description: "The changed run.", schema: answer, example } },
+  responses: { 200: response("The changed run.", answer, example) },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
@@ -126,6 +126,6 @@ export const restoreRun = contract("restoreRun", "POST /runs/{runId}/restore", {
   summary: "Restore a deleted run",
   params,
   idempotent: true,
-  responses: { 200: { description: "The changed run.", schema: answer, example } },
+  responses: { 200: response("The changed run.", answer, example) },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { armState, decided, traffic } from "../../core/registry/serving/shapes";
 import { count } from "../../core/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 import { outcomeValue, shadowObservation, shadowSummary, trafficRequest, unit } from "../schemas/serving";
@@ -32,7 +32,7 @@ const trafficExample = {
 export const getTraffic = contract("getTraffic", "GET /models/{name}/traffic", {
   summary: "Get the routing of requests, the reported outcomes and the test's result",
   params: name,
-  responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
+  responses: { 200: response("Traffic and its arms.", trafficState, trafficExample) },
   errors: ["MODEL_NOT_FOUND"],
 });
 
@@ -45,7 +45,7 @@ export const setTraffic = contract("setTraffic", "PUT /models/{name}/traffic", {
   params: name,
   body: trafficRequest,
   bodyExample: { canaries: [canaryExample], test: { metric: "conversion", effect: 0.02 }, reason: "a first tenth" },
-  responses: { 200: { description: "Traffic and its arms.", schema: trafficState, example: trafficExample } },
+  responses: { 200: response("Traffic and its arms.", trafficState, trafficExample) },
   errors: [
     "MODEL_NOT_FOUND",
     "MODEL_VERSION_NOT_FOUND",
@@ -119,9 +119,9 @@ export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/ou
   bodyExample: { epoch: 12, outcomes: [{ unit: "user-17", value: 1 }] },
   idempotent: true,
   responses: {
-    200: {
-      description: "Number of new outcomes, and the test's action if it may act.",
-      schema: z
+    200: response(
+      "Number of new outcomes, and the test's action if it may act.",
+      z
         .object({
           counted: count,
           repeated: count,
@@ -129,8 +129,8 @@ export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/ou
           decisions: z.array(decided),
         })
         .meta({ id: "OutcomeAnswer" }),
-      example: { counted: 1, repeated: 0, stale: 0, decisions: [] },
-    },
+      { counted: 1, repeated: 0, stale: 0, decisions: [] },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "OUTCOMES_BUSY", "REGISTRY_BUSY"],
 });
@@ -143,11 +143,11 @@ export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traf
   params: name,
   idempotent: true,
   responses: {
-    200: {
-      description: "The test's result for each canary, and the action.",
-      schema: z.object({ decisions: z.array(decided) }).meta({ id: "CanaryDecisions" }),
-      example: { decisions: [] },
-    },
+    200: response(
+      "The test's result for each canary, and the action.",
+      z.object({ decisions: z.array(decided) }).meta({ id: "CanaryDecisions" }),
+      { decisions: [] },
+    ),
   },
   errors: ["MODEL_NOT_FOUND", "NO_CANARY_TEST", "REGISTRY_BUSY"],
 });
@@ -162,11 +162,9 @@ export const logShadow = contract("logShadow", "POST /models/{name}/versions/{ve
   bodyExample: { observations: [{ unit: "user-17", served: "cat", shadow: "dog" }] },
   idempotent: true,
   responses: {
-    200: {
-      description: "Whether it was new.",
-      schema: z.object({ stored: z.boolean() }).meta({ id: "ShadowStored" }),
-      example: { stored: true },
-    },
+    200: response("Whether it was new.", z.object({ stored: z.boolean() }).meta({ id: "ShadowStored" }), {
+      stored: true,
+    }),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "OBJECT_DIFFERS"],
 });
@@ -175,11 +173,13 @@ export const getShadow = contract("getShadow", "GET /models/{name}/versions/{ver
   summary: "Compare a shadow with the served predictions",
   params: nameAndVersion,
   responses: {
-    200: {
-      description: "Based on the newest reports.",
-      schema: shadowSummary,
-      example: { version: 4, observations: 1, agreement: 1, examples: [], truncated: false },
-    },
+    200: response("Based on the newest reports.", shadowSummary, {
+      version: 4,
+      observations: 1,
+      agreement: 1,
+      examples: [],
+      truncated: false,
+    }),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });

@@ -1,18 +1,15 @@
 import * as z from "zod";
-import { nextToken } from "../../core/shapes";
 import { study, trial } from "../../core/tuning/shapes";
 import { maxTrials, studyDefinitionOf } from "../../core/tuning/study";
-import { contractsFor } from "../contract";
+import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
-import { nameText, pageQuery } from "../schemas/common";
+import { nameText } from "../schemas/common";
 import { jobInput } from "../schemas/runs";
 
 const studyDefinition = studyDefinitionOf(jobInput).meta({
   id: "StudyDefinition",
   description: "A search for the best settings of a job: space, objectives, sampler, scheduler and limits.",
 });
-
-const studyPage = z.object({ items: z.array(study), nextToken }).meta({ id: "StudyPage" });
 
 const studyState = z
   .object({ study, trials: z.array(trial) })
@@ -22,7 +19,7 @@ const contract = contractsFor("Studies");
 const params = z.strictObject({ study: nameText });
 const answerStudy = z.object({ study }).meta({ id: "StudyAnswer" });
 const creation = z.object({ created: z.boolean(), study }).meta({ id: "StudyCreation" });
-const changed = { description: "The study.", schema: answerStudy, example: { study: examples.study } };
+const changed = response("The study.", answerStudy, { study: examples.study });
 
 export const createStudy = contract("createStudy", "POST /hpo/studies", {
   summary: "Create a study and start its first trials",
@@ -32,12 +29,8 @@ export const createStudy = contract("createStudy", "POST /hpo/studies", {
   bodyExample: examples.studyDefinition,
   idempotent: true,
   responses: {
-    200: {
-      description: "The study exists.",
-      schema: creation,
-      example: { created: false, study: examples.study },
-    },
-    201: { description: "The study.", schema: creation, example: { created: true, study: examples.study } },
+    200: response("The study exists.", creation, { created: false, study: examples.study }),
+    201: response("The study.", creation, { created: true, study: examples.study }),
   },
   errors: [
     "STUDY_EXISTS",
@@ -52,20 +45,14 @@ export const createStudy = contract("createStudy", "POST /hpo/studies", {
 
 export const listStudies = contract("listStudies", "GET /hpo/studies", {
   summary: "List studies, newest first",
-  query: pageQuery,
-  pages: "items",
-  responses: { 200: { description: "A page.", schema: studyPage, example: { items: [examples.study] } } },
+  ...pageOf({ id: "StudyPage" }, study, examples.study),
 });
 
 export const getStudy = contract("getStudy", "GET /hpo/studies/{study}", {
   summary: "Get a study with all of its trials",
   params,
   responses: {
-    200: {
-      description: "The study.",
-      schema: studyState,
-      example: { study: examples.study, trials: [examples.trial] },
-    },
+    200: response("The study.", studyState, { study: examples.study, trials: [examples.trial] }),
   },
   errors: ["STUDY_NOT_FOUND"],
 });
@@ -74,11 +61,9 @@ export const getBestTrials = contract("getBestTrials", "GET /hpo/studies/{study}
   summary: "Get the best trial so far; with several objectives, the Pareto front",
   params,
   responses: {
-    200: {
-      description: "The trials, by number.",
-      schema: z.object({ best: z.array(trial) }).meta({ id: "BestTrials" }),
-      example: { best: [examples.trial] },
-    },
+    200: response("The trials, by number.", z.object({ best: z.array(trial) }).meta({ id: "BestTrials" }), {
+      best: [examples.trial],
+    }),
   },
   errors: ["STUDY_NOT_FOUND", "STUDY_WITHOUT_RESULT"],
 });

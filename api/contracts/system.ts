@@ -1,27 +1,24 @@
 import * as z from "zod";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 
 const contract = contractsFor("System");
 
 export const getHealth = contract("getHealth", "GET /health", {
   summary: "Check whether the API answers",
   responses: {
-    200: {
-      description: "It does.",
-      schema: z.object({ status: z.literal("ok"), prefix: z.string() }).meta({ id: "Health" }),
-      example: { status: "ok", prefix: "ringmaster" },
-    },
+    200: response("It does.", z.object({ status: z.literal("ok"), prefix: z.string() }).meta({ id: "Health" }), {
+      status: "ok",
+      prefix: "ringmaster",
+    }),
   },
 });
 
 export const getOpenApiDocument = contract("getOpenApiDocument", "GET /openapi.json", {
   summary: "Get this description",
   responses: {
-    200: {
-      description: "OpenAPI 3.1.",
-      schema: z.looseObject({ openapi: z.string() }).meta({ id: "OpenApiDocument" }),
-      example: { openapi: "3.1.0" },
-    },
+    200: response("OpenAPI 3.1.", z.looseObject({ openapi: z.string() }).meta({ id: "OpenApiDocument" }), {
+      openapi: "3.1.0",
+    }),
   },
 });
 

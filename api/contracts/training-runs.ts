@@ -9,7 +9,7 @@ import {
   runDetails,
   submittedEnvironment,
 } from "../../core/runs/shapes";
-import { contractsFor } from "../contract";
+import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
 import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
@@ -40,7 +40,7 @@ export const submitTrainingRun = contract("submitTrainingRun", "POST /training-r
   bodyExample: { job: examples.job },
   idempotencyKey: true,
   responses: {
-    201: { description: "The run, new or that of the same key.", schema: answerRun, example: { run: examples.run } },
+    201: response("The run, new or that of the same key.", answerRun, { run: examples.run }),
   },
   errors: [
     "IDEMPOTENCY_CONFLICT",
@@ -64,7 +64,7 @@ export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs
     }),
   }),
   pages: "runs",
-  responses: { 200: { description: "A page.", schema: runPage, example: { runs: [examples.run] } } },
+  responses: { 200: response("A page.", runPage, { runs: [examples.run] }) },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
@@ -72,11 +72,15 @@ export const getTrainingRun = contract("getTrainingRun", "GET /training-runs/{ru
   summary: "Get a run with its steps, attempts, workers and progress",
   params,
   responses: {
-    200: {
-      description: "Everything known of it.",
-      schema: runDetails,
-      example: { run: examples.run, steps: [], attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
-    },
+    200: response("Everything known of it.", runDetails, {
+      run: examples.run,
+      steps: [],
+      attempts: [],
+      workers: [],
+      machines: [],
+      recoveries: [],
+      warnings: [],
+    }),
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -86,7 +90,7 @@ export const cancelTrainingRun = contract("cancelTrainingRun", "POST /training-r
   description: "Idempotent; a run that ended otherwise is refused.",
   params,
   idempotent: true,
-  responses: { 200: { description: "The run, killed.", schema: answerRun, example: { run: examples.run } } },
+  responses: { 200: response("The run, killed.", answerRun, { run: examples.run }) },
   errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
 });
 
@@ -106,7 +110,7 @@ export const resumeTrainingRun = contract("resumeTrainingRun", "POST /training-r
     .meta({ id: "ResumeRequest" }),
   bodyExample: { after: 0, pauseAt: 9 },
   idempotent: true,
-  responses: { 200: { description: "The run, queued.", schema: answerRun, example: { run: examples.run } } },
+  responses: { 200: response("The run, queued.", answerRun, { run: examples.run }) },
   errors: ["RUN_NOT_FOUND", "RUN_NOT_PAUSED"],
 });
 
@@ -114,13 +118,13 @@ export const listCheckpoints = contract("listCheckpoints", "GET /training-runs/{
   summary: "List a run's checkpoints, oldest first",
   params,
   responses: {
-    200: {
-      description: "The checkpoints that are kept now.",
-      schema: z
+    200: response(
+      "The checkpoints that are kept now.",
+      z
         .object({ checkpoints: z.array(checkpointSummary), damaged: z.array(damagedCheckpoint).default([]) })
         .meta({ id: "CheckpointList" }),
-      example: { checkpoints: [examples.checkpoint], damaged: [] },
-    },
+      { checkpoints: [examples.checkpoint], damaged: [] },
+    ),
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -145,7 +149,7 @@ export const restoreTrainingRun = contract(
     bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
     idempotencyKey: true,
     responses: {
-      201: { description: "The new run, or that of the same key.", schema: answerRun, example: { run: examples.run } },
+      201: response("The new run, or that of the same key.", answerRun, { run: examples.run }),
     },
     errors: [
       "IDEMPOTENCY_CONFLICT",
@@ -221,11 +225,7 @@ export const getTrainingRunLogs = contract("getTrainingRunLogs", "GET /training-
   pages: "lines",
   class: "heavy",
   responses: {
-    200: {
-      description: "A page.",
-      schema: logPage,
-      example: { lines: [{ worker: 0, time: 1_767_259_800_000, message: "epoch 1 done" }] },
-    },
+    200: response("A page.", logPage, { lines: [{ worker: 0, time: 1_767_259_800_000, message: "epoch 1 done" }] }),
   },
   errors: ["RUN_NOT_FOUND"],
 });

@@ -36,8 +36,6 @@ export const viewUse = z
   .meta({ id: "FeatureViewUse" });
 export interface ViewUse extends Shape<typeof viewUse> {}
 
-export const viewUsePage = z.object({ items: z.array(viewUse), nextToken }).meta({ id: "FeatureViewUsePage" });
-
 /** Collects a graph. An existing node or edge stays unchanged. */
 export class LineageBuilder {
   private readonly nodes = new Map<string, LineageNode>();
