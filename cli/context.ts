@@ -7,6 +7,7 @@ import type { TransportOptions } from "../client/transport";
 import { checkTeamName } from "../core/access/principals";
 import { InvalidInputError } from "../core/errors";
 import { StackNotRunningError } from "./errors";
+import { printJson } from "./output";
 import { createSigner } from "./signing";
 import { readStackFile } from "./stack-file";
 
@@ -22,11 +23,20 @@ export interface CliContext {
   readonly client: ApiClient;
   /** Print one JSON document on stdout instead of tables and bars. */
   readonly json: boolean;
+  /** Prints an answer as JSON with `--json`, else as a text. */
+  print(answer: unknown, text: string): void;
 }
 
 export function contextOf(command: Command): CliContext {
-  const options = command.optsWithGlobals<GlobalOptions>();
-  return { client: createClient(transportOf(command)), json: options.json === true };
+  const json = command.optsWithGlobals<GlobalOptions>().json === true;
+  return {
+    client: createClient(transportOf(command)),
+    json,
+    print(answer, text) {
+      if (json) printJson(answer);
+      else process.stdout.write(`${text}\n`);
+    },
+  };
 }
 
 /** Returns the URL of the API and its request headers, for content other than JSON. */

@@ -1,5 +1,6 @@
-import { Command, Help, type Option } from "commander";
+import { Help, type Option } from "commander";
 import { version } from "../package.json";
+import { Command } from "./command";
 import { addDatasetCommands } from "./commands/datasets";
 import { addDoctorCommand } from "./commands/doctor";
 import { addEvaluateCommand } from "./commands/evaluate";

@@ -3,12 +3,8 @@ import type { ServedBatch } from "../core/drift/served-log";
 import { invalidOption } from "./option-values";
 
 /** Returns the batches of served rows of a version. */
-export async function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
-  const batches: ServedBatch[] = [];
-  for await (const batch of client.pages("listServedBatches", { params: { name, version }, query: { limit: 200 } })) {
-    batches.push(batch);
-  }
-  return batches;
+export function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
+  return client.list("listServedBatches", { params: { name, version }, query: { limit: 200 } });
 }
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Command } from "commander";
 import type { ApiClient } from "../client/api-client";
 import type { ColumnSchema } from "../core/datasets/shapes";
 import { InvalidInputError } from "../core/errors";
@@ -8,6 +7,7 @@ import { choiceProblems } from "../core/features/choice";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { describeCode, describeEnvironment } from "./code";
+import type { Command } from "./command";
 import { pushDataSource } from "./datasets/data-source";
 import { type DataSource, type JobFile, parseJobFile } from "./job-file";
 import { expandSettings } from "./job-grid";

@@ -1,6 +1,6 @@
 import type { MetricValue, Warning } from "../core/shapes";
 import type { MetricPoint, MetricSummary } from "../core/tracking/metric-store";
-import type { Answer, OperationName, Request } from "./operations";
+import type { Answer, Item, OperationName, PagedName, Request } from "./operations";
 import { createTransport, type TransportOptions } from "./transport";
 
 export type ClientOptions = TransportOptions;
@@ -9,14 +9,21 @@ type Query<Name extends OperationName> = Request<Name> extends { readonly query?
 type Body<Name extends OperationName> = Request<Name> extends { readonly body?: infer B } ? B : never;
 
 /**
- * Creates a typed client. `call` and `pages` accept any operation by its name; the other functions are those that the
+ * Creates a typed client. `call`, `pages` and `list` accept any operation by its name; the other functions are those that the
  * command line uses often. Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
  */
 export function createClient(options: ClientOptions) {
   const { call, pages, followRun } = createTransport(options);
+  /** Returns all items of a list, page after page. */
+  async function list<Name extends PagedName>(name: Name, request: Request<Name>): Promise<readonly Item<Name>[]> {
+    const items: Item<Name>[] = [];
+    for await (const item of pages(name, request)) items.push(item);
+    return items;
+  }
   return {
     call,
     pages,
+    list,
     /** Yields events of a run until it has ended, with reconnections. */
     followRun,
 
@@ -54,9 +61,8 @@ export function createClient(options: ClientOptions) {
     logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
       call("getTrainingRunLogs", { params: { runId }, query }),
 
-    /** Returns all of them, page after page. */
-    datasets: () => all(pages("listDatasets", { query: { limit: 200 } })),
-    datasetVersions: (name: string) => all(pages("listDatasetVersions", { params: { name }, query: { limit: 200 } })),
+    datasets: () => list("listDatasets", { query: { limit: 200 } }),
+    datasetVersions: (name: string) => list("listDatasetVersions", { params: { name }, query: { limit: 200 } }),
     dataset: async (name: string, version?: number) =>
       version === undefined
         ? (await call("getDataset", { params: { name } })).version
@@ -75,13 +81,12 @@ export function createClient(options: ClientOptions) {
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
     dataContract: async (name: string, revision?: number) =>
       (await call("getDataContract", { params: { name }, query: revision === undefined ? {} : { revision } })).contract,
-    dataContracts: (name: string) => all(pages("listDataContracts", { params: { name }, query: { limit: 200 } })),
+    dataContracts: (name: string) => list("listDataContracts", { params: { name }, query: { limit: 200 } }),
     setDataContract: (name: string, body: Body<"setDataContract">) =>
       call("setDataContract", { params: { name }, body }),
     reportBlockedPush: (name: string, body: Body<"reportBlockedPush">) =>
       call("reportBlockedPush", { params: { name }, body }),
-    inbox: (dataset?: string) =>
-      all(pages("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } })),
+    inbox: (dataset?: string) => list("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } }),
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,
     uploads: async (contents: Body<"createUploads">["contents"]) =>
       (await call("createUploads", { body: { contents } })).missing,
@@ -110,12 +115,6 @@ export function createClient(options: ClientOptions) {
     rollback: (name: string, body: Body<"rollBackModel">, idempotencyKey: string) =>
       call("rollBackModel", { params: { name }, body, idempotencyKey }),
   };
-}
-
-async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
 }
 
 export type ApiClient = ReturnType<typeof createClient>;

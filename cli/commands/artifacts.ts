@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { downloadFile } from "../download";
 import { printJson, printTable } from "../output";
 import { createUploads, referenceOf } from "../uploads";
@@ -20,8 +19,7 @@ export function addArtifactCommands(runs: Command): void {
   artifacts
     .command("list <run> [path]")
     .description("list files and directories directly under a path")
-    .action(async (runId: string, path: string | undefined, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string, path: string | undefined) => {
       const query = path === undefined ? {} : { path };
       const answer = await client.call("listRunArtifacts", { params: { runId }, query });
       if (json) printJson(answer);
@@ -42,21 +40,18 @@ export function addArtifactCommands(runs: Command): void {
     .command("get <run> <path>")
     .description("download a file")
     .option("--output <file>", "output file (default: the file's name, in the current directory)")
-    .action(async (runId: string, path: string, options: { output?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, runId: string, path: string, options: { output?: string }) => {
       const found = await client.call("getRunArtifact", { params: { runId }, query: { path } });
       const file = resolve(options.output ?? basename(path));
       await downloadFile(found.url, found.sha256, file, "--output");
-      if (json) printJson({ path, file, sha256: found.sha256, bytes: found.bytes });
-      else process.stdout.write(`${file} (${formatBytes(found.bytes)})\n`);
+      print({ path, file, sha256: found.sha256, bytes: found.bytes }, `${file} (${formatBytes(found.bytes)})`);
     });
 
   artifacts
     .command("put <run> <file>")
     .description("upload a file, or all files of a directory")
     .option("--path <path>", "artifact path (default: the file's name)")
-    .action(async (runId: string, file: string, options: { path?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string, file: string, options: { path?: string }) => {
       const files = await filesOf(file, artifactPath(options.path ?? basename(resolve(file))));
       const uploads = createUploads(client);
       const put = [];

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "commander";
 import { formatBytes } from "../../core/quantities";
 import type { RestoreOverrides } from "../../core/training/restore";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { formatNumber, printJson, printTable } from "../output";
 import { describeRun } from "../run-description";
 import { exitCodeOf, watchRun } from "../watch";
@@ -20,13 +19,9 @@ export function addCheckpointCommands(runs: Command): void {
   runs
     .command("checkpoints <run>")
     .description("list the checkpoints of a run")
-    .action(async (runId: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string) => {
       const { checkpoints, damaged = [] } = await client.checkpoints(runId);
-      if (json) {
-        printJson({ checkpoints, damaged });
-        return;
-      }
+      if (json) return printJson({ checkpoints, damaged });
       printTable(
         ["EPOCH", "STEP", "VALIDATION LOSS", "SIZE", "WEIGHTS SHA-256", "CREATED"],
         checkpoints.map(({ epoch, finishedSteps, validation, bytes, weightsSha256, createdAt }) => [
@@ -51,17 +46,15 @@ export function addCheckpointCommands(runs: Command): void {
     .option("--workers <n>", "number of workers")
     .option("--allow-other-numerics", "allow a machine with different numerics; the result is marked")
     .option("--wait", "follow the run until it ends or waits for an approval")
-    .action(async (runId: string, options: RestoreOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json, print }, runId: string, options: RestoreOptions) => {
       const { epoch, allowOtherNumerics } = options;
       const request = { overrides: overridesOf(options), allowOtherNumerics: allowOtherNumerics === true };
       const run = await client.restoreRun(runId, epoch, request, randomUUID());
       if (!options.wait) {
-        if (json) printJson(run);
-        else
-          process.stdout.write(
-            `${run.runId} is ${run.status}, from step ${run.restoredFrom?.step} of ${runId}; follow it with: ringmaster runs watch ${run.runId}\n`,
-          );
+        print(
+          run,
+          `${run.runId} is ${run.status}, from step ${run.restoredFrom?.step} of ${runId}; follow it with: ringmaster runs watch ${run.runId}`,
+        );
         return;
       }
       const details = await watchRun(client, run.runId, { quiet: json, printId: true });

@@ -1,10 +1,10 @@
-import type { Command } from "commander";
 import pc from "picocolors";
 import { contractHtml } from "../../api/pages/contract-html";
 import { type ContractReport, describeViolation, violationsOf } from "../../core/datasets/contract/report";
 import { parseDatasetReference } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
 import { formatCount } from "../../core/quantities";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import {
   type ChosenContract,
@@ -41,8 +41,7 @@ export function addDataContractCommands(datasets: Command): void {
   datasets
     .command("infer-contract <reference>")
     .description("print a suggested data contract for a version (NAME or NAME@3), as YAML")
-    .action(async (reference: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string) => {
       const { name, version } = parseDatasetReference(reference);
       const { manifest } = await client.dataset(name, version);
       const { profileColumns } = await import("../../adapters/duckdb/profile");
@@ -134,8 +133,7 @@ function addStoredContractCommands(contract: Command): void {
       "change only this revision; 0: only set the first one",
       wholeNumber("--if-revision"),
     )
-    .action(async (name: string, options: { file: string; reason: string; ifRevision?: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, options: { file: string; reason: string; ifRevision?: number }) => {
       const contract = readContractFile(options.file);
       const { reason, ifRevision } = options;
       const { created, record } = await client.setDataContract(name, { contract, reason, ifRevision });
@@ -152,8 +150,7 @@ function addStoredContractCommands(contract: Command): void {
     .command("show <name>")
     .description("print a dataset's contract as YAML")
     .option("--revision <number>", "an earlier revision", wholeNumber("--revision"))
-    .action(async (name: string, options: { revision?: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, options: { revision?: number }) => {
       const record = await client.dataContract(name, options.revision);
       if (json) printJson(record);
       else {
@@ -165,8 +162,7 @@ function addStoredContractCommands(contract: Command): void {
   contract
     .command("history <name>")
     .description("list the revisions of a dataset's contract, newest first")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const records = await client.dataContracts(name);
       if (json) printJson({ contracts: records });
       else {

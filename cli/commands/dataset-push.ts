@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import pc from "picocolors";
 import { parseImageSize as parseSize } from "../../adapters/duckdb/formats/image-header";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
-import { contextOf, type GlobalOptions } from "../context";
+import type { Command } from "../command";
+import type { GlobalOptions } from "../context";
 import { pushTarget } from "../datasets/push";
 import { type PushChoices, pushData, showProgress } from "../datasets/push-data";
 import { queryTarget } from "../datasets/query";
@@ -47,8 +47,7 @@ export function addPushCommands(datasets: Command): void {
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
     .option("--transform <text>", "what made the files, such as a script with its commit; lineage shows it")
-    .action(async (argument: string, more: readonly string[], options: PushFlags, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, argument: string, more: readonly string[], options: PushFlags) => {
       const { from, sql, file, ...choices } = options;
       const target = queryTarget([argument, ...more], file, { from, sql }) ?? pushTarget([argument, ...more], file);
       const { name } = target;
@@ -58,10 +57,7 @@ export function addPushCommands(datasets: Command): void {
         onContract: (report, source) => !json && printContractReport(report, source),
       });
       const { manifest, deprecation } = registered.version;
-      if (json) {
-        printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
-        return;
-      }
+      if (json) return printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
       const known = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
       const word = registered.created ? "new version" : known;
       process.stdout.write(

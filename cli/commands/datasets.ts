@@ -1,11 +1,10 @@
-import type { Command } from "commander";
 import type { DescribedRows } from "../../adapters/duckdb/describe-rows";
 import { messageOf } from "../../adapters/duckdb/errors";
 import type { ApiClient } from "../../client/api-client";
 import { parseDatasetReference } from "../../core/datasets/repository";
 import type { DatasetManifest, DatasetVersion, Deprecation } from "../../core/datasets/shapes";
 import { formatBytes, formatCount } from "../../core/quantities";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { describeVersion, printColumns, printPreview } from "../datasets/rows-view";
 import { printJson, printTable, shownText } from "../output";
 import { addDataContractCommands } from "./data-contracts";
@@ -21,8 +20,7 @@ export function addDatasetCommands(program: Command): void {
   datasets
     .command("list")
     .description("list datasets")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }) => {
       const items = await client.datasets();
       if (json) printJson({ datasets: items });
       else {
@@ -45,8 +43,7 @@ export function addDatasetCommands(program: Command): void {
     .description("show a version (NAME or NAME@3) and list the other versions")
     .option("--no-profile", "show the record alone, without reading rows")
     .option("--all", "profile all rows (default: those of the first shards, up to 64 MiB)")
-    .action(async (reference: string, options: { profile: boolean; all?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string, options: { profile: boolean; all?: boolean }) => {
       const { name, version } = parseDatasetReference(reference);
       const [shown, versions] = await Promise.all([client.dataset(name, version), client.datasetVersions(name)]);
       const described = options.profile ? await tryToDescribe(client, shown.manifest, options.all === true) : undefined;
@@ -62,13 +59,11 @@ export function addDatasetCommands(program: Command): void {
     .command("deprecate <reference>")
     .description("prevent new runs from using a version; the version stays readable")
     .option("--reason <text>", "reason for the deprecation", "")
-    .action(async (reference: string, options: { reason: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, reference: string, options: { reason: string }) => {
       const { name, version } = parseDatasetReference(reference);
       const target = version ?? (await client.dataset(name)).manifest.version;
       const deprecated = await client.deprecateDataset(name, target, options.reason);
-      if (json) printJson({ version: deprecated });
-      else process.stdout.write(`${name}@${target} is deprecated\n`);
+      print({ version: deprecated }, `${name}@${target} is deprecated`);
     });
 }
 

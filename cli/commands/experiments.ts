@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "commander";
 import { timeText } from "../../api/compare/metric-text";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
@@ -7,7 +6,8 @@ import { displayedStatus } from "../../core/runs/run";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
-import { contextOf } from "../context";
+import type { Command } from "../command";
+import type { CliContext } from "../context";
 import { collect } from "../option-values";
 import { printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
@@ -27,11 +27,8 @@ export function addExperimentCommands(program: Command): Command {
     .description("list experiments, oldest first")
     .option("--deleted", "list only deleted experiments")
     .option("--all", "include deleted experiments")
-    .action(async (options: ViewOptions, command: Command) => {
-      const { client, json } = contextOf(command);
-      const all: Experiment[] = [];
-      const query = { view: viewOf(options), limit: 200 };
-      for await (const one of client.pages("listExperiments", { query })) all.push(one);
+    .handle(async ({ client, json }, options: ViewOptions) => {
+      const all = await client.list("listExperiments", { query: { view: viewOf(options), limit: 200 } });
       if (json) printJson({ experiments: all });
       else
         printTable(
@@ -52,12 +49,10 @@ export function addExperimentCommands(program: Command): Command {
     .description("create an experiment (submitting a job creates its experiment)")
     .option("--tag <key=value>", "tag of the experiment (repeatable)", collect, [])
     .option("--artifact-location <uri>", "base URI for the artifacts of the experiment's runs")
-    .action(async (name: string, options: { tag: readonly string[]; artifactLocation?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
-      const { artifactLocation } = options;
-      const body = { name, tags: tagsOf(options.tag), ...(artifactLocation === undefined ? {} : { artifactLocation }) };
-      const { experiment } = await client.call("createExperiment", { body, idempotencyKey: randomUUID() });
-      tell(experiment, "created", json);
+    .handle(async (context, name: string, options: { tag: readonly string[]; artifactLocation?: string }) => {
+      const body = { name, tags: tagsOf(options.tag), artifactLocation: options.artifactLocation };
+      const { experiment } = await context.client.call("createExperiment", { body, idempotencyKey: randomUUID() });
+      report(context, experiment, "created");
     });
 
   experiments
@@ -66,18 +61,14 @@ export function addExperimentCommands(program: Command): Command {
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
     .option("--all", "list all runs")
-    .action(async (which: string, { limit, nextToken, all }: ShowOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, which: string, { limit, nextToken, all }: ShowOptions) => {
       if (all && nextToken !== undefined) {
         const rule = "cannot be combined with --all, which starts at the first run";
         throw new InvalidInputError("the experiment cannot be shown", [{ path: "--next-token", rule }]);
       }
       const experiment = await findExperiment(client, which);
       const page = await runsOf(client, experiment, { limit: all ? "200" : limit, nextToken, all });
-      if (json) {
-        printJson({ experiment, ...page });
-        return;
-      }
+      if (json) return printJson({ experiment, ...page });
       showExperiment(experiment);
       if (page.runs.length === 0 && nextToken === undefined) {
         process.stdout.write("no runs\n");
@@ -107,30 +98,24 @@ export function addExperimentCommands(program: Command): Command {
   experiments
     .command("rename <experiment> <name>")
     .description("rename an experiment; the old name becomes free")
-    .action((which: string, name: string, _options: unknown, command: Command) =>
-      change(which, { name }, "renamed", command),
-    );
+    .handle((context, which: string, name: string) => change(context, which, { name }, "renamed"));
 
   experiments
     .command("tag <experiment> <key=value...>")
     .description("set tags; KEY= removes a tag")
-    .action((which: string, given: readonly string[], _options: unknown, command: Command) =>
-      change(which, { tags: tagsOf(given, { emptyRemoves: true }) }, "tagged", command),
+    .handle((context, which: string, given: readonly string[]) =>
+      change(context, which, { tags: tagsOf(given, { emptyRemoves: true }) }, "tagged"),
     );
 
   experiments
     .command("delete <experiment>")
     .description("mark an experiment as deleted; it accepts no new runs, and its data is kept")
-    .action((which: string, _options: unknown, command: Command) =>
-      change(which, { lifecycle: "deleted" }, "deleted", command),
-    );
+    .handle((context, which: string) => change(context, which, { lifecycle: "deleted" }, "deleted"));
 
   experiments
     .command("restore <experiment>")
     .description("restore a deleted experiment")
-    .action((which: string, _options: unknown, command: Command) =>
-      change(which, { lifecycle: "active" }, "restored", command),
-    );
+    .handle((context, which: string) => change(context, which, { lifecycle: "active" }, "restored"));
   return experiments;
 }
 
@@ -153,9 +138,7 @@ async function runsOf(
 ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }> {
   const query = { limit, view: viewWithin(lifecycle), ...(nextToken === undefined ? {} : { nextToken }) };
   if (!all) return client.call("listExperimentRuns", { params: { experimentId }, query });
-  const runs: RunRecord[] = [];
-  for await (const run of client.pages("listExperimentRuns", { params: { experimentId }, query })) runs.push(run);
-  return { runs };
+  return { runs: await client.list("listExperimentRuns", { params: { experimentId }, query }) };
 }
 
 function showExperiment({ experimentId, name, lifecycle, tags, artifactLocation, createdAt, createdBy }: Experiment) {
@@ -165,11 +148,11 @@ function showExperiment({ experimentId, name, lifecycle, tags, artifactLocation,
   process.stdout.write("\n");
 }
 
-async function change(which: string, body: ExperimentEdit, done: string, command: Command): Promise<void> {
-  const { client, json } = contextOf(command);
+async function change(context: CliContext, which: string, body: ExperimentEdit, done: string): Promise<void> {
+  const { client } = context;
   const { experimentId } = await findExperiment(client, which);
   const { experiment } = await client.call("changeExperiment", { params: { experimentId }, body });
-  tell(experiment, done, json);
+  report(context, experiment, done);
 }
 
 /** Finds an experiment by its id, else by its name. A name of digits is found if no experiment has that id. */
@@ -192,9 +175,8 @@ export async function findExperiment(client: ApiClient, which: string): Promise<
   return experiment;
 }
 
-function tell(experiment: Experiment, done: string, json: boolean): void {
-  if (json) printJson({ experiment });
-  else process.stdout.write(`experiment ${experiment.experimentId} (${experiment.name}) is ${done}\n`);
+function report({ print }: CliContext, experiment: Experiment, done: string): void {
+  print({ experiment }, `experiment ${experiment.experimentId} (${experiment.name}) is ${done}`);
 }
 
 function viewOf({ deleted, all }: ViewOptions): "active" | "deleted" | "all" {

@@ -1,11 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
-import type { Command } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/export";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { downloadFile } from "../download";
 import { modelVersionOf } from "../model-reference";
 import { printJson, printTable } from "../output";
@@ -19,8 +18,7 @@ export function addExportCommand(models: Command): void {
     )
     .requiredOption("--format <format>", exportFormats.join(", "))
     .option("--out <directory>", "directory to write (default: NAME-VERSION-FORMAT)")
-    .action(async (reference: string, options: { format: string; out?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string, options: { format: string; out?: string }) => {
       const format = formatOf(options.format);
       const { name, version } = await modelVersionOf(client, reference);
       const exported = await client.exportVersion(name, version, format);

@@ -57,10 +57,7 @@ async function collect({ data, json, dryRun = false }: GcOptions): Promise<void>
   }
   lambda.destroy();
   const { cycle, teams, deleted, unreferenced } = state;
-  if (json) {
-    printJson({ dryRun, cycle, teams, deleted, unreferenced });
-    return;
-  }
+  if (json) return printJson({ dryRun, cycle, teams, deleted, unreferenced });
   printTable(
     ["team", "objects", "stored"],
     Object.entries(teams).map(([team, { objects, bytes }]) => [team, objects, formatBytes(bytes)]),

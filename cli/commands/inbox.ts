@@ -1,7 +1,6 @@
-import type { Command } from "commander";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import { formatBytes } from "../../core/quantities";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { printJson, printTable } from "../output";
 
 export function addInboxCommand(datasets: Command): void {
@@ -9,12 +8,10 @@ export function addInboxCommand(datasets: Command): void {
     .command("inbox [name]")
     .description("show the status of the files in the team's inbox, or in one dataset's inbox")
     .option("--retry <id>", "read a refused file again, without a new upload")
-    .action(async (name: string | undefined, options: { retry?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json, print }, name: string | undefined, options: { retry?: string }) => {
       if (options.retry !== undefined) {
         const report = await client.retryInboxFile(options.retry);
-        if (json) printJson({ report });
-        else process.stdout.write(`reading ${report.path} again\n`);
+        print({ report }, `reading ${report.path} again`);
         return;
       }
       const reports = await client.inbox(name);

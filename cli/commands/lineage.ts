@@ -1,7 +1,6 @@
-import type { Command } from "commander";
 import type { LineageGraph } from "../../api/lineage/shapes";
 import { InvalidInputError } from "../../core/errors";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { drawLineage } from "../lineage-tree";
 import { modelVersionOf, parseReference } from "../model-reference";
 import { printJson } from "../output";
@@ -13,8 +12,7 @@ export function addLineageCommand(program: Command): void {
   lineage
     .command("model <model>")
     .description("trace NAME (the one in production), NAME@3 or NAME@ALIAS back to run, code, data and raw rows")
-    .action(async (reference: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string) => {
       const { name, version } = await modelVersionOf(client, reference);
       show(await client.modelLineage(name, version), json);
     });
@@ -26,8 +24,7 @@ export function addLineageCommand(program: Command): void {
     )
     .option("--limit <n>", "maximum number of runs, at most 200", "50")
     .option("--next-token <token>", "continue an earlier list of runs")
-    .action(async (reference: string, options: { limit: string; nextToken?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string, options: { limit: string; nextToken?: string }) => {
       const { name, version, alias } = parseReference(reference);
       if (alias !== undefined && alias !== "latest") {
         const rule = "must be NAME, NAME@VERSION or NAME@latest";
@@ -40,8 +37,7 @@ export function addLineageCommand(program: Command): void {
   lineage
     .command("file <file>")
     .description("show every dataset, run and model that used a raw file, given by path or SHA-256")
-    .action(async (file: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, file: string) => {
       show(await client.contentLineage(/^[0-9a-f]{64}$/.test(file) ? file : await digestOf(file)), json);
     });
 }

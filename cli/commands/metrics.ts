@@ -1,9 +1,8 @@
-import type { Command } from "commander";
 import { formatMetric } from "../../api/compare/metric-text";
 import { type ApiClient, decodedSummary } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import { metricNameSets } from "../../core/tracking/search/row";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { curveLines } from "../curve";
 import { printMetrics } from "../metric-table";
 import { formatNumber, printJson, printTable } from "../output";
@@ -28,8 +27,7 @@ export function addMetricsCommand(runs: Command): void {
     .option("--points <number>", "with --metric: print at most this many points (downsampling keeps minima and maxima)")
     .option("--from-step <step>", "with --metric: first step")
     .option("--to-step <step>", "with --metric: last step")
-    .action(async (runId: string, options: MetricsOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string, options: MetricsOptions) => {
       checkOptions(options);
       const points = options.points ?? (json || options.metric === undefined ? undefined : String(curvePoints));
       // The API validates the options, for programs and people alike.
@@ -42,10 +40,7 @@ export function addMetricsCommand(runs: Command): void {
         const metric = await meantMetric(client, runId, options.metric);
         if (metric !== options.metric) answer = await ask({ metric });
       }
-      if (json) {
-        printJson(answer);
-        return;
-      }
+      if (json) return printJson(answer);
       if ("metrics" in answer) {
         printMetrics(answer.metrics.map(decodedSummary));
         if (answer.reusedFrom !== undefined) {

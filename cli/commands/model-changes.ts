@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
-import { printJson } from "../output";
 import { versionArgument } from "./model-decisions";
 
 type RegisterModelRequest = Request<"registerModelVersion">["body"];
@@ -33,39 +32,32 @@ export function addModelChangeCommands(models: Command): void {
     "change this version (default: the model)",
     wholeNumber("--version"),
   ] as const;
-  const tell = (json: boolean, answer: object, text: string): void => {
-    if (json) printJson(answer);
-    else process.stdout.write(`${text}\n`);
-  };
 
   change("create <model>", "create a model without versions")
     .option("--description <text>", "description in Markdown", "")
-    .action(async (name: string, { description, reason }: Options & { description: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, { description, reason }: Options & { description: string }) => {
       const { model } = await client.call("createModel", {
         body: { name, description, reason },
         idempotencyKey: randomUUID(),
       });
-      tell(json, model, `created model ${name}`);
+      print(model, `created model ${name}`);
     });
 
   change("describe <model> <text>", "set the description of a model or a version, in Markdown")
     .option(...ofVersion)
-    .action(async (name: string, description: string, { version, reason }: Options, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, description: string, { version, reason }: Options) => {
       const body = { description, reason };
       const answer =
         version === undefined
           ? (await client.call("describeModel", { params: { name }, body })).model
           : (await client.call("describeModelVersion", { params: { name, version }, body })).version;
-      tell(json, answer, "description set");
+      print(answer, "description set");
     });
 
   change("tag <model> <key> [value]", "set a tag of a model or a version, or remove it with --delete")
     .option(...ofVersion)
     .option("--delete", "remove the tag")
-    .action(async (name: string, key: string, value: string | undefined, options: Options, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, key: string, value: string | undefined, options: Options) => {
       const { version, reason } = options;
       if ((value === undefined) !== (options.delete === true))
         throw new InvalidInputError("the tag cannot be set", [
@@ -81,35 +73,32 @@ export function addModelChangeCommands(models: Command): void {
           : value === undefined
             ? (await client.call("untagModelVersion", { params: { name, version }, query })).version
             : (await client.call("tagModelVersion", { params: { name, version }, body })).version;
-      tell(json, answer, value === undefined ? `tag ${key} removed` : `tag ${key} = ${value}`);
+      print(answer, value === undefined ? `tag ${key} removed` : `tag ${key} = ${value}`);
     });
 
   change("alias <model> <alias> [version]", "set an alias to a version, show it, or remove it with --delete")
     .option("--delete", "remove the alias")
-    .action(async (name: string, alias: string, text: string | undefined, options: Options, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, alias: string, text: string | undefined, options: Options) => {
       const { reason } = options;
       if (options.delete) {
         const { model } = await client.call("deleteModelAlias", { params: { name, alias }, query: { reason } });
-        tell(json, model, `alias ${alias} removed`);
+        print(model, `alias ${alias} removed`);
       } else if (text === undefined) {
         const { version } = await client.call("getModelAlias", { params: { name, alias } });
-        tell(json, version, `alias ${alias}: version ${version.version}`);
+        print(version, `alias ${alias}: version ${version.version}`);
       } else {
         const body = { version: wholeNumber("version")(text), reason };
         const { model } = await client.call("setModelAlias", { params: { name, alias }, body });
-        tell(json, model, `alias ${alias}: version ${text}`);
+        print(model, `alias ${alias}: version ${text}`);
       }
     });
 
   change("semver <model>", "set the semantic version of a version, permanently")
     .addArgument(versionArgument)
     .argument("<semver>", "such as 1.4.0; `models show --json` suggests the next")
-    .action(async (name: string, version: number, semver: string, { reason }: Options, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, version: number, semver: string, { reason }: Options) => {
       const request = { params: { name, version }, body: { semver, reason } };
-      tell(
-        json,
+      print(
         (await client.call("setModelVersionSemver", request)).version,
         `version ${version}: semantic version ${semver}`,
       );
@@ -121,7 +110,7 @@ export function addModelChangeCommands(models: Command): void {
     .option("--from <file>", "JSON file with more fields: framework, signature, metrics, dataset, semver, tags, …")
     .option("--key <key>", "idempotency key: a repeated command with the same key registers nothing new")
     .action(async (name: string, { as: model, source, from, key, reason }: RegisterOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+      const { client, print } = contextOf(command);
       if ((model === undefined) === (source === undefined)) {
         const rule = "must be given, or --source for a version from elsewhere, and not both";
         throw new InvalidInputError("the command", [{ path: "--as", rule }]);
@@ -129,13 +118,13 @@ export function addModelChangeCommands(models: Command): void {
       if (model !== undefined) {
         const request = { params: { runId: name }, body: { model, reason } };
         const { version } = await client.call("registerTrainingRun", request);
-        tell(json, version, `registered ${name} as ${model} version ${version.version}: gates ${verdictWord(version)}`);
+        print(version, `registered ${name} as ${model} version ${version.version}: gates ${verdictWord(version)}`);
         return;
       }
       const more = from === undefined ? {} : (readJson(from) as Partial<RegisterModelRequest>);
       const body = { ...more, name, source: source as string, reason };
       const { version } = await client.call("registerModelVersion", { body, idempotencyKey: key ?? randomUUID() });
-      tell(json, version, `registered ${name} version ${version.version}`);
+      print(version, `registered ${name} version ${version.version}`);
     });
 
   for (const [verb, about] of [
@@ -144,8 +133,7 @@ export function addModelChangeCommands(models: Command): void {
   ] as const) {
     change(`${verb} <model>`, about)
       .option(...ofVersion)
-      .action(async (name: string, { version, reason }: Options, command: Command) => {
-        const { client, json } = contextOf(command);
+      .handle(async ({ client, print }, name: string, { version, reason }: Options) => {
         const params = { name, version: version ?? 0 };
         const answer =
           verb === "delete"
@@ -155,7 +143,7 @@ export function addModelChangeCommands(models: Command): void {
             : version === undefined
               ? await client.call("restoreModel", { params: { name }, body: { reason } })
               : await client.call("restoreModelVersion", { params, body: { reason } });
-        tell(json, answer, `${version === undefined ? name : `${name} version ${version}`} is ${verb}d`);
+        print(answer, `${version === undefined ? name : `${name} version ${version}`} is ${verb}d`);
       });
   }
 }

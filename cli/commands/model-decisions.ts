@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
 import { verdictWord } from "../../api/report/report";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { stages } from "../../core/registry/model";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { wholeNumber } from "../option-values";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
@@ -55,8 +55,7 @@ export function addModelDecisionCommands(models: Command): void {
       .description(text)
       .option("--reason <text>", "reason to record", "")
       .option("--wait", "wait until the version is in production, or needs something else")
-      .action(async (name: string, version: number, options: DecisionOptions, command: Command) => {
-        const { client, json } = contextOf(command);
+      .handle(async ({ client, json }, name: string, version: number, options: DecisionOptions) => {
         const { reason, wait } = options;
         const decided = await client.decide(name, version, { decision, reason }, randomUUID());
         if (!json) printDecided(decided, decision);
@@ -72,8 +71,7 @@ export function addModelDecisionCommands(models: Command): void {
     .addArgument(versionArgument)
     .description("request the approval of a version again, because the last request has expired")
     .option("--reason <text>", "reason to record", "")
-    .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, version: number, { reason }: { reason: string }) => {
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
       const { version: waiting } = await client.call("requestModelApproval", request);
       if (json) printJson(waiting);
@@ -85,15 +83,11 @@ export function addModelDecisionCommands(models: Command): void {
     .addArgument(versionArgument)
     .description("evaluate a version's gates against the current champion; exit code 3 if a gate refuses it")
     .option("--reason <text>", "reason to record", "")
-    .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, version: number, { reason }: { reason: string }) => {
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
       const { version: judged } = await client.call("judgeModelVersion", request);
       if (verdictWord(judged) === "refused") process.exitCode = exitCodes.refused;
-      if (json) {
-        printJson(judged);
-        return;
-      }
+      if (json) return printJson(judged);
       const checks = judged.gate?.checks ?? [];
       process.stdout.write(`${name} version ${version}: gates ${verdictWord(judged)}\n`);
       if (checks.length === 0)
@@ -110,11 +104,9 @@ export function addModelDecisionCommands(models: Command): void {
     .addArgument(versionArgument)
     .description("promote an approved version to production")
     .option("--reason <text>", "reason to record", "")
-    .action(async (name: string, version: number, { reason }: { reason: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, version: number, { reason }: { reason: string }) => {
       const promoted = await client.promote(name, version, reason, randomUUID());
-      if (json) printJson(promoted.version);
-      else process.stdout.write(`${name} version ${promoted.version.version} is in production\n`);
+      print(promoted.version, `${name} version ${promoted.version.version} is in production`);
     });
 
   models
@@ -123,19 +115,17 @@ export function addModelDecisionCommands(models: Command): void {
     .addArgument(new Argument("<stage>").choices([...stages]))
     .description("move a version to none, staging, canary or archived (to production: models promote)")
     .option("--reason <text>", "reason to record", "")
-    .action(
+    .handle(
       async (
+        { client, print },
         name: string,
         version: number,
         stage: (typeof stages)[number],
         { reason }: { reason: string },
-        command: Command,
       ) => {
-        const { client, json } = contextOf(command);
         const request = { params: { name, version }, body: { stage, reason }, idempotencyKey: randomUUID() };
         const changed = await client.call("setModelVersionStage", request);
-        if (json) printJson(changed.version);
-        else process.stdout.write(`${name} version ${version} is in stage ${changed.version.stage}\n`);
+        print(changed.version, `${name} version ${version} is in stage ${changed.version.stage}`);
       },
     );
 
@@ -148,11 +138,9 @@ export function addModelDecisionCommands(models: Command): void {
       "the version to replace; refused if another version is in production",
       wholeNumber("--from"),
     )
-    .action(async (name: string, options: { reason: string; from?: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, options: { reason: string; from?: number }) => {
       const from = options.from === undefined ? {} : { from: options.from };
       const back = await client.rollback(name, { reason: options.reason, ...from }, randomUUID());
-      if (json) printJson(back.version);
-      else process.stdout.write(`${name} version ${back.version.version} is in production again\n`);
+      print(back.version, `${name} version ${back.version.version} is in production again`);
     });
 }

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { reportHtml } from "../../api/pages/version-report";
 import { reportMarkdown } from "../../api/report/markdown";
 import { verdictWord } from "../../api/report/report";
 import type { VersionReport } from "../../api/report/shapes";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
 import { wholeNumber } from "../option-values";
@@ -25,8 +25,7 @@ export function addModelGateCommands(models: Command): void {
     .command("gates <model>")
     .addArgument(versionArgument)
     .description("show each gate of a version, with value, limit and evidence")
-    .action(async (name: string, version: number, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, version: number) => {
       const report = await client.call("getModelVersionReport", { params: { name, version } });
       if (json) printJson(report);
       else printGates(report);
@@ -38,8 +37,7 @@ export function addModelGateCommands(models: Command): void {
     .description("write the evaluation report of a version: Markdown, or an HTML page with plots")
     .option("--html <file>", "write a self-contained HTML page")
     .option("--markdown <file>", "write Markdown")
-    .action(async (name: string, version: number, files: { html?: string; markdown?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, version: number, files: { html?: string; markdown?: string }) => {
       const report = await client.call("getModelVersionReport", { params: { name, version } });
       if (files.html !== undefined) writeReport("--html", files.html, reportHtml(report).html);
       if (files.markdown !== undefined) writeReport("--markdown", files.markdown, reportMarkdown(report));
@@ -113,11 +111,9 @@ export function addModelGateCommands(models: Command): void {
     .command("check-key <model>")
     .description("print the key that signs requests to a check's webhook (whsec_…, Standard Webhooks)")
     .requiredOption("--name <check>", "name of the check in the policy")
-    .action(async (name: string, options: { name: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string, options: { name: string }) => {
       const answer = await client.call("getModelCheckKey", { params: { name, check: options.name } });
-      if (json) printJson(answer);
-      else process.stdout.write(`${answer.key}\n`);
+      print(answer, answer.key);
     });
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { Command } from "commander";
 import * as z from "zod";
 import { declaredPolicy } from "../../api/schemas/models";
 import { InvalidInputError } from "../../core/errors";
 import { parseYamlInput } from "../../core/yaml-input";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { printJson } from "../output";
 
@@ -25,8 +25,7 @@ export function addModelPolicyCommands(models: Command): void {
     .command("get <model>")
     .alias("show")
     .description("print the current policy as JSON")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const answer = await client.call("getModelPolicy", { params: { name } });
       if (json) printJson(answer);
       else if (answer.policy) process.stdout.write(`${JSON.stringify(answer.policy, null, 2)}\n`);

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { neededViews } from "../../client/complete-rows";
 import type { Answer } from "../../client/operations";
@@ -6,6 +5,7 @@ import { typeText } from "../../core/datasets/identity";
 import { isNullable } from "../../core/datasets/rules";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { HistoryEntry } from "../../core/registry/model";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
@@ -34,8 +34,7 @@ export function addModelCommands(program: Command): void {
     .command("list")
     .description("list models, with the version in production")
     .option("--waiting", "list the versions that wait for an approval, a check or a canary's test")
-    .action(async ({ waiting }: { waiting?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, { waiting }: { waiting?: boolean }) => {
       const all = await client.models();
       if (waiting) printWaiting(await waitingVersions(client, all), json);
       else if (json) printJson({ models: all });
@@ -58,13 +57,9 @@ export function addModelCommands(program: Command): void {
   models
     .command("show <model>")
     .description("show versions, gates, approvals, next steps and history")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const shown = await client.model(name);
-      if (json) {
-        printJson(shown);
-        return;
-      }
+      if (json) return printJson(shown);
       const { description, tags, policy } = shown.model;
       if (description) process.stdout.write(`${description}\n`);
       for (const [key, value] of Object.entries(tags)) process.stdout.write(`  ${key}: ${value}\n`);
@@ -86,8 +81,7 @@ export function addModelCommands(program: Command): void {
   models
     .command("versions <model>")
     .description("list versions, newest first")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const { versions } = await client.model(name);
       if (json) printJson({ versions });
       else printVersions(versions);
@@ -98,8 +92,7 @@ export function addModelCommands(program: Command): void {
     .description("list the changes with actor, time and reason, oldest first")
     .option("--limit <n>", "number of changes to show, the newest ones", wholeNumber("--limit"), 100)
     .option("--all", "show every change")
-    .action(async (name: string, options: { limit: number; all?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, options: { limit: number; all?: boolean }) => {
       const most = options.all ? Number.POSITIVE_INFINITY : options.limit;
       const found: HistoryEntry[] = [];
       const query = { limit: Math.min(200, most) };

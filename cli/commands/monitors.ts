@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { numberText } from "../../api/pages/drift-html";
 import { targetText } from "../../api/pages/monitor-html";
 import { InvalidInputError } from "../../core/errors";
 import { monitorTarget } from "../../core/monitors/shapes";
 import { problemsOf } from "../../core/problems";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { addDriftOptions, addThresholdOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { numberOrText, wholeNumber } from "../option-values";
@@ -54,10 +54,8 @@ export function addMonitorCommands(program: Command): void {
   monitors
     .command("list")
     .description("list monitors")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
-      const found = [];
-      for await (const one of client.pages("listMonitors", { query: { limit: 200 } })) found.push(one);
+    .handle(async ({ client, json }) => {
+      const found = await client.list("listMonitors", { query: { limit: 200 } });
       if (json) printJson({ monitors: found });
       else {
         printTable(
@@ -70,14 +68,10 @@ export function addMonitorCommands(program: Command): void {
   monitors
     .command("show <name>")
     .description("show a monitor and its newest windows")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const { monitor } = await client.call("getMonitor", { params: { monitor: name } });
       const { items } = await client.call("listMonitorWindows", { params: { monitor: name } });
-      if (json) {
-        printJson({ monitor, windows: items });
-        return;
-      }
+      if (json) return printJson({ monitor, windows: items });
       const { lastFailure, deletedAt, target } = monitor;
       process.stdout.write(`watches ${targetText(target)}${deletedAt ? `; deleted ${deletedAt}` : ""}\n`);
       if (lastFailure) process.stdout.write(`cannot measure the next window: ${lastFailure.message}\n`);
@@ -114,11 +108,9 @@ export function addMonitorCommands(program: Command): void {
   monitors
     .command("delete <name>")
     .description("end a monitor; its windows can still be read")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, name: string) => {
       const answer = await client.call("deleteMonitor", { params: { monitor: name } });
-      if (json) printJson(answer);
-      else process.stdout.write(`${name}: deleted\n`);
+      print(answer, `${name}: deleted`);
     });
 }
 

@@ -1,9 +1,8 @@
-import type { Command } from "commander";
 import { timeText } from "../../api/compare/metric-text";
 import type { Answer } from "../../client/operations";
-
 import { InvalidInputError } from "../../core/errors";
 import { type EventType, eventTypes } from "../../core/notifications/shapes";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
@@ -47,8 +46,7 @@ export function addNotifyCommands(program: Command): void {
   notify
     .command("show")
     .description("show the channels and events of your team's notifications")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }) => {
       const answer = await client.call("getNotifications", {});
       if (json) printJson(answer);
       else show(answer);
@@ -57,24 +55,18 @@ export function addNotifyCommands(program: Command): void {
   notify
     .command("remove")
     .description("remove the webhook and stop publishing on the topic")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }) => {
       const answer = await client.call("removeNotifications", {});
-      if (json) printJson(answer);
-      else process.stdout.write("your team is no longer notified\n");
+      print(answer, "your team is no longer notified");
     });
 
   notify
     .command("test")
     .description("send a test message through each channel")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }) => {
       const answer = await client.call("testNotifications", {});
       if (answer.results.some(({ accepted }) => !accepted)) process.exitCode = exitCodes.failed;
-      if (json) {
-        printJson(answer);
-        return;
-      }
+      if (json) return printJson(answer);
       for (const { channel, accepted, answer: text } of answer.results)
         process.stdout.write(`${accepted ? "✔" : "✘"} ${channel}: ${text}\n`);
     });
@@ -82,24 +74,18 @@ export function addNotifyCommands(program: Command): void {
   notify
     .command("key")
     .description("the key by which your receiver verifies signatures (whsec_…, of Standard Webhooks)")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }) => {
       const answer = await client.call("getNotificationKey", {});
-      if (json) printJson(answer);
-      else process.stdout.write(`${answer.key}\n`);
+      print(answer, answer.key);
     });
 
   notify
     .command("deliveries")
     .description("list the deliveries of the last 30 days, newest event first")
     .option("--limit <number>", "maximum number (default: 50)", wholeNumber("--limit"))
-    .action(async ({ limit }: { limit?: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, { limit }: { limit?: number }) => {
       const { items } = await client.call("listNotificationDeliveries", { query: { limit } });
-      if (json) {
-        printJson({ items });
-        return;
-      }
+      if (json) return printJson({ items });
       printTable(
         ["EVENT", "ABOUT", "TIME (UTC)", "CHANNEL", "STATUS", "ATTEMPTS", "ANSWER"],
         items.map(({ message, at, channel, status, attempts, answer, dueAt }) => [

@@ -79,10 +79,14 @@ export function addPredictCommand(models: Command): void {
         const absences = absent.warnings();
         if (!json) for (const warning of absences) process.stderr.write(`warning: ${warning}\n`);
         warnings.push(...absences);
-        if (json) {
-          printJson({ model, version, ...made, ...(logged && { logged }), ...(warnings.length > 0 && { warnings }) });
-          return;
-        }
+        if (json)
+          return printJson({
+            model,
+            version,
+            ...made,
+            ...(logged && { logged }),
+            ...(warnings.length > 0 && { warnings }),
+          });
         if (made.predictions === undefined) {
           process.stdout.write(`${out}: predictions of ${made.rows} rows by ${model} version ${version}\n`);
         } else {

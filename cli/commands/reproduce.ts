@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "commander";
 import pc from "picocolors";
 import type { Reproduction } from "../../api/reproduction/shapes";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { exitCodes, printJson, printTable } from "../output";
 import { watchRun } from "../watch";
 
@@ -15,15 +14,13 @@ export function addReproduceCommands(runs: Command): void {
     .command("reproduce <run>")
     .description("reproduce a run from its record, without registering a model version")
     .option("--wait", "follow the reproduction until it ends, then compare the weights")
-    .action(async (runId: string, options: { wait?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json, print }, runId: string, options: { wait?: boolean }) => {
       const run = await client.reproduceRun(runId, randomUUID());
       if (!options.wait) {
-        if (json) printJson(run);
-        else
-          process.stdout.write(
-            `${run.runId} is ${run.status}; compare it with its original with: ringmaster runs reproduction ${run.runId}\n`,
-          );
+        print(
+          run,
+          `${run.runId} is ${run.status}; compare it with its original with: ringmaster runs reproduction ${run.runId}`,
+        );
         return;
       }
       await watchRun(client, run.runId, { quiet: json, printId: true });
@@ -34,8 +31,7 @@ export function addReproduceCommands(runs: Command): void {
     .command("reproduction <run>")
     .description("compare the weights of a reproduction with its original, and explain a difference")
     .option("--of <run>", "compare with this run (default: the original)")
-    .action(async (runId: string, options: { of?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string, options: { of?: string }) => {
       tell(await client.reproduction(runId, options.of), json);
     });
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining/cause";
 import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
 import { severities } from "../../core/retraining/rule";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
@@ -51,8 +52,7 @@ export function addRetrainCommands(program: Command): void {
   retrain
     .command("list")
     .description("list the rules by name")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }) => {
       const { items } = await client.call("listRetrainingRules", {});
       if (json) printJson({ rules: items });
       else printRules(items);
@@ -62,16 +62,12 @@ export function addRetrainCommands(program: Command): void {
     .command("show <rule>")
     .description("show a rule, the events that it received, and the runs that it started")
     .option("--limit <n>", "number of events to show", wholeNumber("--limit"), 20)
-    .action(async (rule: string, { limit }: { limit: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, rule: string, { limit }: { limit: number }) => {
       const [{ state, next }, { items }] = await Promise.all([
         client.call("getRetrainingRule", { params: { rule } }),
         client.call("listRetrainingCauses", { params: { rule }, query: { limit } }),
       ]);
-      if (json) {
-        printJson({ ...state, next, causes: items });
-        return;
-      }
+      if (json) return printJson({ ...state, next, causes: items });
       printRules([state]);
       const { createdBy, createdAt, updatedBy, updatedAt } = state.rule;
       process.stdout.write(`created by ${createdBy} at ${createdAt}\n`);
@@ -94,11 +90,9 @@ export function addRetrainCommands(program: Command): void {
   retrain
     .command("run <rule>")
     .description("start a run of the rule now, ignoring its limits; exit code 3 if no run starts")
-    .action(async (rule: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, rule: string) => {
       const { cause } = await client.call("runRetrainingRule", { params: { rule }, idempotencyKey: randomUUID() });
-      if (json) printJson(cause);
-      else process.stdout.write(`${describeCause(cause)}\n`);
+      print(cause, describeCause(cause));
       if (cause.state === "failed") process.exitCode = exitCodes.badInput;
       else if (cause.runId === undefined) process.exitCode = exitCodes.refused;
     });
@@ -107,28 +101,22 @@ export function addRetrainCommands(program: Command): void {
     .command("disable <rule>")
     .description("stop the rule from starting runs")
     .option("--reason <text>", "reason to record", "")
-    .action(async (rule: string, { reason }: { reason: string }, command: Command) => {
-      const { client } = contextOf(command);
-      report(
-        (await client.call("disableRetrainingRule", { params: { rule }, body: { reason } })).rule,
-        "disabled",
-        command,
-      );
+    .handle(async ({ client, print }, rule: string, { reason }: { reason: string }) => {
+      const answer = await client.call("disableRetrainingRule", { params: { rule }, body: { reason } });
+      print(answer, `rule ${rule} disabled`);
     });
   retrain
     .command("enable <rule>")
     .description("let the rule start runs on future events")
-    .action(async (rule: string, _options: unknown, command: Command) => {
-      const { client } = contextOf(command);
-      report((await client.call("enableRetrainingRule", { params: { rule } })).rule, "enabled", command);
-    });
+    .handle(async ({ client, print }, rule: string) =>
+      print(await client.call("enableRetrainingRule", { params: { rule } }), `rule ${rule} enabled`),
+    );
   retrain
     .command("delete <rule>")
     .description("delete a rule; its history is kept")
-    .action(async (rule: string, _options: unknown, command: Command) => {
-      const { client } = contextOf(command);
-      report((await client.call("deleteRetrainingRule", { params: { rule } })).rule, "deleted", command);
-    });
+    .handle(async ({ client, print }, rule: string) =>
+      print(await client.call("deleteRetrainingRule", { params: { rule } }), `rule ${rule} deleted`),
+    );
 }
 
 function addRuleOptions(command: Command): Command {
@@ -165,11 +153,6 @@ async function makeRule(
     const word = created ? "created" : options.update ? "updated" : "already exists";
     process.stdout.write(`rule ${rule.name} ${word}: ${describeTrigger(rule.trigger)}, ${rule.job.experiment}\n`);
   }
-}
-
-function report(rule: RetrainingRule, what: string, command: Command): void {
-  if (contextOf(command).json) printJson({ rule });
-  else process.stdout.write(`rule ${rule.name} ${what}\n`);
 }
 
 function printRules(states: readonly RetrainingRuleState[]): void {

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { timeText } from "../../api/compare/metric-text";
 import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
@@ -6,7 +6,7 @@ import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { collect } from "../option-values";
 import { printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
@@ -34,8 +34,7 @@ export function addListCommand(runs: Command): void {
     .option("--metric <name>", "show the last value of this metric (repeatable)", collect, [])
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
-    .action(async ({ metric, ...query }: ListOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, { metric, ...query }: ListOptions) => {
       const page = await client.runs(query);
       const wanted = metric.length > 0 ? metric : json ? [] : defaultMetrics;
       const metrics =

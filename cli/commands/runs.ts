@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { ImportanceReport } from "../../core/evaluation/shapes";
 import { formatDuration } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
@@ -10,7 +9,7 @@ import type { LogPage, RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import { testPrefix } from "../../core/tracking/test-metrics";
 import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { printMetrics } from "../metric-table";
 import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable, shownText } from "../output";
@@ -44,8 +43,7 @@ export function addRunCommands(program: Command): Command {
   runs
     .command("show <run>")
     .description("show status, steps, workers, attempts, metrics and record of a run")
-    .action(async (runId: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string) => {
       const view = await client.call("getRun", { params: { runId } });
       const { experimentId } = view.run;
       const { experiment } = await client.call("getExperiment", { params: { experimentId } });
@@ -68,8 +66,7 @@ export function addRunCommands(program: Command): Command {
   runs
     .command("watch <run>")
     .description("follow a run until it ends or waits for an approval")
-    .action(async (runId: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string) => {
       const details = await watchRun(client, runId, { quiet: json });
       if (json) printJson({ ...describeRun(details, await client.metrics(runId)), awaited: details.awaited });
       process.exitCode = exitCodeOf(details.run);
@@ -80,8 +77,7 @@ export function addRunCommands(program: Command): Command {
     .description("print the logs of the run's workers")
     .option("--worker <index>", "only the logs of this worker", wholeNumber("--worker"))
     .option("--follow", "continue until the run ends; with --json, one document per line")
-    .action(async (runId: string, { worker, follow }: { worker?: number; follow?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, runId: string, { worker, follow }: { worker?: number; follow?: boolean }) => {
       const lines: LogPage["lines"][number][] = [];
       const seen = new Set<string>();
       for (;;) {
@@ -111,26 +107,22 @@ export function addRunCommands(program: Command): Command {
   runs
     .command("cancel <run>")
     .description("cancel a run and stop its workers")
-    .action(async (runId: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, runId: string) => {
       const run = await client.cancelRun(runId);
-      if (json) printJson(run);
-      else process.stdout.write(`${runId} is ${run.status}\n`);
+      print(run, `${runId} is ${run.status}`);
     });
   runs
     .command("resume <run>")
     .description("continue a paused run from its last checkpoint, with the same bits")
     .option("--until <epochs>", "finished epochs at which it pauses again", wholeNumber("--until"))
     .option("--workers <n>", "number of workers; the weights do not depend on it", wholeNumber("--workers"))
-    .action(async (runId: string, { until, workers }: { until?: number; workers?: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, print }, runId: string, { until, workers }: { until?: number; workers?: number }) => {
       const body = {
         ...(until === undefined ? {} : { pauseAt: until }),
         ...(workers === undefined ? {} : { workers }),
       };
       const { run } = await client.call("resumeTrainingRun", { params: { runId }, body });
-      if (json) printJson(run);
-      else process.stdout.write(`${runId} is ${run.status}; follow it with: ringmaster runs watch ${runId}\n`);
+      print(run, `${runId} is ${run.status}; follow it with: ringmaster runs watch ${runId}`);
     });
   return runs;
 }

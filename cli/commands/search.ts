@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { Comparison as ComparedRuns, Comparison } from "../../api/compare/comparison";
 import { comparisonMarkdown } from "../../api/compare/markdown";
 import { timeText } from "../../api/compare/metric-text";
@@ -7,7 +6,7 @@ import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { groupTag } from "../group";
 import { collect, wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
@@ -60,8 +59,7 @@ export function addSearchCommands(runs: Command): void {
     .option("--limit <n>", "maximum number of runs, at most 1000", wholeNumber("--limit"), 20)
     .option("--page-token <token>", "continue an earlier search")
     .option("--view <view>", "runs to search: active, deleted or all", "active")
-    .action(async (filter: string | undefined, options: SearchOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, filter: string | undefined, options: SearchOptions) => {
       const { experiment, order, limit, pageToken, view, column } = options;
       checkColumns(column);
       const page = await client.call("searchRuns", {
@@ -105,8 +103,7 @@ export function addSearchCommands(runs: Command): void {
     .option("--points <n>", "maximum number of points of a curve", wholeNumber("--points"), 400)
     .option("--html <file>", "write a self-contained page with plots")
     .option("--markdown", "print the comparison as Markdown")
-    .action(async (named: readonly string[], options: CompareOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, named: readonly string[], options: CompareOptions) => {
       const members = options.group === undefined ? [] : await runsOfGroup(client, options.group);
       const body = compareRequest([...named, ...members], options);
       // The client's type is JSON's; the report needs the domain's. The contract makes both equal.

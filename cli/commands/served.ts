@@ -1,7 +1,6 @@
-import type { Command } from "commander";
 import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
 import { inParts } from "../../core/each-limited";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { readLines } from "../json-lines";
 import { artifactOf } from "../model-artifact";
 import { printJson, printTable } from "../output";
@@ -13,8 +12,7 @@ export function addServedCommand(models: Command): void {
     .command("served <model>")
     .description("log rows that a version has served, idempotently; without --file list them: NAME, NAME@3, NAME@ALIAS")
     .option("--file <file>", "JSON lines or a list of {unit, at, row, prediction, label}; label if it is known")
-    .action(async (which: string, { file }: { file?: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json, print }, which: string, { file }: { file?: string }) => {
       const { model: name, version } = await artifactOf(client, which);
       if (file === undefined) {
         const batches = await servedBatches(client, name, version);
@@ -34,8 +32,9 @@ export function addServedCommand(models: Command): void {
         if (answer.repeated) known += answer.stored;
         else stored += answer.stored;
       }
-      if (json) printJson({ model: name, version, rows: rows.length, stored, known });
-      else
-        process.stdout.write(`${name}/${version}: ${stored} of ${rows.length} rows stored, ${known} already stored\n`);
+      print(
+        { model: name, version, rows: rows.length, stored, known },
+        `${name}/${version}: ${stored} of ${rows.length} rows stored, ${known} already stored`,
+      );
     });
 }

@@ -1,7 +1,8 @@
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
 import * as z from "zod";
 import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
 import type { Decided as CanaryDecision } from "../../core/registry/serving/shapes";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { readLines } from "../json-lines";
 import { invalidOption, wholeNumber } from "../option-values";
@@ -58,10 +59,7 @@ export function addServingReportCommands(models: Command): void {
             decisions.push(...answer.decisions.filter(({ done }) => done !== "none"));
           }
         }
-        if (json) {
-          printJson({ counted, repeated, stale, decisions });
-          return;
-        }
+        if (json) return printJson({ counted, repeated, stale, decisions });
         process.stdout.write(`${counted} counted, ${repeated} already reported, ${stale} of another epoch\n`);
         for (const decision of decisions) process.stdout.write(`${describeDecision(decision)}\n`);
       },
@@ -97,13 +95,9 @@ export function addServingReportCommands(models: Command): void {
     .command("show <model>")
     .addArgument(version)
     .description("show the agreement of a shadow with the served predictions, and the largest differences")
-    .action(async (name: string, number: number, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, number: number) => {
       const summary = await client.call("getShadow", { params: { name, version: number } });
-      if (json) {
-        printJson(summary);
-        return;
-      }
+      if (json) return printJson(summary);
       const { observations, agreement, meanAbsoluteDifference, examples, truncated } = summary;
       const said = [
         `${observations} pairs${truncated ? ", the newest" : ""}`,

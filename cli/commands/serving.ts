@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { collect, invalidOption } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { addServingReportCommands, describeDecision } from "./serving-reports";
@@ -31,8 +30,7 @@ export function addServingCommands(models: Command): void {
   traffic
     .command("show <model>")
     .description("show the versions that serve, their outcomes and the test's decision")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const state = await client.call("getTraffic", { params: { name } });
       if (json) printJson(state);
       else printState(state);
@@ -53,8 +51,7 @@ export function addServingCommands(models: Command): void {
     .option("--max-units <n>", "units of a canary after which it is rolled back if the result is not significant")
     .option("--automatic", "carry out the test's decision when outcomes are reported")
     .option("--reason <text>", "reason to record", "")
-    .action(async (name: string, options: SetOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, options: SetOptions) => {
       const test = testOf(options);
       const body = {
         canaries: options.canary.map(canaryOf),
@@ -70,8 +67,7 @@ export function addServingCommands(models: Command): void {
   traffic
     .command("decide <model>")
     .description("carry out the decision of the canary test; exit code 3 if the promotion is refused")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const { decisions } = await client.call("decideTraffic", { params: { name } });
       if (decisions.some(({ done }) => done === "refused")) process.exitCode = exitCodes.refused;
       if (json) printJson({ decisions });
@@ -81,13 +77,9 @@ export function addServingCommands(models: Command): void {
   models
     .command("route <model> <unit...>")
     .description("show the version that serves each unit")
-    .action(async (name: string, units: readonly string[], _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, units: readonly string[]) => {
       const routes = await client.call("routeUnits", { params: { name }, body: { units: [...units] } });
-      if (json) {
-        printJson(routes);
-        return;
-      }
+      if (json) return printJson(routes);
       printTable(
         ["UNIT", "VERSION", "ROLE"],
         routes.assignments.map((one) => [one.unit, one.version, one.role]),

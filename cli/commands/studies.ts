@@ -1,8 +1,8 @@
-import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
 import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Study, type Trial } from "../../core/tuning/shapes";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { collect, wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
@@ -34,8 +34,7 @@ export function addStudyCommands(program: Command): Command {
   study
     .command("list")
     .description("list the studies, newest first")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }) => {
       const { items } = await client.call("listStudies", { query: { limit: 200 } });
       if (json) return printJson({ studies: items });
       printTable(
@@ -51,8 +50,7 @@ export function addStudyCommands(program: Command): Command {
   study
     .command("show <study>")
     .description("show a study and its trials")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const state = await client.call("getStudy", { params: { study: name } });
       if (json) printJson(state);
       else printStudy(state);
@@ -61,16 +59,14 @@ export function addStudyCommands(program: Command): Command {
   study
     .command("watch <study>")
     .description("follow a study until it ends; exit code 1 if no trial has a value")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       finish(await watch(client, name, json), json);
     });
 
   study
     .command("best <study>")
     .description("show the best trial and its settings; with several objectives, the Pareto front")
-    .action(async (name: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string) => {
       const { best } = await client.call("getBestTrials", { params: { study: name } });
       if (json) return printJson({ best });
       for (const trial of best) {
@@ -84,8 +80,7 @@ export function addStudyCommands(program: Command): Command {
     .command("stop <study>")
     .description("stop a study; trials that train end with their segment")
     .option("--cancel", "cancel the trials that train")
-    .action(async (name: string, { cancel = false }: { cancel?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, { cancel = false }: { cancel?: boolean }) => {
       const { study } = await client.call("stopStudy", { params: { study: name }, body: { cancel } });
       report(study, json);
     });
@@ -98,8 +93,7 @@ export function addStudyCommands(program: Command): Command {
     .option("--dollars <dollars>", "estimated cost in total", Number)
     .option("--no-improvement <n>", "ended trials in a row without a better value", wholeNumber("--no-improvement"))
     .option("--resume <trial=epochs>", "resume a paused or stopped trial up to that epoch (repeatable)", collect, [])
-    .action(async (name: string, options: ExtendOptions, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, options: ExtendOptions) => {
       const { trials, hours, dollars, improvement } = options;
       const noImprovement = typeof improvement === "number" ? improvement : undefined;
       const resume = options.resume.map(parseResume);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "commander";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { type GroupMember, printGroup, submitGroup, watchGroup } from "../group";
 import { wholeNumber } from "../option-values";

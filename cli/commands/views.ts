@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command } from "commander";
 import * as z from "zod";
 import type { Item } from "../../client/operations";
 import { inParts } from "../../core/each-limited";
@@ -9,7 +8,7 @@ import { parseViewDefinition } from "../../core/feature-store/definition";
 import { featureValue } from "../../core/feature-store/shapes";
 import { maxStreamedRows } from "../../core/feature-store/stream";
 import { formatCount } from "../../core/quantities";
-import { contextOf } from "../context";
+import type { Command } from "../command";
 import { MaterializationTimeoutError } from "../errors";
 import { entityOf, viewAt } from "../features/entity";
 import { joinViews } from "../features/join";
@@ -28,8 +27,7 @@ export function addViewCommands(program: Command): void {
     .command("push <file>")
     .description("register a view's file as its next version; the same content is the same version")
     .option("--allow-incompatible", "accept removed or retyped features and other entities; starts without rows")
-    .action(async (file: string, options: { allowIncompatible?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, file: string, options: { allowIncompatible?: boolean }) => {
       const body = {
         definition: parseViewDefinition(textOf(file), file),
         allowIncompatible: options.allowIncompatible === true,
@@ -46,10 +44,8 @@ export function addViewCommands(program: Command): void {
   views
     .command("list")
     .description("list feature views")
-    .action(async (_options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
-      const found = [];
-      for await (const one of client.pages("listFeatureViews", { query: { limit: 200 } })) found.push(one);
+    .handle(async ({ client, json }) => {
+      const found = await client.list("listFeatureViews", { query: { limit: 200 } });
       if (json) return printJson({ views: found });
       printTable(
         ["VIEW", "VERSION", "OWNER", "ENTITIES", "FEATURES", "DESCRIPTION"],
@@ -63,15 +59,11 @@ export function addViewCommands(program: Command): void {
   views
     .command("show <view>")
     .description("show a view, NAME or NAME@3: its features, its rows and the state of the online store")
-    .action(async (reference: string, _options: unknown, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, reference: string) => {
       const answer = await viewAt(client, reference);
       const { version, state } = answer;
-      const query = { limit: 200 };
-      const uses: Item<"listFeatureViewUses">[] = [];
-      for await (const use of client.pages("listFeatureViewUses", { params: { view: version.name }, query })) {
-        if (!reference.includes("@") || use.view === reference) uses.push(use);
-      }
+      const all = await client.list("listFeatureViewUses", { params: { view: version.name }, query: { limit: 200 } });
+      const uses = reference.includes("@") ? all.filter(({ view }) => view === reference) : all;
       if (json) return printJson({ ...answer, uses });
       const { definition } = version;
       const { owner, description, entities, ttl, creationTime } = definition;
@@ -103,8 +95,7 @@ export function addViewCommands(program: Command): void {
     .command("ingest <view>")
     .description("store a file's rows offline; the same rows are stored once")
     .requiredOption("--file <file>", "CSV, Parquet or JSON file with the view's columns")
-    .action(async (name: string, { file }: { file: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, name: string, { file }: { file: string }) => {
       const { version } = await viewAt(client, name);
       const { ingestViewRows } = await import("../../adapters/duckdb/view-ingest");
       const answer = await ingestViewRows({
@@ -126,8 +117,7 @@ export function addViewCommands(program: Command): void {
     .command("send <view>")
     .description("send rows as events, which are stored offline and online")
     .requiredOption("--file <file>", "JSON lines or a list of rows")
-    .action(async (view: string, { file }: { file: string }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, view: string, { file }: { file: string }) => {
       const rows = readLines(file, z.record(z.string(), featureValue));
       for (const some of inParts(rows, maxStreamedRows)) {
         await client.call("sendFeatureRows", { params: { view }, body: { rows: some } });
@@ -140,8 +130,7 @@ export function addViewCommands(program: Command): void {
     .command("materialize <view>")
     .description("bring new batches into the online store, and wait for it")
     .option("--timeout <seconds>", "how long to wait; the work continues afterwards", wholeNumber("--timeout"), 600)
-    .action(async (view: string, { timeout }: { timeout: number }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, view: string, { timeout }: { timeout: number }) => {
       const deadline = Date.now() + timeout * 1_000;
       const { batches, online: before } = await client.call("materializeFeatureView", { params: { view } });
       const show = progressOf(json, batches);
@@ -165,8 +154,7 @@ export function addViewCommands(program: Command): void {
     .description("read the latest features of an entity: NAME or NAME@3, several separated by commas")
     .requiredOption("--entity <column=value>", "value of an entity column; repeat for several columns", collect, [])
     .option("--full-names", "name features VIEW__FEATURE")
-    .action(async (list: string, options: { entity: readonly string[]; fullNames?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, list: string, options: { entity: readonly string[]; fullNames?: boolean }) => {
       const references = list.split(",");
       const found = await Promise.all(references.map((one) => viewAt(client, one)));
       const entity = entityOf(
@@ -192,8 +180,7 @@ export function addViewCommands(program: Command): void {
     .requiredOption("--time <column>", "column of the time at which the features are wanted")
     .requiredOption("-o, --output <file>", "Parquet or CSV file to write")
     .option("--full-names", "name features VIEW__FEATURE")
-    .action(async (labels: string, options: JoinFlags, command: Command) => {
-      const { client, json } = contextOf(command);
+    .handle(async ({ client, json }, labels: string, options: JoinFlags) => {
       const { views: list, time, output, fullNames = false } = options;
       const joined = await joinViews(client, { labels, time, output, fullNames, views: list.split(",") });
       if (json) return printJson(joined);
