@@ -61,9 +61,26 @@ export interface Route {
 
 /**
  * Defines an operation by its contract (`api/contracts`) and its handler. The handler receives only requests that
- * satisfy the contract, and the compiler checks its responses.
+ * satisfy the contract, and returns the body of its only success.
  */
 export function defineRoute<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Responses extends ResponseContracts,
+  const Answer extends BodyOf<Responses[keyof Responses]>,
+>(
+  contract: Contract<Params, Query, Headers, Body, Responses>,
+  handler: (call: Call<Params, Query, Headers, Body>) => Promise<Answer> | Answer,
+): Route {
+  const [status, ...others] = Object.keys(contract.responses);
+  if (others.length > 0) throw new Error(`${contract.operationId} has several statuses: its handler must choose one`);
+  return defineReplyRoute(contract, async (call) => ({ status: Number(status), body: await handler(call) }) as never);
+}
+
+/** Defines an operation whose handler chooses the status, sets headers, or answers with other content than JSON. */
+export function defineReplyRoute<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,

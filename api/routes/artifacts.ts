@@ -10,8 +10,7 @@ import { defineRoute, type Route } from "../http/route";
 
 export const artifactRoutes: readonly Route[] = [
   defineRoute(contracts.listRunArtifacts, async ({ platform: { records, artifacts }, params, query }) => ({
-    status: 200,
-    body: { artifacts: await artifacts.list(await ownerOf(records, params.runId), query.path ?? "") },
+    artifacts: await artifacts.list(await ownerOf(records, params.runId), query.path ?? ""),
   })),
 
   defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
@@ -35,7 +34,7 @@ export const artifactRoutes: readonly Route[] = [
     const named = body.artifacts.map((artifact, i) => ({ ...artifact, bytes: sizes[i] as number, updatedAt }));
     await artifacts.put({ kind: "run", runId }, named, folderOf(run));
     const entries = named.map(({ path, bytes, sha256 }) => ({ path, isDirectory: false, bytes, sha256 }));
-    return { status: 200, body: { artifacts: entries } };
+    return { artifacts: entries };
   }),
 
   defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
@@ -44,7 +43,7 @@ export const artifactRoutes: readonly Route[] = [
     if (!artifact) throw new ArtifactNotFoundError(runId, path);
     const { sha256, bytes, contentType } = artifact;
     const url = await contentUrls.forDownload(sha256);
-    return { status: 200, body: { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) } };
+    return { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) };
   }),
 ];
 

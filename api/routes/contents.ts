@@ -14,7 +14,7 @@ export const contentRoutes = [
         return { sha256: content.sha256, ...(await contentUrls.forUpload(content)) };
       }),
     );
-    return { status: 200, body: { missing: targets.filter((target) => target !== undefined) } };
+    return { missing: targets.filter((target) => target !== undefined) };
   }),
 
   /** Returns a URL for downloading a content, for serving and for people. */
@@ -28,6 +28,6 @@ export const contentRoutes = [
         },
       );
     }
-    return { status: 200, body: { url: await contentUrls.forDownload(sha256) } };
+    return { url: await contentUrls.forDownload(sha256) };
   }),
 ];

@@ -10,22 +10,18 @@ export const dataContractRoutes = [
     const found =
       revision === undefined ? await dataContracts.findCurrent(name) : await dataContracts.find(name, revision);
     if (!found) throw new DataContractNotFoundError(name, revision);
-    return { status: 200, body: { contract: found } };
+    return { contract: found };
   }),
 
-  defineRoute(contracts.listDataContracts, async ({ platform, params: { name }, query }) => ({
-    status: 200,
-    body: await platform.dataContracts.list({ dataset: name, ...query }),
-  })),
+  defineRoute(contracts.listDataContracts, ({ platform, params: { name }, query }) =>
+    platform.dataContracts.list({ dataset: name, ...query }),
+  ),
 
   defineRoute(contracts.setDataContract, async ({ platform, params: { name }, body, actor }) => {
     const { dataContracts, clock, pause } = platform;
     const { contract, ifRevision, reason } = body;
     const options = { actor, ifRevision, reason };
-    return {
-      status: 200,
-      body: await setDataContract({ contracts: dataContracts, clock, pause }, name, contract, options),
-    };
+    return setDataContract({ contracts: dataContracts, clock, pause }, name, contract, options);
   }),
 
   defineRoute(contracts.reportBlockedPush, async ({ platform, params: { name }, body }) => {
@@ -46,6 +42,6 @@ export const dataContractRoutes = [
     const origin = { team, dataset: name, source: "push" as const, ...(file === undefined ? {} : { file }) };
     const event = dataContractBlocked(report, origin);
     await runEvents.publishDataContractBlocked(event);
-    return { status: 200, body: { eventId: event.id } };
+    return { eventId: event.id };
   }),
 ];

@@ -4,11 +4,11 @@ import { InvalidInputError } from "../../core/errors";
 import { registerFrom } from "../../core/lineage/register-from";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/datasets";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 import { checkOrigins } from "../services/view-origins";
 
 export const datasetRoutes = [
-  defineRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
+  defineReplyRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
     const { draft, allowSchemaChange, sources, warnings } = body;
     if (draft.name !== name) {
       const rule = `must be the name in the path: ${name}`;
@@ -27,24 +27,19 @@ export const datasetRoutes = [
     };
   }),
 
-  defineRoute(contracts.listDatasets, async ({ platform: { datasets }, query }) => ({
-    status: 200,
-    body: await datasets.list(query),
-  })),
+  defineRoute(contracts.listDatasets, ({ platform: { datasets }, query }) => datasets.list(query)),
 
   defineRoute(contracts.listDatasetVersions, async ({ platform: { datasets }, params: { name }, query }) => {
     if (!(await datasets.findNewest(name))) throw new DatasetNotFoundError(name);
-    return { status: 200, body: await datasets.listVersions({ name, ...query }) };
+    return datasets.listVersions({ name, ...query });
   }),
 
   defineRoute(contracts.getDataset, async ({ platform: { datasets }, params: { name } }) => ({
-    status: 200,
-    body: { version: await resolveDataset(datasets, name) },
+    version: await resolveDataset(datasets, name),
   })),
 
   defineRoute(contracts.getDatasetVersion, async ({ platform: { datasets }, params: { name, version } }) => ({
-    status: 200,
-    body: { version: await getDatasetVersion(datasets, name, version) },
+    version: await getDatasetVersion(datasets, name, version),
   })),
 
   defineRoute(contracts.deprecateDatasetVersion, async ({ platform, params: { name, version }, body, actor }) => {
@@ -52,6 +47,6 @@ export const datasetRoutes = [
     const { reason } = body;
     await getDatasetVersion(datasets, name, version);
     await datasets.deprecate(name, version, { at: isoTime(clock), reason, by: actor });
-    return { status: 200, body: { version: await getDatasetVersion(datasets, name, version) } };
+    return { version: await getDatasetVersion(datasets, name, version) };
   }),
 ];

@@ -12,7 +12,7 @@ import type { WindowReport } from "../../core/monitors/shapes";
 import { parseDocument } from "../../core/object-documents";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/drift";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 
 export const driftRoutes = [
   defineRoute(contracts.logServedRows, async ({ platform, params: { name }, body: { version, rows } }) => {
@@ -27,10 +27,7 @@ export const driftRoutes = [
         await platform.runEvents.publishMonitorDue({ at: isoTime(clock), team, monitor });
       }
     }
-    return {
-      status: 200,
-      body: { stored: logged?.batch.rows ?? 0, repeated: logged?.created === false, rate },
-    };
+    return { stored: logged?.batch.rows ?? 0, repeated: logged?.created === false, rate };
   }),
 
   defineRoute(contracts.listServedBatches, async ({ platform, params: { name, version }, query }) => {
@@ -40,38 +37,32 @@ export const driftRoutes = [
       platform.served.totals(served),
       platform.served.list(served, query),
     ]);
-    return { status: 200, body: { totals, batches: [...items], nextToken } };
+    return { totals, batches: [...items], nextToken };
   }),
 
-  defineRoute(contracts.createMonitor, async ({ platform, body, actor }) => {
+  defineReplyRoute(contracts.createMonitor, async ({ platform, body, actor }) => {
     const created = await createMonitor(platform, body, actor);
     return { status: created.created ? 201 : 200, body: created };
   }),
 
-  defineRoute(contracts.listMonitors, async ({ platform: { monitors }, query }) => ({
-    status: 200,
-    body: await monitors.list(query),
-  })),
+  defineRoute(contracts.listMonitors, ({ platform: { monitors }, query }) => monitors.list(query)),
 
   defineRoute(contracts.getMonitor, async ({ platform: { monitors }, params: { monitor } }) => ({
-    status: 200,
-    body: { monitor: await getMonitor(monitors, monitor) },
+    monitor: await getMonitor(monitors, monitor),
   })),
 
   defineRoute(contracts.deleteMonitor, async ({ platform, params: { monitor } }) => ({
-    status: 200,
-    body: { monitor: await deleteMonitor(platform, monitor) },
+    monitor: await deleteMonitor(platform, monitor),
   })),
 
   defineRoute(contracts.listMonitorWindows, async ({ platform: { monitors }, params: { monitor }, query }) => {
     await getMonitor(monitors, monitor);
-    return { status: 200, body: await monitors.listWindows(monitor, query) };
+    return monitors.listWindows(monitor, query);
   }),
 
-  defineRoute(contracts.getMonitorWindow, async ({ platform, params: { monitor, window } }) => ({
-    status: 200,
-    body: await readWindow(platform, monitor, window),
-  })),
+  defineRoute(contracts.getMonitorWindow, ({ platform, params: { monitor, window } }) =>
+    readWindow(platform, monitor, window),
+  ),
 ];
 
 /** @throws MonitorNotFoundError, WindowNotFoundError */

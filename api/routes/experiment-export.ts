@@ -1,6 +1,6 @@
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import { exportExperiment } from "../contracts/experiments";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute } from "../http/route";
 import { csvOf } from "../tables/csv";
 import { exportRows } from "../tables/export-rows";
 import { parquetOf } from "../tables/parquet";
@@ -12,7 +12,7 @@ const formats = {
 } as const;
 
 /** Streams a table of an experiment. A failure breaks the connection off, so that the file does not look complete. */
-export const exportRoute = defineRoute(exportExperiment, async ({ platform, params: { experimentId }, query }) => {
+export const exportRoute = defineReplyRoute(exportExperiment, async ({ platform, params: { experimentId }, query }) => {
   const { table, format } = query;
   const experiment = await platform.experiments.find(experimentId);
   if (!experiment) throw new ExperimentNotFoundError({ experimentId });

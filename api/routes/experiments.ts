@@ -23,18 +23,17 @@ export const experimentRoutes: readonly Route[] = [
   defineRoute(contracts.createExperiment, async ({ platform, body, actor, idempotencyKey }) => {
     const request = idempotencyKey === undefined ? undefined : sha256(idempotencyKey);
     const experiment = await platform.experiments.create({ ...body, by: actor, at: isoTime(platform.clock), request });
-    return { status: 201, body: { experiment } };
+    return { experiment };
   }),
 
   defineRoute(contracts.listExperiments, async ({ platform, query: { name, ...page } }) => {
-    if (name === undefined) return { status: 200, body: await experimentPage(platform, page) };
+    if (name === undefined) return await experimentPage(platform, page);
     const experiment = await platform.experiments.findByName(name);
-    return { status: 200, body: { experiments: experiment && inView(page.view)(experiment) ? [experiment] : [] } };
+    return { experiments: experiment && inView(page.view)(experiment) ? [experiment] : [] };
   }),
 
   defineRoute(contracts.getExperiment, async ({ platform, params: { experimentId } }) => ({
-    status: 200,
-    body: { experiment: await must(platform.experiments.find(experimentId), experimentId) },
+    experiment: await must(platform.experiments.find(experimentId), experimentId),
   })),
 
   defineRoute(contracts.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
@@ -44,21 +43,21 @@ export const experimentRoutes: readonly Route[] = [
     const experiment = await platform.experiments.change(experimentId, (before) =>
       withExperimentEdit(before, edit, at),
     );
-    if (lifecycle === undefined || lifecycle === experiment.lifecycle) return { status: 200, body: { experiment } };
-    return { status: 200, body: { experiment: await setLifecycle(platform, experimentId, lifecycle) } };
+    if (lifecycle === undefined || lifecycle === experiment.lifecycle) return { experiment };
+    return { experiment: await setLifecycle(platform, experimentId, lifecycle) };
   }),
 
   defineRoute(contracts.listExperimentRuns, async ({ platform, params: { experimentId }, query }) => {
     await must(platform.experiments.find(experimentId), experimentId);
     const { view, ...page } = query;
     const { runs, nextToken } = await platform.records.page(experimentId, page);
-    return { status: 200, body: { runs: runs.filter(inView(view)), nextToken } };
+    return { runs: runs.filter(inView(view)), nextToken };
   }),
 
   defineRoute(contracts.getExperimentRun, async ({ platform, params: { experimentId, runId } }) => {
     const identity = await platform.records.identify(runId);
     if (identity?.experimentId !== experimentId) throw new RunNotFoundError(runId);
-    return { status: 200, body: await viewOf(platform, runId) };
+    return viewOf(platform, runId);
   }),
 ];
 

@@ -7,11 +7,10 @@ export const exportRoutes = [
     const found = await platform.registry.version(name, version);
     const tools = async () => (await import("../../adapters/export-tools")).exportTools;
     const { manifest } = await exportVersion(platform, tools, found, format);
-    return { status: 200, body: { export: manifest } };
+    return { export: manifest };
   }),
 
   defineRoute(contracts.listExports, async ({ platform, params: { name, version } }) => ({
-    status: 200,
-    body: { exports: await listExports(platform, await platform.registry.version(name, version)) },
+    exports: await listExports(platform, await platform.registry.version(name, version)),
   })),
 ];

@@ -6,43 +6,38 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { checkStreamedRows } from "../../core/feature-store/stream";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/feature-views";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 import { productionUsesOf, usesOfView } from "../lineage/of-view";
 
 export const featureViewRoutes = [
-  defineRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {
+  defineReplyRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {
     const { definition, allowIncompatible } = body;
     const productionUses = () => productionUsesOf(platform, definition.name);
     const registered = await registerView(platform, definition, { allowIncompatible, by: actor, productionUses });
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 
-  defineRoute(contracts.listFeatureViews, async ({ platform: { views }, query }) => ({
-    status: 200,
-    body: await views.list(query),
-  })),
+  defineRoute(contracts.listFeatureViews, ({ platform: { views }, query }) => views.list(query)),
 
-  defineRoute(contracts.getFeatureView, async ({ platform, params: { view } }) => ({
-    status: 200,
-    body: await withState(platform, await resolveView(platform.views, view)),
-  })),
+  defineRoute(contracts.getFeatureView, async ({ platform, params: { view } }) =>
+    withState(platform, await resolveView(platform.views, view)),
+  ),
 
-  defineRoute(contracts.getFeatureViewVersion, async ({ platform, params: { view, version } }) => ({
-    status: 200,
-    body: await withState(platform, await resolveView(platform.views, `${view}@${version}`)),
-  })),
+  defineRoute(contracts.getFeatureViewVersion, async ({ platform, params: { view, version } }) =>
+    withState(platform, await resolveView(platform.views, `${view}@${version}`)),
+  ),
 
   defineRoute(contracts.listFeatureViewVersions, async ({ platform: { views }, params: { view }, query }) => {
     await resolveView(views, view);
-    return { status: 200, body: await views.listVersions(view, query) };
+    return views.listVersions(view, query);
   }),
 
   defineRoute(contracts.listFeatureViewUses, async ({ platform, params: { view }, query }) => {
     const { name } = await resolveView(platform.views, view);
-    return { status: 200, body: await usesOfView(platform, name, query) };
+    return usesOfView(platform, name, query);
   }),
 
-  defineRoute(contracts.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {
+  defineReplyRoute(contracts.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {
     const registered = await registerBatch(platform, view, body, actor);
     return { status: registered.created ? 201 : 200, body: registered };
   }),
@@ -50,7 +45,7 @@ export const featureViewRoutes = [
   defineRoute(contracts.listFeatureBatches, async ({ platform, params: { view }, query }) => {
     const { version, ...page } = query;
     const { name, generation } = await resolveView(platform.views, version === undefined ? view : `${view}@${version}`);
-    return { status: 200, body: await platform.batches.list({ name, generation }, page) };
+    return platform.batches.list({ name, generation }, page);
   }),
 
   defineRoute(contracts.materializeFeatureView, async ({ platform, params }) => {
@@ -58,7 +53,7 @@ export const featureViewRoutes = [
     const { name, generation } = await resolveView(views, params.view);
     const state = await batches.state({ name, generation });
     await runEvents.publishViewDue({ at: isoTime(clock), team, view: name });
-    return { status: 202, body: state };
+    return state;
   }),
 
   defineRoute(contracts.sendFeatureRows, async ({ platform, params, body: { rows } }) => {
@@ -66,13 +61,13 @@ export const featureViewRoutes = [
     const version = await resolveView(views, params.view);
     checkStreamedRows(version, rows, clock);
     await runEvents.publishFeatureRows({ at: isoTime(clock), team, view: version.name, rows });
-    return { status: 202, body: { accepted: rows.length } };
+    return { accepted: rows.length };
   }),
 
   defineRoute(contracts.readOnlineFeatures, async ({ platform, body: { views, entities, fullNames } }) => {
     const { find, findRecent } = platform.views;
     const versions = await Promise.all(views.map((view) => resolveView({ find, findNewest: findRecent }, view)));
-    return { status: 200, body: { rows: [...(await readOnline(platform, versions, entities, fullNames))] } };
+    return { rows: [...(await readOnline(platform, versions, entities, fullNames))] };
   }),
 ];
 

@@ -3,13 +3,9 @@ import { defineRoute } from "../http/route";
 import { retryInboxFile } from "../services/retry-inbox-file";
 
 export const inboxRoutes = [
-  defineRoute(contracts.listInboxReports, async ({ platform: { inbox }, query }) => ({
-    status: 200,
-    body: await inbox.list(query),
-  })),
+  defineRoute(contracts.listInboxReports, ({ platform: { inbox }, query }) => inbox.list(query)),
 
   defineRoute(contracts.retryInboxFile, async ({ platform, params: { id } }) => ({
-    status: 200,
-    body: { report: await retryInboxFile(platform, id) },
+    report: await retryInboxFile(platform, id),
   })),
 ];

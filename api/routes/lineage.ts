@@ -18,7 +18,7 @@ export const lineageRoutes = [
     const { team, logger } = platform;
     const run = await reproduceRun({ ...platform, randomId }, { runId, team, actor, idempotencyKey });
     logger.log("info", "run submitted", { runId: run.runId, reproducedFrom: runId });
-    return { status: 201, body: { run } };
+    return { run };
   }),
 
   defineRoute(contracts.getReproduction, async ({ platform, params: { runId }, query }) => {
@@ -30,24 +30,18 @@ export const lineageRoutes = [
     const reproduction = await detailsOf(runId);
     const of = query.of ?? reproduction.run.reproducedFrom;
     if (of === undefined) throw new NothingToCompareError(runId);
-    return {
-      status: 200,
-      body: { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) },
-    };
+    return { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) };
   }),
 
   defineRoute(contracts.getDatasetLineage, async ({ platform, params: { name, version }, query }) => ({
-    status: 200,
-    body: { lineage: await lineageOfDataset(platform, name, version, query) },
+    lineage: await lineageOfDataset(platform, name, version, query),
   })),
 
   defineRoute(contracts.getModelVersionLineage, async ({ platform, params: { name, version } }) => ({
-    status: 200,
-    body: { lineage: await lineageOfVersion(platform, await platform.registry.version(name, version)) },
+    lineage: await lineageOfVersion(platform, await platform.registry.version(name, version)),
   })),
 
   defineRoute(contracts.getContentLineage, async ({ platform, params: { sha256 } }) => ({
-    status: 200,
-    body: { lineage: await lineageOfContent(platform, sha256, runsOfEach) },
+    lineage: await lineageOfContent(platform, sha256, runsOfEach),
   })),
 ];

@@ -4,27 +4,30 @@ import { rulesOf } from "../../core/registry/policy";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";
 import { pageResponse } from "../http/page-response";
-import { defineRoute, type Route } from "../http/route";
+import { defineReplyRoute, defineRoute, type Route } from "../http/route";
 import { reportHtml } from "../pages/version-report";
 import { reportMarkdown } from "../report/markdown";
 import { versionReport } from "../report/report";
 import { versionAfter } from "../services/next-steps";
 
 export const modelGateRoutes: readonly Route[] = [
-  defineRoute(contracts.getModelVersionReport, async ({ platform, params: { name, version }, query: { format } }) => {
-    const report = await versionReport(platform.objects, await platform.registry.version(name, version));
-    if (format === "html") return { response: pageResponse(reportHtml(report)) };
-    if (format === "markdown") {
-      const headers = { "content-type": "text/markdown; charset=utf-8", "x-content-type-options": "nosniff" };
-      return { response: new Response(reportMarkdown(report), { headers }) };
-    }
-    return { status: 200, body: report };
-  }),
+  defineReplyRoute(
+    contracts.getModelVersionReport,
+    async ({ platform, params: { name, version }, query: { format } }) => {
+      const report = await versionReport(platform.objects, await platform.registry.version(name, version));
+      if (format === "html") return { response: pageResponse(reportHtml(report)) };
+      if (format === "markdown") {
+        const headers = { "content-type": "text/markdown; charset=utf-8", "x-content-type-options": "nosniff" };
+        return { response: new Response(reportMarkdown(report), { headers }) };
+      }
+      return { status: 200, body: report };
+    },
+  ),
 
   defineRoute(contracts.answerModelCheck, async ({ platform, params: { name, version, check }, body, actor }) => {
     const answer = { ...body, by: actor };
     await answerVersionCheck(platform, { model: name, version, check }, answer);
-    return { status: 200, body: { version: await versionAfter(platform, { name, version }) } };
+    return { version: await versionAfter(platform, { name, version }) };
   }),
 
   defineRoute(contracts.getModelCheckKey, async ({ platform, params: { name, check } }) => {
@@ -36,6 +39,6 @@ export const modelGateRoutes: readonly Route[] = [
     }
     const generation = declared.keyGeneration ?? 1;
     const key = await hookKey(platform.objects, platform.randomBytes, { model: name, check, generation });
-    return { status: 200, body: { check, generation, key: keyText(key) } };
+    return { check, generation, key: keyText(key) };
   }),
 ];

@@ -49,7 +49,7 @@ const noPeople: Warning = {
 export const modelPolicyRoutes: readonly Route[] = [
   defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
     const { policy } = await registry.head(name);
-    return { status: 200, body: { policy, history: await registry.repository.policies(name) } };
+    return { policy, history: await registry.repository.policies(name) };
   }),
 
   defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller, actorFor }) => {
@@ -60,7 +60,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     // A milder policy may be satisfied by the existing approvals.
     await answerWaiting(platform, name);
     const warnings = [...(unmet ? [noPeople] : []), ...proposed(model)];
-    return { status: 200, body: { model, ...(warnings.length > 0 ? { warnings } : {}) } };
+    return { model, ...(warnings.length > 0 ? { warnings } : {}) };
   }),
 
   defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, onceFor }) => {
@@ -69,6 +69,6 @@ export const modelPolicyRoutes: readonly Route[] = [
     const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
     // A run that waits for an approval must not wait if its version did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);
-    return { status: 200, body: { version: await versionAfter(platform, params) } };
+    return { version: await versionAfter(platform, params) };
   }),
 ];

@@ -8,7 +8,7 @@ import { requestVersionApproval, startApproval } from "../../core/registry/reque
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
 import { registerTrainedRun } from "../services/register-run";
@@ -20,7 +20,7 @@ export const modelVersionRoutes = [
     async ({ platform, params: { runId }, body: { model, reason }, caller }) => {
       const by = { ...caller, reason };
       const version = await registerTrainedRun(platform, runId, model, by);
-      return { status: 200, body: { version: await versionAfter(platform, { name: model, version }) } };
+      return { version: await versionAfter(platform, { name: model, version }) };
     },
   ),
 
@@ -29,7 +29,7 @@ export const modelVersionRoutes = [
     const id = onceFor(`request-approval#${version}`) ?? Buffer.from(platform.randomBytes(8)).toString("hex");
     const target = { team: platform.team, model: name, version };
     await requestVersionApproval(platform, target, { id, again: true }, { ...caller, reason: body.reason });
-    return { status: 200, body: { version: await versionAfter(platform, params) } };
+    return { version: await versionAfter(platform, params) };
   }),
 
   defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
@@ -39,17 +39,17 @@ export const modelVersionRoutes = [
     const requested = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
     const made = { ...more, model: name, ...(await registeredSource(platform, requested, caller)) };
     const version = await registry.register(team, made, actorFor(reason), { request: onceFor("register") });
-    return { status: 201, body: { version: await registry.version(name, version) } };
+    return { version: await registry.version(name, version) };
   }),
 
   defineRoute(contracts.getModelVersion, async ({ platform, params: { name, version } }) => {
     const [shown] = await withLoggedMetrics(platform, [await versionAfter(platform, { name, version })]);
-    return { status: 200, body: { version: shown! } };
+    return { version: shown! };
   }),
 
   defineRoute(contracts.getModelArtifact, async ({ platform, params: { name, version } }) => {
     const artifact = await readArtifact(platform.objects, await platform.registry.version(name, version));
-    return { status: 200, body: artifact ? { artifact } : {} };
+    return artifact ? { artifact } : {};
   }),
 
   defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, onceFor }) => {
@@ -60,7 +60,7 @@ export const modelVersionRoutes = [
     const decided = await approveOrReject(platform, { model: name, version }, body.decision, by, request);
     // The process that requested the approval may have died before it started the execution.
     if (body.decision === "approved") await startApproval(platform.executions, platform.team, decided);
-    return { status: 200, body: { version: await versionAfter(platform, params) } };
+    return { version: await versionAfter(platform, params) };
   }),
 
   /** Promotion by a person has the same conditions as a run's: a passed gate and the approvals. */
@@ -71,7 +71,7 @@ export const modelVersionRoutes = [
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
     const model = await platform.registry.apply(name, [version], transition, onceFor(`${word}#${version}`));
     if (body.stage === "production") await answerOutdated(platform, name);
-    return { status: 200, body: { model, version: await versionAfter(platform, params) } };
+    return { model, version: await versionAfter(platform, params) };
   }),
 
   defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actorFor, onceFor }) => {
@@ -79,35 +79,35 @@ export const modelVersionRoutes = [
     const request = { from: body.from, request: onceFor("rollback") };
     const model = await registry.rollBack(name, actorFor(body.reason), request);
     await answerOutdated(platform, name);
-    return { status: 200, body: { model, version: await registry.production(name) } };
+    return { model, version: await registry.production(name) };
   }),
 
   defineRoute(contracts.setModelVersionSemver, async ({ platform: { registry }, params, body, actorFor }) => {
     const { name, version } = params;
     const { semver, reason } = body;
     await registry.apply(name, { versions: [version], semver }, setSemver(version, semver, actorFor(reason)));
-    return { status: 200, body: { version: await registry.version(name, version) } };
+    return { version: await registry.version(name, version) };
   }),
 
-  defineRoute(contracts.describeModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(contracts.describeModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, describe(params.version, body.description, actorFor(body.reason))),
   ),
 
-  defineRoute(contracts.tagModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(contracts.tagModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, setTag(params.version, body.key, body.value, actorFor(body.reason))),
   ),
 
-  defineRoute(contracts.untagModelVersion, ({ platform, params, query, actorFor }) =>
+  defineReplyRoute(contracts.untagModelVersion, ({ platform, params, query, actorFor }) =>
     change(platform, params, deleteTag(params.version, query.key, actorFor(query.reason))),
   ),
 
   defineRoute(contracts.deleteModelVersion, async ({ platform: { registry }, params, query, actorFor }) => {
     const { name, version } = params;
     const model = await registry.apply(name, [version], deleteVersion(version, actorFor(query.reason)));
-    return { status: 200, body: { model } };
+    return { model };
   }),
 
-  defineRoute(contracts.restoreModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(contracts.restoreModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, restoreVersion(params.version, actorFor(body.reason))),
   ),
 ];

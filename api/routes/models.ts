@@ -3,7 +3,7 @@ import { deleteAlias, deleteTag, describe, setAlias, setTag, suggestSemver } fro
 import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
 import { productionTag } from "../../core/registry/production";
 import * as contracts from "../contracts/models";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 import { historyPage } from "../services/history-pages";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { withNext } from "../services/next-steps";
@@ -15,17 +15,11 @@ const newest = 100;
 const withNextStep = 20;
 
 export const modelRoutes = [
-  defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({
-    status: 200,
-    body: { models: await registry.list() },
-  })),
+  defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({ models: await registry.list() })),
 
   defineRoute(contracts.createModel, async ({ platform: { registry, team }, body, actorFor, onceFor }) => {
     const { name, reason, ...labels } = body;
-    return {
-      status: 201,
-      body: { model: await registry.create(team, name, labels, actorFor(reason), onceFor("create")) },
-    };
+    return { model: await registry.create(team, name, labels, actorFor(reason), onceFor("create")) };
   }),
 
   defineRoute(contracts.getModel, async ({ platform, params: { name } }) => {
@@ -39,15 +33,14 @@ export const modelRoutes = [
     ]);
     const suggestedSemver = suggestSemver(versions.flatMap(({ semver }) => semver ?? []));
     const history = { history: items.toReversed(), ...(nextToken && { historyNextToken: nextToken }) };
-    return { status: 200, body: { model, versions: shown, ...history, suggestedSemver } };
+    return { model, versions: shown, ...history, suggestedSemver };
   }),
 
-  defineRoute(contracts.listModelHistory, async ({ platform: { registry }, params: { name }, query }) => ({
-    status: 200,
-    body: await historyPage(registry.repository, await registry.head(name), query),
-  })),
+  defineRoute(contracts.listModelHistory, async ({ platform: { registry }, params: { name }, query }) =>
+    historyPage(registry.repository, await registry.head(name), query),
+  ),
 
-  defineRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
+  defineReplyRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
     const { resolved, source } = await served(platform.production, name);
     const etag = productionTag(resolved);
     const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
@@ -56,48 +49,41 @@ export const modelRoutes = [
   }),
 
   defineRoute(contracts.describeModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [], describe(undefined, body.description, actorFor(body.reason))) },
+    model: await registry.apply(name, [], describe(undefined, body.description, actorFor(body.reason))),
   })),
 
   defineRoute(contracts.tagModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [], setTag(undefined, body.key, body.value, actorFor(body.reason))) },
+    model: await registry.apply(name, [], setTag(undefined, body.key, body.value, actorFor(body.reason))),
   })),
 
   defineRoute(contracts.untagModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [], deleteTag(undefined, query.key, actorFor(query.reason))) },
+    model: await registry.apply(name, [], deleteTag(undefined, query.key, actorFor(query.reason))),
   })),
 
   defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
     const { aliases } = await registry.head(name);
     const version = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
     if (version === undefined) throw new AliasNotFoundError(name, alias);
-    return { status: 200, body: { version: await registry.version(name, version) } };
+    return { version: await registry.version(name, version) };
   }),
 
   defineRoute(contracts.setModelAlias, async ({ platform: { registry }, params: { name, alias }, body, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [body.version], setAlias(alias, body.version, actorFor(body.reason))) },
+    model: await registry.apply(name, [body.version], setAlias(alias, body.version, actorFor(body.reason))),
   })),
 
   defineRoute(
     contracts.deleteModelAlias,
     async ({ platform: { registry }, params: { name, alias }, query, actorFor }) => ({
-      status: 200,
-      body: { model: await registry.apply(name, [], deleteAlias(alias, actorFor(query.reason))) },
+      model: await registry.apply(name, [], deleteAlias(alias, actorFor(query.reason))),
     }),
   ),
 
   defineRoute(contracts.deleteModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [], deleteModel(actorFor(query.reason))) },
+    model: await registry.apply(name, [], deleteModel(actorFor(query.reason))),
   })),
 
   defineRoute(contracts.restoreModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
-    status: 200,
-    body: { model: await registry.apply(name, [], restoreModel(actorFor(body.reason))) },
+    model: await registry.apply(name, [], restoreModel(actorFor(body.reason))),
   })),
 ];
 

@@ -11,7 +11,7 @@ import { getStudy } from "../../core/tuning/lifecycle";
 import { compareLimits, compareRuns } from "../compare/compare";
 import * as contracts from "../contracts/pages";
 import { pageResponse } from "../http/page-response";
-import { defineRoute, type Route } from "../http/route";
+import { defineReplyRoute, type Route } from "../http/route";
 import { attachment } from "../mlflow/artifacts/media-types";
 import { comparisonHtml } from "../pages/comparison/page";
 import { driftHtml } from "../pages/drift-html";
@@ -32,34 +32,34 @@ const experimentsOnPage = 200;
 const windowsOnPage = 200;
 
 export const pageRoutes: readonly Route[] = [
-  defineRoute(contracts.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
+  defineReplyRoute(contracts.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
     const page = await experimentPage(platform, { view: "active", limit: experimentsOnPage, nextToken });
     return { response: pageResponse(experimentsHtml(page, relativeLinks(""), platform.clock.now())) };
   }),
 
-  defineRoute(contracts.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
+  defineReplyRoute(contracts.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
     const request = { runs: runIdsOf(runs), baseline, metrics: [], goals: {}, axis: "step", points: 200 } as const;
     const comparison = await compareRuns(platform, request);
     return { response: pageResponse(comparisonHtml(comparison, isoTime(platform.clock))) };
   }),
 
-  defineRoute(contracts.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
+  defineReplyRoute(contracts.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
     const page = await readExperimentPage(platform, params.experimentId, query);
     const made = experimentHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
-  defineRoute(contracts.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
+  defineReplyRoute(contracts.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
     const page = await readRunPage(platform, runId);
     const made = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
-  defineRoute(contracts.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
+  defineReplyRoute(contracts.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
     return { response: pageResponse(registerHtml(await trainingRun(platform, runId), as)) };
   }),
 
-  defineRoute(
+  defineReplyRoute(
     contracts.confirmRegistration,
     async ({ platform, params: { runId }, query: { as }, headers, caller }) => {
       await trainingRun(platform, runId);
@@ -70,7 +70,7 @@ export const pageRoutes: readonly Route[] = [
     },
   ),
 
-  defineRoute(contracts.getMonitorPage, async ({ platform, params: { monitor: name }, query: { links } }) => {
+  defineReplyRoute(contracts.getMonitorPage, async ({ platform, params: { monitor: name }, query: { links } }) => {
     const { monitors, clock } = platform;
     const monitor = await getMonitor(monitors, name);
     const { items } = await monitors.listWindows(name, { limit: windowsOnPage });
@@ -78,19 +78,19 @@ export const pageRoutes: readonly Route[] = [
     return { response: pageResponse(made) };
   }),
 
-  defineRoute(contracts.getWindowPage, async ({ platform, params: { monitor, window } }) => {
+  defineReplyRoute(contracts.getWindowPage, async ({ platform, params: { monitor, window } }) => {
     const { report } = await readWindow(platform, monitor, window);
     return { response: pageResponse(driftHtml(report, platform.clock.now())) };
   }),
 
-  defineRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
+  defineReplyRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
     const state = await getStudy(platform.studies, study);
     const made = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
   /** The file is never shown as a page of the API, whatever its type. */
-  defineRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
+  defineReplyRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
     const artifact = await artifacts.find({ kind: "run", runId }, path);

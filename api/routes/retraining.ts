@@ -12,22 +12,19 @@ import {
 } from "../../core/retraining/lifecycle";
 import { nextFirings } from "../../core/retraining/rule";
 import * as contracts from "../contracts/retraining";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 
 export const retrainingRoutes = [
-  defineRoute(contracts.createRetrainingRule, async ({ platform, body, caller }) => {
+  defineReplyRoute(contracts.createRetrainingRule, async ({ platform, body, caller }) => {
     const created = await createRule(platform, body, caller);
     return { status: created.created ? 201 : 200, body: created };
   }),
 
-  defineRoute(contracts.listRetrainingRules, async ({ platform: { retraining }, query }) => ({
-    status: 200,
-    body: await retraining.list(query),
-  })),
+  defineRoute(contracts.listRetrainingRules, ({ platform: { retraining }, query }) => retraining.list(query)),
 
   defineRoute(contracts.getRetrainingRule, async ({ platform: { retraining, clock }, params: { rule } }) => {
     const state = await getRule(retraining, rule);
-    return { status: 200, body: { state, next: nextFirings(state.rule, clock.now()) } };
+    return { state, next: nextFirings(state.rule, clock.now()) };
   }),
 
   defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, caller }) => {
@@ -35,27 +32,24 @@ export const retrainingRoutes = [
       const problem = { path: "name", value: body.name, rule: `must be the name in the path: ${rule}` };
       throw new InvalidInputError("the request", [problem]);
     }
-    return { status: 200, body: { rule: await updateRule(platform, body, caller) } };
+    return { rule: await updateRule(platform, body, caller) };
   }),
 
   defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
-    status: 200,
-    body: { rule: await deleteRule(platform, rule, actor) },
+    rule: await deleteRule(platform, rule, actor),
   })),
 
   defineRoute(contracts.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason }, actor }) => ({
-    status: 200,
-    body: { rule: await setEnabled(platform, rule, false, actor, reason || undefined) },
+    rule: await setEnabled(platform, rule, false, actor, reason || undefined),
   })),
 
   defineRoute(contracts.enableRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
-    status: 200,
-    body: { rule: await setEnabled(platform, rule, true, actor) },
+    rule: await setEnabled(platform, rule, true, actor),
   })),
 
   defineRoute(contracts.listRetrainingCauses, async ({ platform: { retraining }, params: { rule }, query }) => {
     await getRule(retraining, rule);
-    return { status: 200, body: await retraining.listCauses(rule, query) };
+    return retraining.listCauses(rule, query);
   }),
 
   defineRoute(
@@ -71,7 +65,7 @@ export const retrainingRoutes = [
         key: idempotencyKey ?? requestId,
       });
       if (!cause) throw new RuleNotFoundError(rule);
-      return { status: 201, body: { cause } };
+      return { cause };
     },
   ),
 ];

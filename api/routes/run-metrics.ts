@@ -2,7 +2,7 @@ import { RunNotFoundError } from "../../core/runs/errors";
 import { beginning, decodeCursor, followRun } from "../../core/tracking/follow";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute } from "../http/route";
 
 /** API Gateway and AWS Lambda end a stream after 15 minutes. The stream ends itself earlier, between two events. */
 const maxStreamMs = 14 * 60_000;
@@ -11,7 +11,7 @@ const maxStreamMs = 14 * 60_000;
  * Returns a run's metrics as JSON or, for callers that accept `text/event-stream`, as events that follow the run until
  * it ends.
  */
-export const metricsRoute = defineRoute(
+export const metricsRoute = defineReplyRoute(
   getTrainingRunMetrics,
   async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
     const { metrics, runs, clock, logger } = platform;

@@ -8,7 +8,7 @@ import { comparisonMarkdown } from "../compare/markdown";
 import * as contracts from "../contracts/run-search";
 import { inertContent } from "../http/inert-content";
 import { pageResponse } from "../http/page-response";
-import { defineRoute, type Route } from "../http/route";
+import { defineReplyRoute, defineRoute, type Route } from "../http/route";
 import { comparisonHtml } from "../pages/comparison/page";
 
 /** AWS Lambda returns at most 6 MB. */
@@ -23,14 +23,11 @@ export const searchRoutes: readonly Route[] = [
         ...body,
         experimentIds,
       });
-      return {
-        status: 200,
-        body: { runs: runs.map(summaryOf), total, ...(nextToken === undefined ? {} : { nextToken }) },
-      };
+      return { runs: runs.map(summaryOf), total, ...(nextToken === undefined ? {} : { nextToken }) };
     },
   ),
 
-  defineRoute(contracts.compareRuns, async ({ platform, body: { runs, top, format, ...request } }) => {
+  defineReplyRoute(contracts.compareRuns, async ({ platform, body: { runs, top, format, ...request } }) => {
     const { experiments, clock } = platform;
     const chosen = top ? { ...top, experimentIds: await experimentIdsOf(experiments, top.experiments) } : runs!;
     const comparison = await compareRuns(platform, { ...request, runs: chosen });

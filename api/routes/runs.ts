@@ -25,35 +25,33 @@ export const runRoutes = [
       { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
     );
     platform.logger.log("info", "run submitted", { runId: run.runId });
-    return { status: 201, body: { run } };
+    return { run };
   }),
 
   defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
     const { experiment: requested, ...page } = query;
     const experiment = requested === undefined ? undefined : await experimentOf(experiments, requested);
-    return { status: 200, body: await runs.list({ ...page, ...(experiment ? { experiment } : {}) }) };
+    return runs.list({ ...page, ...(experiment ? { experiment } : {}) });
   }),
 
   defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
     const details = await platform.runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId, "training");
-    return { status: 200, body: details };
+    return details;
   }),
 
   defineRoute(contracts.cancelTrainingRun, async ({ platform, params, actor }) => ({
-    status: 200,
-    body: { run: await cancelRun(platform, params.runId, actor) },
+    run: await cancelRun(platform, params.runId, actor),
   })),
 
   defineRoute(contracts.resumeTrainingRun, async ({ platform, params, body }) => ({
-    status: 200,
-    body: { run: await resumeRun(platform, { ...params, ...body }) },
+    run: await resumeRun(platform, { ...params, ...body }),
   })),
 
   defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
     if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
     const { checkpoints, damaged } = await readCheckpoints(objects, runId);
-    return { status: 200, body: { checkpoints: checkpoints.map(summaryOf), damaged } };
+    return { checkpoints: checkpoints.map(summaryOf), damaged };
   }),
 
   defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {
@@ -63,7 +61,7 @@ export const runRoutes = [
       { ...params, ...body, team, actor, ...submittersOf(caller), idempotencyKey },
     );
     platform.logger.log("info", "run restored", { runId: run.runId, restoredFrom: run.restoredFrom });
-    return { status: 201, body: { run } };
+    return { run };
   }),
 
   metricsRoute,
@@ -74,10 +72,7 @@ export const runRoutes = [
     const perHost = workersPerHost(details.run.job.resources);
     checkWorker(query.worker, details, perHost);
     const page = await logs.read(details.workers, { ...query, workersPerHost: perHost });
-    return {
-      status: 200,
-      body: { ...page, lines: page.lines.filter(({ message }) => !isOfAnotherRun(message, runId)) },
-    };
+    return { ...page, lines: page.lines.filter(({ message }) => !isOfAnotherRun(message, runId)) };
   }),
 ];
 

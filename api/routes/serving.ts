@@ -5,7 +5,7 @@ import { armStates, decideCanaries, type ServingDependencies } from "../../core/
 import { setTraffic } from "../../core/registry/serving/set-traffic";
 import { routesOf, trafficOf } from "../../core/registry/serving/traffic";
 import * as contracts from "../contracts/serving";
-import { defineRoute } from "../http/route";
+import { defineReplyRoute, defineRoute } from "../http/route";
 import { served } from "../services/served";
 import { logShadow, summarizeShadow } from "../services/shadow-log";
 
@@ -19,10 +19,9 @@ async function stateOf(dependencies: ServingDependencies, model: Model) {
 }
 
 export const servingRoutes = [
-  defineRoute(contracts.getTraffic, async ({ platform, params: { name } }) => ({
-    status: 200,
-    body: await stateOf(platform, await platform.registry.head(name)),
-  })),
+  defineRoute(contracts.getTraffic, async ({ platform, params: { name } }) =>
+    stateOf(platform, await platform.registry.head(name)),
+  ),
 
   defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, actorFor }) => {
     const { reason, ...requested } = body;
@@ -30,10 +29,10 @@ export const servingRoutes = [
     const model = await platform.registry.apply(name, named, setTraffic(requested, actorFor(reason)));
     // A run whose test has ended must not wait for it.
     await answerWaiting(platform, name);
-    return { status: 200, body: await stateOf(platform, model) };
+    return stateOf(platform, model);
   }),
 
-  defineRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => {
+  defineReplyRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => {
     const { resolved, source } = await served(platform.routing, name);
     return { status: 200, body: routesOf(resolved, body.units), headers: { "ringmaster-source": source } };
   }),
@@ -44,7 +43,7 @@ export const servingRoutes = [
     const { test, ...traffic } = trafficOf(model);
     checkValues(test?.kind, outcomes);
     if (epoch !== traffic.epoch || traffic.canaries.length === 0) {
-      return { status: 200, body: { counted: 0, repeated: 0, stale: outcomes.length, decisions: [] } };
+      return { counted: 0, repeated: 0, stale: outcomes.length, decisions: [] };
     }
     const { assignments } = routesOf(
       model,
@@ -54,22 +53,21 @@ export const servingRoutes = [
     const reported = outcomes.map((outcome, i) => ({ ...outcome, version: assignments[i]!.version }));
     const answer = await platform.outcomes.report(name, epoch, reported, platform.clock.now());
     const decisions = test?.act === "automatic" ? await decideCanaries(platform, name, `test of ${actor}`) : [];
-    return { status: 200, body: { ...answer, stale: 0, decisions } };
+    return { ...answer, stale: 0, decisions };
   }),
 
   defineRoute(contracts.decideTraffic, async ({ platform, params: { name }, actor }) => ({
-    status: 200,
-    body: { decisions: await decideCanaries(platform, name, actor) },
+    decisions: await decideCanaries(platform, name, actor),
   })),
 
   defineRoute(contracts.logShadow, async ({ platform, params: { name, version }, body }) => {
     await platform.registry.version(name, version);
-    return { status: 200, body: await logShadow(platform, name, version, body.observations) };
+    return logShadow(platform, name, version, body.observations);
   }),
 
   defineRoute(contracts.getShadow, async ({ platform, params: { name, version } }) => {
     await platform.registry.version(name, version);
-    return { status: 200, body: await summarizeShadow(platform.objects, name, version) };
+    return summarizeShadow(platform.objects, name, version);
   }),
 ];
 

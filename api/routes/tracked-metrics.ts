@@ -39,14 +39,14 @@ export const trackedMetricsRoutes: readonly Route[] = [
     if (metric === undefined) {
       const [summaries, record] = await Promise.all([metrics.summaries(runId), records.find(runId)]);
       const reused = record?.reusedFrom === undefined ? {} : { reusedFrom: record.reusedFrom };
-      return { status: 200, body: { metrics: summaries, ...reused } };
+      return { metrics: summaries, ...reused };
     }
-    return { status: 200, body: { metric, ...(await metrics.downsample(runId, metric, points, range)) } };
+    return { metric, ...(await metrics.downsample(runId, metric, points, range)) };
   }),
 
   defineRoute(contracts.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
     const requested = nextToken === undefined ? { limit } : { limit, token: nextToken };
-    return { status: 200, body: await platform.metrics.history(params.runId, metric, requested) };
+    return platform.metrics.history(params.runId, metric, requested);
   }),
 ];
 

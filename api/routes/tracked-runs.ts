@@ -18,32 +18,26 @@ export const trackedRunRoutes: readonly Route[] = [
       { ...platform, randomId },
       { ...body, team, actor, ...submittersOf(caller), idempotencyKey },
     );
-    return { status: 201, body: { run } };
+    return { run };
   }),
 
-  defineRoute(contracts.getRun, async ({ platform, params: { runId } }) => ({
-    status: 200,
-    body: await viewOf(platform, runId),
-  })),
+  defineRoute(contracts.getRun, ({ platform, params: { runId } }) => viewOf(platform, runId)),
 
   defineRoute(contracts.changeRun, async ({ platform: { records, clock }, params: { runId }, body }) => {
     const run = await records.change(runId, (record) => withEdit(record, body, clock.now()));
-    return { status: 200, body: { run } };
+    return { run };
   }),
 
   defineRoute(contracts.logParams, async ({ platform: { records }, params: { runId }, body: { params } }) => ({
-    status: 200,
-    body: { run: await records.change(runId, (record) => withParams(record, params)) },
+    run: await records.change(runId, (record) => withParams(record, params)),
   })),
 
   defineRoute(contracts.deleteRun, async ({ platform: { records, clock }, params: { runId } }) => ({
-    status: 200,
-    body: { run: await records.change(runId, (record) => withLifecycle(record, "deleted", isoTime(clock))) },
+    run: await records.change(runId, (record) => withLifecycle(record, "deleted", isoTime(clock))),
   })),
 
   defineRoute(contracts.restoreRun, async ({ platform: { records, clock }, params: { runId } }) => ({
-    status: 200,
-    body: { run: await records.change(runId, (record) => withLifecycle(record, "active", isoTime(clock))) },
+    run: await records.change(runId, (record) => withLifecycle(record, "active", isoTime(clock))),
   })),
 ];
 
