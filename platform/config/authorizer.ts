@@ -1,42 +1,19 @@
 import * as z from "zod";
-import { ConfigurationError } from "./errors";
+import { type ConfigOf, type Environment, readVariables, variable, writeVariables } from "./variables";
 
-const schema = z.object({
-  RINGMASTER_OIDC_ISSUER: z.url({ protocol: /^https$/ }),
-  RINGMASTER_OIDC_AUDIENCE: z.string().min(1),
-  RINGMASTER_OIDC_GROUPS_CLAIM: z.string().min(1).default("groups"),
-});
+const variables = {
+  issuer: variable("RINGMASTER_OIDC_ISSUER", z.url({ protocol: /^https$/ })),
+  audience: variable("RINGMASTER_OIDC_AUDIENCE"),
+  groupsClaim: variable("RINGMASTER_OIDC_GROUPS_CLAIM", z.string().min(1).default("groups")),
+};
 
 /** The accepted tokens' issuer and audience, and their claim for the caller's groups. */
-export interface AuthorizerConfig {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly groupsClaim: string;
-}
+export interface AuthorizerConfig extends ConfigOf<typeof variables> {}
 
 /** @throws ConfigurationError with every problem */
-export function readAuthorizerConfig(environment: Readonly<Record<string, string | undefined>>): AuthorizerConfig {
-  const parsed = schema.safeParse(environment);
-  if (!parsed.success) {
-    throw new ConfigurationError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
-  }
-  const { RINGMASTER_OIDC_ISSUER, RINGMASTER_OIDC_AUDIENCE, RINGMASTER_OIDC_GROUPS_CLAIM } = parsed.data;
-  return {
-    issuer: RINGMASTER_OIDC_ISSUER,
-    audience: RINGMASTER_OIDC_AUDIENCE,
-    groupsClaim: RINGMASTER_OIDC_GROUPS_CLAIM,
-  };
-}
+export const readAuthorizerConfig = (environment: Environment): AuthorizerConfig =>
+  readVariables(variables, environment);
 
 /** The inverse of `readAuthorizerConfig`. */
-export function authorizerEnvironment({
-  issuer,
-  audience,
-  groupsClaim,
-}: AuthorizerConfig): Readonly<Record<string, string>> {
-  return {
-    RINGMASTER_OIDC_ISSUER: issuer,
-    RINGMASTER_OIDC_AUDIENCE: audience,
-    RINGMASTER_OIDC_GROUPS_CLAIM: groupsClaim,
-  };
-}
+export const authorizerEnvironment = (config: AuthorizerConfig): Readonly<Record<string, string>> =>
+  writeVariables(variables, config);

@@ -3,8 +3,8 @@ import { teamNamePattern, teamNameRule } from "../../core/access/principals";
 import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";
 import { memberIdOf } from "../members";
-import { ConfigurationError } from "./errors";
 import type { PlatformConfig } from "./platform";
+import { type Environment, parseEnvironment } from "./variables";
 
 /** Empty counts as absent, as in a job definition's environment. */
 const optional = z
@@ -88,15 +88,8 @@ export interface TrainerHost {
 }
 
 /** @throws ConfigurationError with every problem */
-export function readTrainerConfig(
-  environment: Readonly<Record<string, string | undefined>>,
-  host: TrainerHost,
-): TrainerConfig {
-  const parsed = schema.safeParse(environment);
-  if (!parsed.success) {
-    throw new ConfigurationError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
-  }
-  const env = parsed.data;
+export function readTrainerConfig(environment: Environment, host: TrainerHost): TrainerConfig {
+  const env = parseEnvironment(schema, environment);
   const job = env.AWS_BATCH_JOB_ID ?? `${host.hostname}-${host.pid}`;
   const attempt = env.AWS_BATCH_JOB_ATTEMPT;
   const { RINGMASTER_HOST_WORKERS: workers, RINGMASTER_HOST_WORKER: worker, RINGMASTER_HOST_START: start } = env;
