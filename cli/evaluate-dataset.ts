@@ -6,7 +6,8 @@ import { decided } from "../core/evaluation/decision";
 import { metricsOf, predictedClasses } from "../core/evaluation/metrics";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { misfits, modelRows, predictShards, type RowPredictor } from "../core/evaluation/predict";
-import type { ClassReport, Metrics } from "../core/evaluation/report";
+import type { Metrics } from "../core/evaluation/report";
+import type { ClassReport } from "../core/evaluation/shapes";
 import type { RowSource } from "../core/features/values";
 import type { ObjectStore } from "../core/ports";
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { tagsProblem } from "../../core/registry/labels";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
+import { resolvedModel } from "../../core/registry/production";
 import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
 import { reason } from "../schemas/common";
@@ -13,7 +14,6 @@ import {
   modelName,
   reasonQuery,
   reasonRequest,
-  resolvedModel,
   tagKey,
   tagQuery,
   tagRequest,

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { calibration, latency } from "../../core/evaluation/shapes";
+import { calibration, classReport, latency, sliceReport } from "../../core/evaluation/shapes";
 import { gateVerdict } from "../../core/registry/gates/verdict";
 import { approval, stage } from "../../core/registry/model";
-import { category, contentReference, count, instant, metrics, type Shape } from "../../core/shapes";
+import { contentReference, count, instant, metrics, type Shape } from "../../core/shapes";
 
 export const versionReport = z
   .object({
@@ -25,23 +25,12 @@ export const versionReport = z
       .object({
         rows: count,
         label: z.string(),
-        classes: z
-          .array(
-            z.object({
-              value: category,
-              support: count,
-              precision: z.number(),
-              recall: z.number(),
-              f1: z.number(),
-              auc: z.number().optional(),
-            }),
-          )
-          .optional(),
+        classes: z.array(classReport).optional(),
         confusionMatrix: z
           .array(z.array(count))
           .optional()
           .meta({ description: "Rows are true classes, columns predicted ones." }),
-        slices: z.array(z.object({ column: z.string(), value: category.nullable(), rows: count, metrics })),
+        slices: z.array(sliceReport),
         calibration: calibration.optional(),
       })
       .optional(),

@@ -1,11 +1,8 @@
 import * as z from "zod";
-import { columnSchema } from "../../core/datasets/shapes";
-import { modelArtifact, outputSchema } from "../../core/evaluation/model-artifact";
 import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/labels";
-import { model, modelSignature, modelVersion, version } from "../../core/registry/model";
+import { model, modelVersion } from "../../core/registry/model";
 import { approvalRules } from "../../core/registry/policy";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
-import { count, metrics, sha256 } from "../../core/shapes";
 import { reason } from "./common";
 
 /** Builds the schema of a text that satisfies a rule of `core/`. */
@@ -30,24 +27,6 @@ export const tagKey = z
   .refine((key) => key !== "__proto__", "must not be __proto__, which a JavaScript object cannot have as a key");
 
 export const tagValue = z.string().max(labelLimits.tagValue);
-
-export const resolvedModel = z
-  .object({
-    model: z.string(),
-    version,
-    revision: count.meta({ description: "The model's revision that put it into production." }),
-    runId: z.string().optional(),
-    artifactUri: z.string().meta({ description: "The artifact manifest; of a version from elsewhere its source." }),
-    weightsUri: z.string().optional(),
-    sha256: sha256.optional().meta({ description: "Digest of the weights." }),
-    inputSchema: z.array(columnSchema).optional(),
-    outputSchema: outputSchema.optional(),
-    signature: modelSignature.optional(),
-    framework: z.string().optional(),
-    metrics,
-    artifact: modelArtifact.optional().meta({ description: "Present for a version that was trained here." }),
-  })
-  .meta({ id: "ResolvedModel", description: "The files that serving loads." });
 
 /** Maximum size of a policy, because each change of the model reads and writes its head row. */
 const policyBytes = 32_768;

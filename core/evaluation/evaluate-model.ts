@@ -10,8 +10,8 @@ import { chooseDecision, decided } from "./decision";
 import { planImportance } from "./importance";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, splitShards } from "./predict";
-import type { ClassReport, EvaluationReport, SliceReport } from "./report";
-import type { ImportanceReport, LatencyReport } from "./shapes";
+import type { EvaluationReport } from "./report";
+import type { ClassReport, ImportanceReport, LatencyReport, SliceReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
 
 /** The engine that computed an evaluation's predictions. */

@@ -1,6 +1,6 @@
-import type { Category } from "../datasets/profile";
 import type { Decision } from "../runs/decision";
 import type { ContentReference } from "../shapes";
+import type { ClassReport, SliceReport } from "./shapes";
 
 /**
  * Metrics by name. A metric that is undefined for the rows (AUC of a single class, R² of one row) is absent.
@@ -10,23 +10,6 @@ import type { ContentReference } from "../shapes";
  * likewise), `logLoss`. Regression: `rmse`, `mae`, `r2`.
  */
 export type Metrics = Readonly<Record<string, number>>;
-
-export interface SliceReport {
-  readonly column: string;
-  readonly value: Category | null;
-  readonly rows: number;
-  readonly metrics: Metrics;
-}
-
-export interface ClassReport {
-  readonly value: Category;
-  readonly support: number;
-  readonly precision: number;
-  readonly recall: number;
-  readonly f1: number;
-  /** One-vs-rest AUC. */
-  readonly auc?: number;
-}
 
 /** The evaluation of a model on the held-out test split; JSON in the content store. */
 export interface EvaluationReport {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { category, count, type Shape } from "../shapes";
+import { category, count, metrics, type Shape } from "../shapes";
 
 export const pairedInterval = z
   .object({
@@ -13,6 +13,20 @@ export const pairedInterval = z
   })
   .meta({ id: "PairedInterval", description: "Candidate minus champion on the same rows: a paired bootstrap." });
 export interface PairedInterval extends Shape<typeof pairedInterval> {}
+
+export const sliceReport = z.object({ column: z.string(), value: category.nullable(), rows: count, metrics });
+export interface SliceReport extends Shape<typeof sliceReport> {}
+
+/** `auc`: one-vs-rest. */
+export const classReport = z.object({
+  value: category,
+  support: count,
+  precision: z.number(),
+  recall: z.number(),
+  f1: z.number(),
+  auc: z.number().optional(),
+});
+export interface ClassReport extends Shape<typeof classReport> {}
 
 export const sliceEvidence = z
   .object({

@@ -1,28 +1,31 @@
-import type { ColumnSchema } from "../datasets/shapes";
-import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
+import * as z from "zod";
+import { columnSchema } from "../datasets/shapes";
+import { modelArtifact, outputSchema } from "../evaluation/model-artifact";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
+import { count, metrics, type Shape, sha256 } from "../shapes";
 import { readArtifact } from "./artifact";
-import type { Model, ModelSignature, ModelVersion } from "./model";
+import { type Model, type ModelVersion, modelSignature, version } from "./model";
 
+export const resolvedModel = z
+  .object({
+    model: z.string(),
+    version,
+    revision: count.meta({ description: "The model's revision that put it into production." }),
+    runId: z.string().optional(),
+    artifactUri: z.string().meta({ description: "The artifact manifest; of a version from elsewhere its source." }),
+    weightsUri: z.string().optional(),
+    sha256: sha256.optional().meta({ description: "Digest of the weights." }),
+    inputSchema: z.array(columnSchema).optional(),
+    outputSchema: outputSchema.optional(),
+    signature: modelSignature.optional(),
+    framework: z.string().optional(),
+    metrics,
+    artifact: modelArtifact.optional().meta({ description: "Present for a version that was trained here." }),
+  })
+  .meta({ id: "ResolvedModel", description: "The files that serving loads." });
 /** The version that serving loads. It does not change while the version is in production. */
-export interface ResolvedModel {
-  readonly model: string;
-  readonly version: number;
-  /** The model's revision that put it into production. A later promotion or rollback has a higher one. */
-  readonly revision: number;
-  readonly runId?: string;
-  /** The artifact manifest; for a version from elsewhere, its source. */
-  readonly artifactUri: string;
-  readonly weightsUri?: string;
-  readonly sha256?: string;
-  readonly inputSchema?: readonly ColumnSchema[];
-  readonly outputSchema?: OutputSchema;
-  readonly signature?: ModelSignature;
-  readonly framework?: string;
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly artifact?: ModelArtifact;
-}
+export interface ResolvedModel extends Shape<typeof resolvedModel> {}
 
 /** Returns a strong entity tag of the response, which is a function of these two fields. */
 export function productionTag({ revision, version }: Pick<ResolvedModel, "revision" | "version">): string {

@@ -38,30 +38,24 @@ export interface SubmitDependencies extends FineTuneDependencies {
   readonly randomId: () => string;
 }
 
-export interface SubmitRequest {
+/** Facts that a run has from its request. `fineTunedFrom` defaults to the present weights of the job's `fineTune`. */
+type GivenFacts = Pick<
+  Run,
+  | ("environment" | "submitters" | "cause" | "restoredFrom" | "fineTunedFrom" | "reproducedFrom")
+  | ("allowOtherNumerics" | "pauseAt" | "trial" | "parentRunId")
+>;
+
+export interface SubmitRequest extends Partial<GivenFacts> {
   readonly job: Job;
   readonly code: CodeReference;
-  readonly environment?: Run["environment"];
   readonly noCache: boolean;
   readonly team: string;
   readonly actor: string;
-  /** Ids of the people behind the request, if the gateway authenticated them. */
-  readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
   /** Digest of the whole request, if it contains more than the job. */
   readonly requestDigest?: string;
-  readonly cause?: Run["cause"];
-  readonly restoredFrom?: Run["restoredFrom"];
-  /** Default: the present weights of the job's `fineTune`, unless the run begins with a checkpoint. */
-  readonly fineTunedFrom?: Run["fineTunedFrom"];
-  readonly reproducedFrom?: string;
   /** The resolved version of the job's dataset. It may have been deprecated since. */
   readonly dataset?: DatasetVersion;
-  readonly allowOtherNumerics?: true;
-  /** Number of finished epochs after which the run pauses. Default: it trains to the end. */
-  readonly pauseAt?: number;
-  readonly trial?: Run["trial"];
-  readonly parentRunId?: string;
   /** Called before the run is created. Must be idempotent. */
   readonly beforeCreation?: (runId: string) => Promise<void>;
 }

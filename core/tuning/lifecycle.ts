@@ -147,11 +147,7 @@ async function logParent(dependencies: StudyDependencies, definition: StudyDefin
 }
 
 /** The limits of an extension replace those of the study. */
-export interface StudyExtension {
-  readonly trials?: number | undefined;
-  readonly hours?: number | undefined;
-  readonly dollars?: number | undefined;
-  readonly noImprovement?: number | undefined;
+export interface StudyExtension extends Readonly<StudyDefinition["stop"]> {
   /** Trials to resume up to an epoch, also stopped ones. */
   readonly resume?: readonly { readonly trial: number; readonly until: number }[] | undefined;
 }

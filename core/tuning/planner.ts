@@ -16,20 +16,13 @@ import {
   type Space,
   snap,
 } from "./space";
+import type { StudyDefinition } from "./study";
 
 export interface PlannedStudy {
-  readonly definition: {
+  readonly definition: Pick<StudyDefinition, "objectives" | "parallel" | "stop"> & {
     readonly space: Space;
-    readonly objectives: readonly Objective[];
     readonly sampler: SamplerSettings;
     readonly scheduler: SchedulerSettings;
-    readonly parallel: number;
-    readonly stop: {
-      readonly trials?: number | undefined;
-      readonly hours?: number | undefined;
-      readonly dollars?: number | undefined;
-      readonly noImprovement?: number | undefined;
-    };
     readonly maxEpochs: number;
   };
   /** Trials of earlier runs and studies, which the sampler sees too. */

@@ -1,14 +1,14 @@
 import { digestOf, sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
 import { IdempotencyConflictError } from "../../runs/errors";
-import { isOpen, type RunStatus } from "../../runs/run-states";
+import { isOpen } from "../../runs/run-states";
 import type { MetricValue } from "../../shapes";
 import { defaultExperimentId, type Experiments } from "../experiments";
 import type { MetricSeries } from "../metric-batch";
 import type { MetricStore } from "../metric-store";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { RunRecords } from "../run-records";
-import type { DatasetInput, Experiment, RunCode, RunRecord } from "../shapes";
+import type { Experiment, RunRecord } from "../shapes";
 import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
 
 export interface LogRunDependencies extends ReferencePorts {
@@ -21,29 +21,17 @@ export interface LogRunDependencies extends ReferencePorts {
 }
 
 /** A run that was executed elsewhere, as its client describes it. */
-export interface LogRunRequest {
-  readonly team: string;
+export interface LogRunRequest
+  extends Pick<RunRecord, "team" | "status" | "params" | "tags" | "notes" | "datasets" | "code">,
+    Partial<Pick<RunRecord, "submitters" | "name" | "startedAt" | "endedAt" | "parentRunId" | "seed">> {
   readonly actor: string;
-  readonly submitters?: readonly string[];
   readonly idempotencyKey?: string;
   /** By id, or by name, which creates the experiment if necessary. `Default` if neither is given. */
   readonly experimentId?: string;
   readonly experiment?: string;
-  readonly name?: string;
-  readonly status: RunStatus;
-  /** Milliseconds since the epoch. */
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly params: Readonly<Record<string, string>>;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly notes: string;
   /** First values, at step 0 and the run's start. */
   readonly metrics: Readonly<Record<string, MetricValue>>;
-  readonly parentRunId?: string;
-  readonly datasets: readonly DatasetInput[];
-  readonly code: RunCode;
   readonly lockfileSha256?: string;
-  readonly seed?: number;
 }
 
 /** Writer id for values that the platform itself writes. */
