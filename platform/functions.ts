@@ -24,34 +24,7 @@ export interface FunctionDefinition {
   readonly atOnce?: number;
 }
 
-export type FunctionName =
-  | "api"
-  | "authorize"
-  | "validate-dataset"
-  | "prepare-features"
-  | "launch-training"
-  | "finish-training"
-  | "evaluate"
-  | "register-model"
-  | "evaluate-gates"
-  | "request-approval"
-  | "promote"
-  | "conclude-run"
-  | "stream-metrics"
-  | "ingest-metrics"
-  | "run-credentials"
-  | "continue-job"
-  | "end-sessions"
-  | "reconcile-runs"
-  | "reclaim-storage"
-  | "retrain"
-  | "drive-study"
-  | "monitor-drift"
-  | "store-features"
-  | "notify"
-  | "snapshot-dataset";
-
-export const functions: readonly FunctionDefinition[] = [
+const deployed = [
   // Creates and checks exports; loads the packages for them at the first export.
   { name: "api", timeoutSeconds: 29, memoryMb: 1024, externals: ["tfjs", "onnx"] },
   { name: "validate-dataset", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["duckdb"] },
@@ -159,7 +132,10 @@ export const functions: readonly FunctionDefinition[] = [
     asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
     atOnce: 5, // a folder of a thousand files may be uploaded at the same time
   },
-];
+] as const satisfies readonly (Omit<FunctionDefinition, "name"> & { readonly name: string })[];
+
+export type FunctionName = (typeof deployed)[number]["name"] | "authorize";
+export const functions: readonly FunctionDefinition[] = deployed;
 
 /** Not in the list: deployed only if callers use tokens of an OpenID provider, and called only by the gateway. */
 export const authorizer: FunctionDefinition = { name: "authorize", timeoutSeconds: 15, memoryMb: 256, externals: [] };

@@ -32,6 +32,26 @@ export interface EventPattern {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Matches events that this platform publishes. Any program may use their source; the prefix selects one of several
+ * platforms in an account.
+ */
+function published(events: readonly { readonly DetailType: string }[], detail: object = {}): RuleDefinition["pattern"] {
+  return ({ prefix }) => ({
+    source: [runEnded.Source],
+    "detail-type": events.map(({ DetailType }) => DetailType),
+    detail: { platform: [prefix], ...detail },
+  });
+}
+
+function objectCreated(wildcard: string): RuleDefinition["pattern"] {
+  return ({ bucket }) => ({
+    source: ["aws.s3"],
+    "detail-type": ["Object Created"],
+    detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard }] } },
+  });
+}
+
 export const rules: readonly RuleDefinition[] = [
   {
     name: "training-job-changed",
@@ -81,33 +101,20 @@ export const rules: readonly RuleDefinition[] = [
     name: "dataset-version-made",
     description: "A dataset has a new version: retrain by the rules that wait for it.",
     target: "retrain",
-    pattern: ({ bucket }) => ({
-      source: ["aws.s3"],
-      "detail-type": ["Object Created"],
-      // Matches only the manifests of dataset versions, one for each push, among millions of objects.
-      detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: "teams/*/datasets/*/manifest.json" }] } },
-    }),
+    // Matches only the manifests of dataset versions, one for each push, among millions of objects.
+    pattern: objectCreated("teams/*/datasets/*/manifest.json"),
   },
   {
     name: "inbox-file-put",
     description: "A raw file was put into a team's inbox: make it a version of its dataset.",
     target: "snapshot-dataset",
-    pattern: ({ bucket }) => ({
-      source: ["aws.s3"],
-      "detail-type": ["Object Created"],
-      detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: "teams/*/inbox/*" }] } },
-    }),
+    pattern: objectCreated("teams/*/inbox/*"),
   },
   {
     name: "drift-detected",
     description: "A monitor found drift: retrain by the rules that wait for it.",
     target: "retrain",
-    // Any program may use that source. The prefix selects one of several platforms in an account.
-    pattern: ({ prefix }) => ({
-      source: [driftDetected.Source],
-      "detail-type": [driftDetected.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([driftDetected]),
   },
   {
     name: "drift-alarm",
@@ -130,41 +137,25 @@ export const rules: readonly RuleDefinition[] = [
     name: "notable-event",
     description: "A run has ended, a version needs an approval, or a data contract blocked rows: notify its team.",
     target: "notify",
-    pattern: ({ prefix }) => ({
-      source: [runEnded.Source],
-      "detail-type": [runEnded.DetailType, approvalNeeded.DetailType, dataContractBlocked.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([runEnded, approvalNeeded, dataContractBlocked]),
   },
   {
     name: "run-ended",
     description: "A run has ended: end the sessions of its trainers.",
     target: "end-sessions",
-    pattern: ({ prefix }) => ({
-      source: [runEnded.Source],
-      "detail-type": [runEnded.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([runEnded]),
   },
   {
     name: "trial-ended",
     description: "A trial of a study has ended or paused: decide how its study continues.",
     target: "drive-study",
-    pattern: ({ prefix }) => ({
-      source: [runEnded.Source],
-      "detail-type": [runEnded.DetailType, runPaused.DetailType],
-      detail: { platform: [prefix], trial: { study: [{ exists: true }] } },
-    }),
+    pattern: published([runEnded, runPaused], { trial: { study: [{ exists: true }] } }),
   },
   {
     name: "study-changed",
     description: "A study was created, extended or stopped: start its trials.",
     target: "drive-study",
-    pattern: ({ prefix }) => ({
-      source: [studyChanged.Source],
-      "detail-type": [studyChanged.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([studyChanged]),
   },
   {
     name: "study-sweep",
@@ -176,11 +167,7 @@ export const rules: readonly RuleDefinition[] = [
     name: "monitor-due",
     description: "Served rows have filled a window of a monitor: measure it.",
     target: "monitor-drift",
-    pattern: ({ prefix }) => ({
-      source: [monitorDue.Source],
-      "detail-type": [monitorDue.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([monitorDue]),
   },
   {
     name: "monitor-sweep",
@@ -192,11 +179,7 @@ export const rules: readonly RuleDefinition[] = [
     name: "feature-rows",
     description: "Rows of a feature view, or a view whose rows are due: bring them into its stores.",
     target: "store-features",
-    pattern: ({ prefix }) => ({
-      source: [featureRows.Source],
-      "detail-type": [featureRows.DetailType, featureViewDue.DetailType],
-      detail: { platform: [prefix] },
-    }),
+    pattern: published([featureRows, featureViewDue]),
   },
   {
     name: "notification-sweep",
