@@ -3,7 +3,7 @@ import { deleteAlias, setAlias } from "../../../core/registry/labels";
 import { doesNotExist, invalidParameter } from "../errors";
 import { required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { actorOf, findModel, findVersion, translateErrors, translateVersionErrors, versionsOf } from "./reads";
+import { actorOf, findModel, translateErrors, translateVersionErrors, versionAnswer, versionsOf } from "./reads";
 import { checkAlias, checkAliasIsFree, checkModelName, versionNumber } from "./validation";
 import { versionView } from "./view";
 
@@ -56,8 +56,7 @@ export const aliasOperations: readonly MlflowOperation[] = [
       }
       const named = Object.hasOwn(model.aliases, alias) ? model.aliases[alias] : undefined;
       if (named === undefined) throw invalidParameter(`Registered model alias ${alias} not found.`);
-      const found = await findVersion(platform, name, String(named));
-      return { model_version: versionView(found.version, found.model.aliases) };
+      return versionAnswer(platform, name, String(named));
     },
   ),
 ];

@@ -1,9 +1,11 @@
 import type { Platform } from "../../../adapters/platform";
+import type { Transition } from "../../../core/registry/change";
 import { ModelNameFixedError } from "../../../core/registry/errors";
 import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteModel } from "../../../core/registry/lifecycle";
+import type { Actor, Model } from "../../../core/registry/model";
 import { list, message, required, text } from "../fields";
-import { type MlflowOperation, operation } from "../operation";
+import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import { actorOf, findModel, translateErrors, versionsOf } from "./reads";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
@@ -27,7 +29,8 @@ async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">
 }
 
 const keyValue = message({ key: text, value: text });
-const latestOf = { name: required(text), stages: list(text) };
+const named = { name: required(text) };
+const latestOf = { ...named, stages: list(text) };
 
 export const modelOperations: readonly MlflowOperation[] = [
   operation(
@@ -44,7 +47,7 @@ export const modelOperations: readonly MlflowOperation[] = [
 
   operation("GET /mlflow/registered-models/get", { name: required(text) }, async ({ platform, fields: { name } }) => {
     const model = await findModel(platform, name);
-    return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+    return modelAnswer(platform, model);
   }),
 
   operation(
@@ -56,7 +59,7 @@ export const modelOperations: readonly MlflowOperation[] = [
       const model = await translateErrors(() =>
         platform.registry.apply(name, [], describe(undefined, checkDescription(description), who)),
       );
-      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+      return modelAnswer(platform, model);
     },
   ),
 
@@ -70,43 +73,25 @@ export const modelOperations: readonly MlflowOperation[] = [
         await refuseRetrainedModel(platform, name);
         model = await translateErrors(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
       }
-      return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+      return modelAnswer(platform, model);
     },
   ),
 
-  operation(
-    "DELETE /mlflow/registered-models/delete",
-    { name: required(text) },
-    async ({ platform, caller, fields: { name } }) => {
-      checkModelName(name);
-      await translateErrors(() => platform.registry.apply(name, [], deleteModel(actorOf(platform, caller))));
-      return undefined;
-    },
-  ),
+  operation("DELETE /mlflow/registered-models/delete", named, (call) => changeModel(call, deleteModel)),
 
-  operation(
-    "POST /mlflow/registered-models/set-tag",
-    { name: required(text), key: required(text), value: text },
-    async ({ platform, caller, fields: { name, key, value = "" } }) => {
-      checkModelName(name);
+  operation("POST /mlflow/registered-models/set-tag", { ...named, key: required(text), value: text }, (call) =>
+    changeModel(call, (actor) => {
+      const { key, value = "" } = call.fields;
       checkTag({ key, value });
-      const who = actorOf(platform, caller);
-      await translateErrors(() => platform.registry.apply(name, [], setTag(undefined, key, value, who)));
-      return undefined;
-    },
+      return setTag(undefined, key, value, actor);
+    }),
   ),
 
-  operation(
-    "DELETE /mlflow/registered-models/delete-tag",
-    { name: required(text), key: required(text) },
-    async ({ platform, caller, fields: { name, key } }) => {
-      checkModelName(name);
-      checkTagKey(key);
-      await translateErrors(() =>
-        platform.registry.apply(name, [], deleteTag(undefined, key, actorOf(platform, caller))),
-      );
-      return undefined;
-    },
+  operation("DELETE /mlflow/registered-models/delete-tag", { ...named, key: required(text) }, (call) =>
+    changeModel(call, (actor) => {
+      checkTagKey(call.fields.key);
+      return deleteTag(undefined, call.fields.key, actor);
+    }),
   ),
 
   ...(["GET", "POST"] as const).map((method) =>
@@ -122,3 +107,17 @@ export const modelOperations: readonly MlflowOperation[] = [
     }),
   ),
 ];
+
+async function modelAnswer(platform: Platform, model: Model) {
+  return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+}
+
+/** Changes a model. `transition` checks the other fields. */
+async function changeModel(
+  { platform, caller, fields: { name } }: MlflowCall<typeof named>,
+  transition: (actor: Actor) => Transition,
+): Promise<undefined> {
+  checkModelName(name);
+  const change = transition(actorOf(platform, caller));
+  await translateErrors(() => platform.registry.apply(name, [], change));
+}

@@ -5,6 +5,7 @@ import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../.
 import type { Actor, Model, ModelVersion } from "../../../core/registry/model";
 import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
+import { versionView } from "./view";
 
 /** Returns the caller and the time of a change. */
 export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
@@ -31,6 +32,12 @@ export async function findVersion(
   ]);
   if (!model || !found || !isVisible(model, found)) throw noSuchVersion(name, version);
   return { model, version: asOf(model, found) };
+}
+
+/** Returns the response that holds a version. */
+export async function versionAnswer(platform: Pick<Platform, "registry">, name: string, version: string) {
+  const found = await findVersion(platform, name, version);
+  return { model_version: versionView(found.version, found.model.aliases) };
 }
 
 /** Lists the versions that are not deleted, newest first, consistent with the model's head. */

@@ -1,17 +1,26 @@
 import { RingmasterError } from "../../../core/errors";
 import { answerOutdated } from "../../../core/registry/approval";
+import type { Transition } from "../../../core/registry/change";
 import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteVersion } from "../../../core/registry/lifecycle";
+import type { Actor } from "../../../core/registry/model";
 import { setStage } from "../../../core/registry/transitions";
 import { invalidParameter, MlflowError } from "../errors";
 import { boolean, list, message, required, text } from "../fields";
-import { type MlflowOperation, operation } from "../operation";
+import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
-import { actorOf, findModel, findVersion, translateErrors, translateVersionErrors, versionsOf } from "./reads";
+import {
+  actorOf,
+  findModel,
+  findVersion,
+  translateErrors,
+  translateVersionErrors,
+  versionAnswer,
+  versionsOf,
+} from "./reads";
 import { registerVersion } from "./register";
 import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
-import { versionView } from "./view";
 
 const named = { name: required(text), version: required(text) };
 
@@ -46,40 +55,21 @@ export const versionOperations: readonly MlflowOperation[] = [
     },
     async ({ platform, caller, fields }) => {
       const version = await registerVersion(platform, caller, fields);
-      const found = await findVersion(platform, fields.name, String(version));
-      return { model_version: versionView(found.version, found.model.aliases) };
+      return versionAnswer(platform, fields.name, String(version));
     },
   ),
 
-  operation("GET /mlflow/model-versions/get", named, async ({ platform, fields: { name, version } }) => {
-    const found = await findVersion(platform, name, version);
-    return { model_version: versionView(found.version, found.model.aliases) };
-  }),
-
-  operation(
-    "PATCH /mlflow/model-versions/update",
-    { ...named, description: text },
-    async ({ platform, caller, fields: { name, version, description = "" } }) => {
-      checkModelName(name);
-      const number = versionNumber(version);
-      const text = checkDescription(description);
-      const who = actorOf(platform, caller);
-      await translateVersionErrors(name, version, () =>
-        platform.registry.apply(name, [number], describe(number, text, who)),
-      );
-      const found = await findVersion(platform, name, version);
-      return { model_version: versionView(found.version, found.model.aliases) };
-    },
+  operation("GET /mlflow/model-versions/get", named, ({ platform, fields: { name, version } }) =>
+    versionAnswer(platform, name, version),
   ),
 
-  operation("DELETE /mlflow/model-versions/delete", named, async ({ platform, caller, fields: { name, version } }) => {
-    checkModelName(name);
-    const number = versionNumber(version);
-    await translateVersionErrors(name, version, () =>
-      platform.registry.apply(name, [number], deleteVersion(number, actorOf(platform, caller))),
-    );
-    return undefined;
+  operation("PATCH /mlflow/model-versions/update", { ...named, description: text }, async (call) => {
+    const { name, version, description = "" } = call.fields;
+    await changeVersion(call, (number, actor) => describe(number, checkDescription(description), actor));
+    return versionAnswer(call.platform, name, version);
   }),
+
+  operation("DELETE /mlflow/model-versions/delete", named, (call) => changeVersion(call, deleteVersion)),
 
   operation(
     "POST /mlflow/model-versions/transition-stage",
@@ -109,8 +99,7 @@ export const versionOperations: readonly MlflowOperation[] = [
           await translateErrors(() => registry.apply(name, [other.version], archived));
         }
       }
-      const found = await findVersion(platform, name, version);
-      return { model_version: versionView(found.version, found.model.aliases) };
+      return versionAnswer(platform, name, version);
     },
   ),
 
@@ -119,34 +108,30 @@ export const versionOperations: readonly MlflowOperation[] = [
     return { artifact_uri: await downloadUri(platform, found.version) };
   }),
 
-  operation(
-    "POST /mlflow/model-versions/set-tag",
-    { ...named, key: required(text), value: text },
-    async ({ platform, caller, fields: { name, version, key, value } }) => {
-      checkModelName(name);
-      const number = versionNumber(version);
+  operation("POST /mlflow/model-versions/set-tag", { ...named, key: required(text), value: text }, (call) => {
+    const { key, value } = call.fields;
+    return changeVersion(call, (number, actor) => {
       if (value === undefined) throw invalidParameter("Missing value for required parameter 'value'.");
       checkTag({ key, value });
-      const who = actorOf(platform, caller);
-      await translateVersionErrors(name, version, () =>
-        platform.registry.apply(name, [number], setTag(number, key, value, who)),
-      );
-      return undefined;
-    },
-  ),
+      return setTag(number, key, value, actor);
+    });
+  }),
 
-  operation(
-    "DELETE /mlflow/model-versions/delete-tag",
-    { ...named, key: required(text) },
-    async ({ platform, caller, fields: { name, version, key } }) => {
-      checkModelName(name);
-      const number = versionNumber(version);
-      checkTagKey(key);
-      const who = actorOf(platform, caller);
-      await translateVersionErrors(name, version, () =>
-        platform.registry.apply(name, [number], deleteTag(number, key, who)),
-      );
-      return undefined;
-    },
+  operation("DELETE /mlflow/model-versions/delete-tag", { ...named, key: required(text) }, (call) =>
+    changeVersion(call, (number, actor) => {
+      checkTagKey(call.fields.key);
+      return deleteTag(number, call.fields.key, actor);
+    }),
   ),
 ];
+
+/** Changes a version. `transition` checks the other fields. */
+async function changeVersion(
+  { platform, caller, fields: { name, version } }: MlflowCall<typeof named>,
+  transition: (version: number, actor: Actor) => Transition,
+): Promise<undefined> {
+  checkModelName(name);
+  const number = versionNumber(version);
+  const change = transition(number, actorOf(platform, caller));
+  await translateVersionErrors(name, version, () => platform.registry.apply(name, [number], change));
+}
