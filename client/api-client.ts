@@ -35,7 +35,7 @@ export function createClient(options: ClientOptions) {
     reproduceRun: async (runId: string, idempotencyKey: string) =>
       (await call("reproduceTrainingRun", { params: { runId }, idempotencyKey })).run,
     reproduction: async (runId: string, of?: string) =>
-      (await call("getReproduction", { params: { runId }, query: of === undefined ? {} : { of } })).reproduction,
+      (await call("getReproduction", { params: { runId }, query: { of } })).reproduction,
     checkpoints: (runId: string) => call("listCheckpoints", { params: { runId } }),
     restoreRun: async (
       runId: string,
@@ -80,13 +80,13 @@ export function createClient(options: ClientOptions) {
     deprecateDataset: async (name: string, version: number, reason: string) =>
       (await call("deprecateDatasetVersion", { params: { name, version }, body: { reason } })).version,
     dataContract: async (name: string, revision?: number) =>
-      (await call("getDataContract", { params: { name }, query: revision === undefined ? {} : { revision } })).contract,
+      (await call("getDataContract", { params: { name }, query: { revision } })).contract,
     dataContracts: (name: string) => list("listDataContracts", { params: { name }, query: { limit: 200 } }),
     setDataContract: (name: string, body: Body<"setDataContract">) =>
       call("setDataContract", { params: { name }, body }),
     reportBlockedPush: (name: string, body: Body<"reportBlockedPush">) =>
       call("reportBlockedPush", { params: { name }, body }),
-    inbox: (dataset?: string) => list("listInboxReports", { query: { limit: 200, ...(dataset ? { dataset } : {}) } }),
+    inbox: (dataset?: string) => list("listInboxReports", { query: { limit: 200, dataset: dataset || undefined } }),
     retryInboxFile: async (id: string) => (await call("retryInboxFile", { params: { id } })).report,
     uploads: async (contents: Body<"createUploads">["contents"]) =>
       (await call("createUploads", { body: { contents } })).missing,

@@ -20,8 +20,7 @@ export function addArtifactCommands(runs: Command): void {
     .command("list <run> [path]")
     .description("list files and directories directly under a path")
     .handle(async ({ client, json }, runId: string, path: string | undefined) => {
-      const query = path === undefined ? {} : { path };
-      const answer = await client.call("listRunArtifacts", { params: { runId }, query });
+      const answer = await client.call("listRunArtifacts", { params: { runId }, query: { path } });
       if (json) printJson(answer);
       else if (answer.artifacts.length === 0) {
         process.stdout.write(path === undefined ? "the run has no files\n" : `the run has no files under ${path}\n`);

@@ -136,7 +136,7 @@ async function runsOf(
   { experimentId, lifecycle }: Experiment,
   { limit, nextToken, all }: ShowOptions,
 ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextToken?: string }> {
-  const query = { limit, view: viewWithin(lifecycle), ...(nextToken === undefined ? {} : { nextToken }) };
+  const query = { limit, view: viewWithin(lifecycle), nextToken };
   if (!all) return client.call("listExperimentRuns", { params: { experimentId }, query });
   return { runs: await client.list("listExperimentRuns", { params: { experimentId }, query }) };
 }

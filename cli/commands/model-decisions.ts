@@ -139,8 +139,7 @@ export function addModelDecisionCommands(models: Command): void {
       wholeNumber("--from"),
     )
     .handle(async ({ client, print }, name: string, options: { reason: string; from?: number }) => {
-      const from = options.from === undefined ? {} : { from: options.from };
-      const back = await client.rollback(name, { reason: options.reason, ...from }, randomUUID());
+      const back = await client.rollback(name, options, randomUUID());
       print(back.version, `${name} version ${back.version.version} is in production again`);
     });
 }

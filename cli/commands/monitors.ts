@@ -127,7 +127,7 @@ function targetOf(options: CreateOptions) {
       ([, value]) => value !== undefined,
     );
     if (wrong) throw refuse(optionOf(wrong[0]), "is for --model: a window of a dataset is one version");
-    return { type: "dataset", dataset, ...(baseline === undefined ? {} : { baseline }) } as const;
+    return { type: "dataset", dataset, baseline } as const;
   }
   if (baseline !== undefined) throw refuse("--baseline", "is for --dataset: a model is compared with its training");
   const [, name = model ?? "", version] = /^(.+?)[@/](\d+)$/.exec(model ?? "") ?? [];
@@ -135,11 +135,10 @@ function targetOf(options: CreateOptions) {
   const target = {
     type: "model",
     model: name,
-    ...(version === undefined ? {} : { version: Number(version) }),
-    ...(everyRows === undefined ? {} : { everyRows }),
-    ...(schedule === undefined ? {} : { schedule: { expression: schedule, ...(timeZone ? { timeZone } : {}) } }),
-    ...(minRows === undefined ? {} : { minRows }),
-    ...(rate === undefined ? {} : { samplingRate: numberOrText(rate) }),
+    version: version === undefined ? undefined : Number(version),
+    schedule: schedule === undefined ? undefined : { expression: schedule, timeZone: timeZone || undefined },
+    samplingRate: rate === undefined ? undefined : numberOrText(rate),
+    ...{ everyRows, minRows },
   };
   const parsed = monitorTarget.safeParse(target, { reportInput: true });
   if (parsed.success) return parsed.data;

@@ -117,10 +117,7 @@ export function addRunCommands(program: Command): Command {
     .option("--until <epochs>", "finished epochs at which it pauses again", wholeNumber("--until"))
     .option("--workers <n>", "number of workers; the weights do not depend on it", wholeNumber("--workers"))
     .handle(async ({ client, print }, runId: string, { until, workers }: { until?: number; workers?: number }) => {
-      const body = {
-        ...(until === undefined ? {} : { pauseAt: until }),
-        ...(workers === undefined ? {} : { workers }),
-      };
+      const body = { pauseAt: until, workers };
       const { run } = await client.call("resumeTrainingRun", { params: { runId }, body });
       print(run, `${runId} is ${run.status}; follow it with: ringmaster runs watch ${runId}`);
     });

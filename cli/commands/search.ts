@@ -69,7 +69,7 @@ export function addSearchCommands(runs: Command): void {
           orderBy: [...order],
           limit,
           view,
-          ...(pageToken === undefined ? {} : { pageToken }),
+          pageToken,
         },
       });
       if (json) printJson(page);
@@ -156,12 +156,7 @@ async function runsOfGroup(client: ApiClient, group: string): Promise<readonly s
 function compareRequest(named: readonly string[], options: CompareOptions): CompareRequest {
   const { top, metric, goal, experiment, filter, baseline, show, axis, points, html } = options;
   const wantsCurves = html !== undefined;
-  const common = {
-    ...(baseline === undefined ? {} : { baseline }),
-    metrics: [...show],
-    axis,
-    points: wantsCurves ? points : 0,
-  };
+  const common = { baseline, metrics: [...show], axis, points: wantsCurves ? points : 0 };
   if ((top === undefined) === (named.length === 0)) {
     const rule = "requires run ids or --top N --metric METRIC, but not both";
     throw new InvalidInputError("the runs cannot be compared", [{ path: "runs", rule }]);
@@ -170,7 +165,7 @@ function compareRequest(named: readonly string[], options: CompareOptions): Comp
   if (metric === undefined) {
     throw new InvalidInputError("the runs cannot be compared", [{ path: "--metric", rule: "is required with --top" }]);
   }
-  return { top: { metric, count: top, experiments: [...experiment], filter, ...(goal ? { goal } : {}) }, ...common };
+  return { top: { metric, count: top, experiments: [...experiment], filter, goal }, ...common };
 }
 
 function row(searched: SearchedRun, columns: readonly string[]): readonly string[] {

@@ -1,3 +1,4 @@
+import type { Answer } from "../../client/operations";
 import type { Command } from "../command";
 import { collect, invalidOption } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
@@ -52,12 +53,11 @@ export function addServingCommands(models: Command): void {
     .option("--automatic", "carry out the test's decision when outcomes are reported")
     .option("--reason <text>", "reason to record", "")
     .handle(async ({ client, json }, name: string, options: SetOptions) => {
-      const test = testOf(options);
       const body = {
         canaries: options.canary.map(canaryOf),
         shadows: options.shadow.map((version) => numberOf("--shadow", version)),
         reason: options.reason,
-        ...(test === undefined ? {} : { test }),
+        test: testOf(options),
       };
       const state = await client.call("setTraffic", { params: { name }, body });
       if (json) printJson(state);
@@ -92,22 +92,7 @@ export function addServingCommands(models: Command): void {
   addServingReportCommands(models);
 }
 
-type State = {
-  readonly champion?: number;
-  readonly traffic: {
-    readonly canaries: readonly { readonly version: number; readonly weight: number }[];
-    readonly shadows: readonly number[];
-  };
-  readonly arms: readonly {
-    readonly version: number;
-    readonly role: string;
-    readonly units: number;
-    readonly sum: number;
-    readonly verdict?: { readonly decision: string; readonly evidence: string };
-  }[];
-};
-
-function printState({ traffic, arms }: State): void {
+function printState({ traffic, arms }: Answer<"getTraffic">): void {
   const rest = 1 - traffic.canaries.reduce((sum, { weight }) => sum + weight, 0);
   const part = (version: number): number => traffic.canaries.find((arm) => arm.version === version)?.weight ?? rest;
   printTable(
@@ -136,17 +121,14 @@ function testOf(options: TestOptions) {
   }
   if (effect === undefined) throw invalidOption("--effect", undefined, "must be given with --metric");
   const number = (name: string, value: string | undefined) =>
-    value === undefined ? {} : { [name]: numberOf(`--${name}`, value) };
+    value === undefined ? undefined : numberOf(`--${name}`, value);
   return {
-    metric,
-    effect: numberOf("--effect", effect),
-    ...(kind === undefined ? {} : { kind }),
-    ...(goal === undefined ? {} : { goal }),
-    ...number("margin", margin),
-    ...number("alpha", alpha),
-    ...number("minUnits", minUnits),
-    ...number("maxUnits", maxUnits),
-    ...(automatic ? { act: "automatic" as const } : {}),
+    ...{ metric, effect: numberOf("--effect", effect), kind, goal },
+    margin: number("margin", margin),
+    alpha: number("alpha", alpha),
+    minUnits: number("minUnits", minUnits),
+    maxUnits: number("maxUnits", maxUnits),
+    act: automatic ? ("automatic" as const) : undefined,
   };
 }
 

@@ -22,10 +22,7 @@ export function addSubmitCommand(program: Command): void {
     .option("--pause-at <epochs>", "pause after that number of epochs, until `runs resume`", wholeNumber("--pause-at"))
     .option("--no-cache", "run every step; do not reuse outputs of earlier runs")
     .action(async (file: string, options: SubmitOptions, command: Command) => {
-      const request = {
-        noCache: !options.cache,
-        ...(options.pauseAt === undefined ? {} : { pauseAt: options.pauseAt }),
-      };
+      const request = { noCache: !options.cache, pauseAt: options.pauseAt };
       const named = options.name === undefined ? [] : [`name=${JSON.stringify(options.name)}`];
       const prepared = await prepareJobs(
         file,
