@@ -194,7 +194,7 @@ export function createRegistry(
     /** Returns a consistent snapshot of a model and its versions, newest first, without deleted versions. */
     async details(name: string): Promise<Omit<ModelSnapshot, "history">> {
       const model = await head(name);
-      return { model, versions: shown(model, await repository.listVersions(name)) };
+      return { model, versions: visibleVersions(model, await repository.listVersions(name)) };
     },
 
     /** Returns a consistent snapshot of everything of a model, although it is read row by row. */
@@ -203,7 +203,7 @@ export function createRegistry(
       const [versions, history] = await Promise.all([repository.listVersions(name), repository.history(name)]);
       return {
         model,
-        versions: shown(model, versions),
+        versions: visibleVersions(model, versions),
         history: history.filter(({ revision }) => revision <= model.revision),
       };
     },
@@ -239,7 +239,7 @@ export function createRegistry(
 export type Registry = ReturnType<typeof createRegistry>;
 
 /** Filters versions that were read after their head. */
-function shown(model: Model, versions: readonly ModelVersion[]): readonly ModelVersion[] {
+export function visibleVersions(model: Model, versions: readonly ModelVersion[]): readonly ModelVersion[] {
   return versions
     .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
     .map((each) => asOf(model, each));
@@ -249,7 +249,7 @@ function shown(model: Model, versions: readonly ModelVersion[]): readonly ModelV
  * Corrects a version's stage by the head, which determines the champion. The version was read after the head, so a
  * later promotion may already show in it.
  */
-function asOf(model: Model, version: ModelVersion): ModelVersion {
+export function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
   if (version.version === model.production) {
     return { ...version, ...version.served, approvalsWithdrawn: undefined, stage: "production" };

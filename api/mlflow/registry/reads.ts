@@ -3,6 +3,7 @@ import { isoTime } from "../../../core/ports";
 import { isVisible } from "../../../core/registry/change";
 import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../core/registry/errors";
 import type { Actor, Model, ModelVersion } from "../../../core/registry/model";
+import { asOf, visibleVersions } from "../../../core/registry/registry";
 import { doesNotExist, MlflowError } from "../errors";
 import { checkModelName, versionNumber } from "./validation";
 import { versionView } from "./view";
@@ -45,16 +46,7 @@ export async function versionsOf(
   { registry }: Pick<Platform, "registry">,
   model: Model,
 ): Promise<readonly ModelVersion[]> {
-  const versions = await registry.repository.listVersions(model.name);
-  return versions
-    .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
-    .map((each) => asOf(model, each));
-}
-
-/** Corrects a version's stage by the model's head, which may be newer than the version's row. */
-function asOf(model: Model, version: ModelVersion): ModelVersion {
-  if ((version.version === model.production) === (version.stage === "production")) return version;
-  return { ...version, stage: version.version === model.production ? "production" : "archived" };
+  return visibleVersions(model, await registry.repository.listVersions(model.name));
 }
 
 /** Translates errors of a change of one version: a missing model is reported as a missing version. */
