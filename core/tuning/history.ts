@@ -51,10 +51,7 @@ export function bestTrials<T extends ObservedTrial>(
   trials: readonly T[],
   objectives: readonly Objective[],
 ): readonly T[] {
-  const candidates = trials.flatMap((trial) => {
-    const losses = lossesOf(trial, objectives);
-    return losses === undefined ? [] : { trial, losses, excess: excessOf(trial) };
-  });
+  const candidates = scored(trials, objectives);
   const completed = candidates.filter(({ trial }) => trial.state === "completed");
   const compared = completed.length > 0 ? completed : candidates;
   const least = Math.min(...compared.map(({ excess }) => excess));
@@ -77,14 +74,17 @@ function excessOf({ constraints = [] }: ObservedTrial): number {
   return constraints.reduce((sum, value) => sum + (Number.isNaN(value) ? Infinity : Math.max(0, value)), 0);
 }
 
-interface Scored {
-  readonly trial: ObservedTrial;
+interface Scored<T = ObservedTrial> {
+  readonly trial: T;
   readonly losses: readonly number[];
   readonly excess: number;
 }
 
 /** Returns the trials that have a value. Failed trials and those with a NaN have none. */
-export function scored(history: readonly ObservedTrial[], objectives: readonly Objective[]): readonly Scored[] {
+export function scored<T extends ObservedTrial>(
+  history: readonly T[],
+  objectives: readonly Objective[],
+): readonly Scored<T>[] {
   return history.flatMap((trial) => {
     const losses = lossesOf(trial, objectives);
     return losses === undefined ? [] : { trial, losses, excess: excessOf(trial) };

@@ -1,19 +1,8 @@
 import type { RunStatus } from "../../../core/runs/run-states";
 import { mlflowTags } from "../../../core/tracking/member-tags";
 import type { MetricPoint, MetricSummary } from "../../../core/tracking/metric-store";
+import { type MlflowRunStatus, mlflowStatuses } from "../../../core/tracking/search/evaluate";
 import type { DatasetInput, Experiment, RunRecord } from "../../../core/tracking/shapes";
-
-export type MlflowRunStatus = "RUNNING" | "SCHEDULED" | "FINISHED" | "FAILED" | "KILLED";
-
-const toMlflow: Readonly<Record<RunStatus, MlflowRunStatus>> = {
-  queued: "SCHEDULED",
-  running: "RUNNING",
-  // MLflow has no paused runs. A scheduled one is not at work, either, and has not ended.
-  paused: "SCHEDULED",
-  completed: "FINISHED",
-  failed: "FAILED",
-  killed: "KILLED",
-};
 
 const fromMlflow: Readonly<Record<MlflowRunStatus, RunStatus>> = {
   SCHEDULED: "queued",
@@ -64,7 +53,7 @@ export function runInfoView(record: RunRecord): object {
     run_name: record.name,
     experiment_id: record.experimentId,
     user_id: record.createdBy,
-    status: toMlflow[record.status],
+    status: mlflowStatuses[record.status],
     start_time: record.startedAt,
     end_time: record.endedAt,
     artifact_uri: record.artifactUri,

@@ -101,7 +101,7 @@ function comparisonTest(comparator: Comparator, wanted: Value): ValueTest {
       return number === undefined ? undefined : holds(number, wanted);
     };
   }
-  const holds = textComparisons[comparator];
+  const holds = comparisons[comparator];
   return (value) => holds(String(value), wanted);
 }
 
@@ -110,23 +110,20 @@ function booleanOfText(text: string): boolean | undefined {
   return word === "true" ? true : word === "false" ? false : undefined;
 }
 
-/** NaN equals NaN here, so that runs with NaN can be found. It is neither less nor greater than a number. */
-const numberComparisons: Readonly<Record<Comparator, (a: number, b: number) => boolean>> = {
-  "=": (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)),
-  "!=": (a, b) => a !== b && !(Number.isNaN(a) && Number.isNaN(b)),
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-};
-
-const textComparisons: Readonly<Record<Comparator, (a: string, b: string) => boolean>> = {
+const comparisons: Readonly<Record<Comparator, <T extends string | number>(a: T, b: T) => boolean>> = {
   "=": (a, b) => a === b,
   "!=": (a, b) => a !== b,
   "<": (a, b) => a < b,
   "<=": (a, b) => a <= b,
   ">": (a, b) => a > b,
   ">=": (a, b) => a >= b,
+};
+
+/** NaN equals NaN here, so that runs with NaN can be found. It is neither less nor greater than a number. */
+const numberComparisons: Readonly<Record<Comparator, (a: number, b: number) => boolean>> = {
+  ...comparisons,
+  "=": (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b)),
+  "!=": (a, b) => a !== b && !(Number.isNaN(a) && Number.isNaN(b)),
 };
 
 export interface SearchContext {
@@ -168,9 +165,12 @@ export const attributeValues: Readonly<
   mlflow_status: (record) => mlflowStatuses[record.status],
 };
 
-const mlflowStatuses: Readonly<Record<RunRecord["status"], string>> = {
+export type MlflowRunStatus = "RUNNING" | "SCHEDULED" | "FINISHED" | "FAILED" | "KILLED";
+
+export const mlflowStatuses: Readonly<Record<RunRecord["status"], MlflowRunStatus>> = {
   queued: "SCHEDULED",
   running: "RUNNING",
+  // MLflow has no paused runs. A scheduled one is not at work, either, and has not ended.
   paused: "SCHEDULED",
   completed: "FINISHED",
   failed: "FAILED",

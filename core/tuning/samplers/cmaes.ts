@@ -209,21 +209,19 @@ function rotate(a: number[][], v: number[][], p: number, q: number): void {
   const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
   const c = 1 / Math.sqrt(t * t + 1);
   const s = t * c;
-  for (const row of a)
-    [row[p], row[q]] = [
-      c * (row[p] as number) - s * (row[q] as number),
-      s * (row[p] as number) + c * (row[q] as number),
-    ];
+  for (const row of a) rotatePair(row, p, q, c, s);
   for (let i = 0; i < a.length; i += 1) {
     const [x, y] = [rowP[i] as number, rowQ[i] as number];
     rowP[i] = c * x - s * y;
     rowQ[i] = s * x + c * y;
   }
-  for (const row of v)
-    [row[p], row[q]] = [
-      c * (row[p] as number) - s * (row[q] as number),
-      s * (row[p] as number) + c * (row[q] as number),
-    ];
+  for (const row of v) rotatePair(row, p, q, c, s);
+}
+
+function rotatePair(row: number[], p: number, q: number, c: number, s: number): void {
+  const [x, y] = [row[p] as number, row[q] as number];
+  row[p] = c * x - s * y;
+  row[q] = s * x + c * y;
 }
 
 function offDiagonal(a: readonly (readonly number[])[]): number {
