@@ -1,4 +1,4 @@
-import { Help, type Option } from "commander";
+import { type Command as AnyCommand, Help, type Option } from "commander";
 import { version } from "../package.json";
 import { Command } from "./command";
 import { addDatasetCommands } from "./commands/datasets";
@@ -28,7 +28,7 @@ function optionDescription(option: Option): string {
 }
 
 /** Refers a mistake in a command to its own help, and one in a group such as `models` to that of the group. */
-function referToOwnHelp(command: Command, path = command.name()): void {
+function referToOwnHelp(command: AnyCommand, path = command.name()): void {
   const listed = command.commands.length > 0 ? "commands" : "arguments and options";
   command.showHelpAfterError(`(${path} --help lists the ${listed})`);
   for (const child of command.commands) referToOwnHelp(child, `${path} ${child.name()}`);
