@@ -24,10 +24,13 @@ export function addStudyCommands(program: Command): Command {
       if (options.wait) return finish(await watch(client, study.name, json), json);
       if (json) printJson({ created, study });
       else {
-        const what = created ? "is running" : `already exists and is ${study.status}`;
         const { warmTrials } = study;
         if (warmTrials > 0) process.stdout.write(`its sampler knows ${warmTrials} earlier trials\n`);
-        process.stdout.write(`study ${study.name} ${what}; follow it with: ringmaster study watch ${study.name}\n`);
+        const status = created ? "is running" : `already exists and is ${study.status}`;
+        const next = isActive(study)
+          ? `follow it with: ringmaster study watch ${study.name}`
+          : `continue it with other limits: ringmaster study extend ${study.name} --trials N`;
+        process.stdout.write(`study ${study.name} ${status}; ${next}\n`);
       }
     });
 

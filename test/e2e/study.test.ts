@@ -70,7 +70,7 @@ stop: {}
     expect(code).toBe(2);
     for (const part of [
       "line 3: objective.metric",
-      "line 5: space.hyperparameters.learningRat is not a path of the job",
+      "line 5: space.hyperparameters.learningRat is not a whole path of the job",
       "line 6: space.hyperparameters.batchSize.step",
       'line 7: space.hyperparameters.optimizer.choices[1] is "momentun"',
       "line 8: space.a.b.when.parameter",
@@ -195,6 +195,10 @@ stop: {}
   it("is the same study if created twice, and can be extended", async () => {
     const file = calm.file("study.yaml", study("rates"));
     expect(await calm.json(["study", "create", file])).toMatchObject({ created: false });
+    const { stdout } = await calm.run("study", "create", file);
+    expect(stdout).toContain(
+      "already exists and is completed; continue it with other limits: ringmaster study extend rates",
+    );
     const other = calm.file("other.yaml", study("rates").replace("parallel: 2", "parallel: 1"));
     expect(await calm.run("study", "create", other)).toMatchObject({
       code: 2,
