@@ -130,6 +130,16 @@ suite("precision", () => {
       expect(compare(2.001, gradient, false)).toThrow("for its loss or metrics");
     });
 
+    it.each([false, true])("by which values are finite (TF32: %s)", (tf32) => {
+      const nonFinite = [Number.NaN, Number.POSITIVE_INFINITY, ...gradient.slice(2)];
+      const ofTape = (loss: number, tape: readonly number[], found: readonly number[]) => () =>
+        requireEqual([tf.tensor1d([loss]), tf.tensor1d([...tape])], [[loss], found], layout, { tf32 });
+      expect(compare(Number.NaN, gradient, tf32)).toThrow("gives NaN for its loss or metrics");
+      expect(compare(2, nonFinite, tf32)).toThrow("gives NaN for its gradient of dense/kernel");
+      expect(ofTape(2, nonFinite, gradient)).toThrow("where its operations one by one give NaN");
+      expect(ofTape(Number.NaN, nonFinite, nonFinite)).not.toThrow();
+    });
+
     it("as a whole in TF32, where single values may differ", () => {
       expect(compare(2.001, with3At7, true)).not.toThrow();
       expect(compare(2.1, gradient, true)).toThrow("for its loss or metrics");

@@ -52,15 +52,31 @@ function different(what: string, tape: Float32Array, graph: Float32Array, place:
 
 /** Returns the first place with a difference above the tolerance, relative to the largest element or to 1. */
 function firstDifference(expected: Float32Array, found: Float32Array, accepted: number): number | undefined {
-  const scale = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-  const place = expected.findIndex((value, i) => Math.abs((found[i] as number) - value) > accepted * scale);
-  return place === -1 ? undefined : place;
+  const limit = accepted * expected.reduce((most, value) => Math.max(most, finiteSize(value)), 1);
+  return placeOf(expected, (value, i) => isOneFinite(value, found[i]!) || Math.abs(found[i]! - value) > limit);
 }
 
 /** Returns the place of the largest difference, if the norm of all is above the tolerance, relative to the norm or to 1. */
 function largestDifference(expected: Float32Array, found: Float32Array, accepted: number): number | undefined {
-  const differences = expected.map((value, i) => Math.abs((found[i] as number) - value));
-  const norm = (values: Float32Array): number => Math.sqrt(values.reduce((total, value) => total + value * value, 0));
-  if (!(norm(differences) > accepted * Math.max(1, norm(expected)))) return undefined;
-  return differences.reduce((most, value, i) => (value > (differences[most] as number) ? i : most), 0);
+  const place = placeOf(expected, (value, i) => isOneFinite(value, found[i]!));
+  if (place !== undefined) return place;
+  const differences = expected.map((value, i) => finiteSize(found[i]! - value));
+  const norm = (values: Float32Array): number =>
+    Math.sqrt(values.reduce((total, value) => total + finiteSize(value) ** 2, 0));
+  if (norm(differences) <= accepted * Math.max(1, norm(expected))) return undefined;
+  return differences.reduce((most, value, i) => (value > differences[most]! ? i : most), 0);
+}
+
+/** Whether one of two values is finite and the other is not. Infinity and NaN count as equal: the order of additions decides. */
+function isOneFinite(a: number, b: number): boolean {
+  return Number.isFinite(a) !== Number.isFinite(b);
+}
+
+function finiteSize(value: number): number {
+  return Number.isFinite(value) ? Math.abs(value) : 0;
+}
+
+function placeOf(values: Float32Array, test: (value: number, i: number) => boolean): number | undefined {
+  const place = values.findIndex(test);
+  return place === -1 ? undefined : place;
 }
