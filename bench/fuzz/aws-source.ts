@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import * as batch from "@aws-sdk/client-batch";
 import * as logs from "@aws-sdk/client-cloudwatch-logs";
 import * as dynamodb from "@aws-sdk/client-dynamodb";
@@ -66,6 +67,12 @@ interface AnyClient {
 
 type CommandClass = new (input: object) => { readonly schema?: readonly unknown[] };
 
+/** Returns the bytes of a body. Those of the SDK have the methods of a string, which it warns of. */
+function bytesOf(body: unknown): Buffer | undefined {
+  if (typeof body === "string") return Buffer.from(body);
+  return types.isUint8Array(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : undefined;
+}
+
 /** Makes requests of every service and operation of the AWS port with the SDK's own models, serializers and signer. */
 export function awsSource(endpoint: string, keys: OwnerKeys, seed: number): RequestSource {
   const operations = Object.entries(modules).flatMap(([service, module]) => operationsOf(service, module));
@@ -90,10 +97,12 @@ export function awsSource(endpoint: string, keys: OwnerKeys, seed: number): Requ
     const client = clients.get(operation.service)!;
     const captured = await client(operation.make(input as object), (request) => {
       const isJson = String(request.headers["content-type"] ?? "").includes("json");
-      if (!isJson || typeof request.body !== "string") return;
+      const bytes = bytesOf(request.body);
+      if (!isJson || bytes === undefined) return;
+      const text = bytes.toString();
       if (chance % heavyEvery === 0) request.body = heavy()();
-      else if (chance % 13 === 0) request.body = request.body.slice(0, chance % (request.body.length + 1));
-      else if (chance % 17 === 0) request.body = request.body.replace(/"[^"]*"(?=[,}\]])/, "[null]");
+      else if (chance % 13 === 0) request.body = text.slice(0, chance % (text.length + 1));
+      else if (chance % 17 === 0) request.body = text.replace(/"[^"]*"(?=[,}\]])/, "[null]");
     });
     if (captured === undefined) return undefined;
     const { method, path, query = {}, headers, body } = captured;
@@ -101,13 +110,13 @@ export function awsSource(endpoint: string, keys: OwnerKeys, seed: number): Requ
       [values].flat().map((value) => `${encode(name)}=${encode(String(value))}`),
     );
     const url = `${endpoint}${path}${search.length > 0 ? `?${search.join("&")}` : ""}`;
-    const sent = typeof body === "string" || body instanceof Uint8Array ? { body } : {};
+    const sent = bytesOf(body);
     return {
       route: `aws ${operation.service} ${operation.name}`,
       method,
       url,
       headers: withoutLength(headers),
-      ...sent,
+      ...(sent && { body: sent }),
     };
   }
 
