@@ -1,5 +1,5 @@
 import { fullMeshWorkers } from "../../trainer-container/reduction/choose";
-import { halvingNeighbours, planHalving } from "../../trainer-container/reduction/halving";
+import { type HalvingPlan, type HalvingPlans, planHalving } from "../../trainer-container/reduction/halving";
 import { planReduction } from "../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
@@ -26,4 +26,18 @@ export function sparseMesh(microshards: number): Topology {
 function neighbours(microshards: number, worldSize: number, rank: number): readonly number[] {
   const plan = worldSize > fullMeshWorkers ? planHalving(planReduction(microshards, worldSize)) : undefined;
   return plan ? halvingNeighbours(plan, rank) : fullMesh(worldSize, rank);
+}
+
+/** Returns the ranks with which `rank` exchanges frames: log2 P partners, and those of its guest or host roles. Ascending. */
+export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {
+  const near = new Set([...neighboursIn(first, rank), ...neighboursIn(last, rank)]);
+  return [...near].sort((a, b) => a - b);
+}
+
+function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
+  const { position, gives, takes, guests, server } = roles[rank]!;
+  const near = [...gives, ...takes].map((entry) => entry.rank).concat(guests);
+  if (server !== undefined) near.push(server);
+  if (position !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[position ^ bit]!);
+  return near;
 }

@@ -31,6 +31,6 @@ export function chooseAlgorithm({ worldSize, microshards, elements }: Reduction)
   return elements * 4 <= worldSize * largeSegmentBytes ? "halving-doubling" : "direct";
 }
 
-function isPowerOfTwo(value: number): boolean {
+export function isPowerOfTwo(value: number): boolean {
   return value > 0 && (value & (value - 1)) === 0;
 }

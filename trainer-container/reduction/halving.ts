@@ -1,3 +1,4 @@
+import { isPowerOfTwo } from "./choose";
 import type { ReductionPlan } from "./plan";
 import type { Addition } from "./tree";
 
@@ -107,22 +108,4 @@ function makePlan({ leafCount, worldSize, ranks, combine }: ReductionPlan, side:
 
 function giving(slot: number, host: number, rank: number): readonly PartialTransfer[] {
   return host === rank ? [] : [{ slot, rank: host }];
-}
-
-/** Returns the ranks with which `rank` exchanges frames: log2 P partners, and those of its guest or host roles. Ascending. */
-export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {
-  const near = new Set([...neighboursIn(first, rank), ...neighboursIn(last, rank)]);
-  return [...near].sort((a, b) => a - b);
-}
-
-function neighboursIn({ hosts, roles }: HalvingPlan, rank: number): readonly number[] {
-  const { position, gives, takes, guests, server } = roles[rank]!;
-  const near = [...gives, ...takes].map((entry) => entry.rank).concat(guests);
-  if (server !== undefined) near.push(server);
-  if (position !== undefined) for (let bit = 1; bit < hosts.length; bit *= 2) near.push(hosts[position ^ bit]!);
-  return near;
-}
-
-function isPowerOfTwo(value: number): boolean {
-  return value > 0 && (value & (value - 1)) === 0;
 }

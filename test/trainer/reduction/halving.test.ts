@@ -1,5 +1,6 @@
+import { halvingNeighbours } from "../../../bench/scale/topology";
 import { chooseAlgorithm } from "../../../trainer-container/reduction/choose";
-import { halvingNeighbours, planHalving } from "../../../trainer-container/reduction/halving";
+import { planHalving } from "../../../trainer-container/reduction/halving";
 import { planReduction } from "../../../trainer-container/reduction/plan";
 
 const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!.first;
