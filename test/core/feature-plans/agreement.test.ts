@@ -1,8 +1,4 @@
-import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
 import fc from "fast-check";
-import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import { canonicalRow } from "../../../core/feature-plans/compile";
 import { fitPlan } from "../../../core/feature-plans/fit";
 import type { FittedPlan } from "../../../core/feature-plans/shapes";
@@ -16,6 +12,7 @@ import {
   fitTable,
   measureRows,
   planOf,
+  useDuckDb,
   writeTable,
 } from "./engines";
 import { columns, extreme, moderate, plans, rowOf, view } from "./random-plans";
@@ -27,15 +24,7 @@ function expectAgreement(a: Features, b: Features): void {
 }
 
 describe("a plan", () => {
-  let session: DuckDbSession;
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "plans-"));
-  beforeAll(async () => {
-    session = await openDuckDb(directory);
-  });
-  afterAll(() => {
-    session.close();
-    fs.rmSync(directory, { recursive: true });
-  });
+  const session = useDuckDb();
 
   it("gives the same features in DuckDB's SQL and in the function of a row, also of rows that it was not fitted on", async () => {
     const property = fc.asyncProperty(
@@ -46,8 +35,8 @@ describe("a plan", () => {
       async (steps, training, others, outOfFold) => {
         const plan = await fitRows(planOf(steps, view), columns, training);
         const rows = [...training, ...others];
-        await writeTable(session, "t", columns, rows);
-        expectAgreement(applyRows(plan, rows, outOfFold), await applyTable(session, plan, "t", outOfFold));
+        await writeTable(session(), "t", columns, rows);
+        expectAgreement(applyRows(plan, rows, outOfFold), await applyTable(session(), plan, "t", outOfFold));
       },
     );
     await fc.assert(property, { numRuns: 100, seed: 18 });
@@ -55,9 +44,9 @@ describe("a plan", () => {
 
   it("is fitted alike by DuckDB and row by row", async () => {
     const property = fc.asyncProperty(plans, fc.array(rowOf(moderate), { maxLength: 30 }), async (steps, rows) => {
-      await writeTable(session, "t", columns, rows);
+      await writeTable(session(), "t", columns, rows);
       const ofRows = await fitRows(planOf(steps, view), columns, rows);
-      expectSameFit(ofRows, await fitTable(session, planOf(steps, view), columns, "t", rows.length));
+      expectSameFit(ofRows, await fitTable(session(), planOf(steps, view), columns, "t", rows.length));
     });
     await fc.assert(property, { numRuns: 100, seed: 18 });
   });

@@ -1,5 +1,5 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
-import { type DuckDbSession, quoteName } from "../../../adapters/duckdb/session";
+import { type DuckDbSession, openDuckDb, quoteName } from "../../../adapters/duckdb/session";
 import { intermediatesOf } from "../../../core/feature-plans/bind";
 import { columnOf, type RowColumns, rowColumns, valueIn } from "../../../core/feature-plans/columns";
 import {
@@ -16,6 +16,7 @@ import { parseFeaturePlan } from "../../../core/feature-plans/plan-file";
 import type { FeaturePlan, FittedPlan, PlanColumn, PlanStep } from "../../../core/feature-plans/shapes";
 import type { State, Statistic } from "../../../core/feature-plans/statistics";
 import type { RawRow } from "../../../core/row-values";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { addWindows } from "./row-windows";
 import { measureTable, type Query, type ResultRow } from "./statistic-queries";
 
@@ -153,3 +154,14 @@ export function named(type: PlanColumn["type"], ...names: readonly string[]): re
 }
 
 export type { PlanStep };
+
+/** Opens DuckDB for the tests of the enclosing `describe`. */
+export function useDuckDb(): () => DuckDbSession {
+  const folder = temporaryFolder("plans");
+  let session: DuckDbSession;
+  beforeAll(async () => {
+    session = await openDuckDb(folder);
+  });
+  afterAll(() => session.close());
+  return () => session;
+}

@@ -1,11 +1,17 @@
 import { createHash } from "node:crypto";
-import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
-import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import type { RawRow } from "../../../core/row-values";
-import { agree, applyRows, applyTable, type Features, fitRows, fitTable, planOf, writeTable } from "./engines";
+import {
+  agree,
+  applyRows,
+  applyTable,
+  type Features,
+  fitRows,
+  fitTable,
+  planOf,
+  useDuckDb,
+  writeTable,
+} from "./engines";
 
 const inf = Number.POSITIVE_INFINITY;
 const day = 86_400_000;
@@ -217,15 +223,7 @@ const cases: readonly Case[] = [
 ];
 
 describe("steps, in memory and in DuckDB", () => {
-  let session: DuckDbSession;
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "plans-"));
-  beforeAll(async () => {
-    session = await openDuckDb(directory);
-  });
-  afterAll(() => {
-    session.close();
-    fs.rmSync(directory, { recursive: true });
-  });
+  const session = useDuckDb();
 
   async function bothOf(
     steps: readonly object[],
@@ -234,10 +232,10 @@ describe("steps, in memory and in DuckDB", () => {
     options: { readonly view?: object; readonly outOfFold?: boolean } = {},
   ): Promise<readonly Features[]> {
     const plan = planOf(steps, options.view);
-    await writeTable(session, "t", columns, rows);
+    await writeTable(session(), "t", columns, rows);
     return [
       applyRows(await fitRows(plan, columns, rows), rows, options.outOfFold),
-      await applyTable(session, await fitTable(session, plan, columns, "t", rows.length), "t", options.outOfFold),
+      await applyTable(session(), await fitTable(session(), plan, columns, "t", rows.length), "t", options.outOfFold),
     ];
   }
 
