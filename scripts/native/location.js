@@ -11,7 +11,7 @@ const packageFolder = path.dirname(require.resolve("@tensorflow/tfjs-node-gpu/pa
 const napiVersion = 8;
 
 /** Number of the binding's build, increased when a file of `operations/` or the compiler's options change. */
-const build = 5;
+const build = 6;
 
 /** @param {"cpu" | "gpu"} library */
 function nativeFolder(library, environment = process.env) {

@@ -66,9 +66,13 @@ async function compile(compiler, headers, staging, deadline) {
   // Vector registers of any width round equally if a product and a sum are not contracted.
   const arithmetic = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"];
   const flags = ["-std=c++17", ...arithmetic, "-pthread", "-fPIC", "-shared", `-DNAPI_VERSION=${napiVersion}`];
-  const sessions = "-DTF_NewSessionOptions=RingmasterNewSessionOptions"; // see `operations/session.cc`
+  // See `operations/session.cc` and the end of `operations/adam.cc`.
+  const renamed = [
+    "-DTF_NewSessionOptions=RingmasterNewSessionOptions",
+    "-Dnapi_define_properties=RingmasterDefineProperties",
+  ];
   const output = ["-o", path.join(staging, "tfjs_binding.node")];
-  await run(compiler, [...flags, sessions, ...include, ...sources, ...output, ...link], { deadline });
+  await run(compiler, [...flags, ...renamed, ...include, ...sources, ...output, ...link], { deadline });
 }
 
 module.exports = { buildAgainstWheel };

@@ -29,6 +29,17 @@ export interface NativeBinding {
     outputs: number,
   ): readonly { readonly id: number; readonly dtype: number; readonly shape: readonly number[] }[];
   getNumOfTensors(): number;
+  /**
+   * Takes a step of Adam with tensors that `RingmasterHold` keeps. Only in a binding with our operations, as the next one.
+   *
+   * @param held number that the operation returned
+   * @param constants `updateConstants`
+   * @param sum gradients of all weights, one after the other
+   * @returns the norm of the mean gradient; NaN: it is not finite, and nothing was changed
+   */
+  adam(held: number, constants: Float32Array, sum: Float32Array): number;
+  /** Lets go of tensors that `RingmasterHold` keeps. */
+  releaseHeld(held: number): void;
   /** Loads the SavedModel of a folder; `tags` are separated by commas. */
   loadSavedModel(folder: string, tags: string): number;
   deleteSavedModel(id: number): void;
@@ -43,7 +54,7 @@ export interface NativeBinding {
 
 const packageName = "@tensorflow/tfjs-node-gpu";
 /** See `build` in `scripts/native/location.js`. */
-const build = 5;
+const build = 6;
 
 /**
  * Returns the folder where `scripts/native.js` stores the binding: a cache folder of the user that survives `npm ci`.

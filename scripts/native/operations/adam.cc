@@ -6,8 +6,17 @@
  * The weights and Adam's averages are inputs that share a variable's memory (`ReadVariableOp`), and are changed there. So all other
  * readers of the variables must run before: the gradients and the loss, which are inputs, must depend on them. Numbers below
  * 2⁻¹²⁶ count as 0, because CPUs compute them slowly.
+ *
+ * `adam` takes the same step as a function of the binding, with the sum of all workers' gradients. As an operation outside of a
+ * graph it takes 0.1 ms longer: the code that TensorFlow runs for an operation has left the processor's cache since the last step.
+ * `RingmasterHold` keeps the tensors of weights and averages for it.
  */
 #include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include <node_api.h>
 
 #include "operation.h"
 
@@ -149,6 +158,55 @@ bool addRows(Weight& weight, const float* gradient, const int32_t* ids, int64_t 
   return true;
 }
 
+struct Taken {
+  /** Norm of the mean gradient before clipping. */
+  float norm;
+  /** False: norm or loss is not finite, and nothing was changed. */
+  bool finite;
+};
+
+/** Takes a step with weights whose gradients are known. */
+Taken takeStep(const Constants& constants, float loss, const std::vector<Weight>& weights) {
+  std::vector<Block> blocks;
+  int64_t elements = 0;
+  for (const Weight& weight : weights) {
+    for (int64_t begin = 0; begin < weight.size; begin += kBlock)
+      blocks.push_back({&weight, begin, std::min(begin + kBlock, weight.size)});
+    elements += weight.size;
+  }
+  std::vector<double> squares(blocks.size());
+  inParallel(blocks.size(), elements, true, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) squares[i] = squaresOf(blocks[i]);
+  });
+  double sum = 0;
+  for (const double each : squares) sum += each;
+  const float norm = static_cast<float>(std::sqrt(sum) * constants.unscaled);
+  const bool finite = std::isfinite(norm) && std::isfinite(loss);
+  if (finite) {
+    const float factor = constants.clip > 0 && norm > constants.clip ? constants.clip / norm : 1.0f;
+    const float scale = constants.unscaled * factor;
+    inParallel(blocks.size(), elements, true, [&](int64_t begin, int64_t end) {
+      // Backwards: the last gradients are still in the cache.
+      for (int64_t i = end; i-- > begin;) moveBlock(blocks[i], scale, constants);
+    });
+  }
+  return {norm, finite};
+}
+
+/** Returns a weight and its averages, which are the tensors `at`, `at + weights` and `at + 2 * weights`. */
+Weight weightAt(const Inputs& inputs, int64_t at, int64_t weights) {
+  Weight weight = {};
+  weight.weight = inputs.data<float>(at);
+  weight.first = inputs.data<float>(at + weights);
+  weight.second = inputs.data<float>(at + 2 * weights);
+  weight.size = inputs.size(at);
+  return weight;
+}
+
+bool haveEqualSizes(const Inputs& inputs, int64_t at, int64_t weights) {
+  return inputs.size(at + weights) == inputs.size(at) && inputs.size(at + 2 * weights) == inputs.size(at);
+}
+
 class Adam {
  public:
   static constexpr const char* kName = "RingmasterAdam";
@@ -169,20 +227,14 @@ class Adam {
     const bool isFlat = ids - gradients == 1;
     if (inputs.size(0) * sizeof(float) != sizeof(Constants))
       return TF_SetStatus(status, TF_INVALID_ARGUMENT, "wrong number of constants");
-    const Constants& constants = *inputs.data<const Constants>(0);
 
-    std::vector<Weight> all(weights_);
-    std::vector<Block> blocks;
+    std::vector<Weight> all;
     int64_t elements = 0;
     for (int64_t i = 0; i < weights_; ++i) {
-      Weight& weight = all[i];
       const int at = 2 + i;
-      weight.size = inputs.size(at);
-      weight.weight = inputs.data<float>(at);
-      weight.first = inputs.data<float>(at + weights_);
-      weight.second = inputs.data<float>(at + 2 * weights_);
-      if (inputs.size(at + weights_) != weight.size || inputs.size(at + 2 * weights_) != weight.size)
+      if (!haveEqualSizes(inputs, at, weights_))
         return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an average has another size than its weight");
+      Weight weight = weightAt(inputs, at, weights_);
       const int64_t rows = inputs.size(ids + i);
       const int gradient = isFlat ? gradients : gradients + i;
       const int64_t available = inputs.size(gradient);
@@ -196,32 +248,16 @@ class Adam {
           return TF_SetStatus(status, TF_INVALID_ARGUMENT, "a gradient is shorter than its weight");
         weight.gradient = values + begin;
       }
-      for (int64_t begin = 0; begin < weight.size; begin += kBlock)
-        blocks.push_back({&weight, begin, std::min(begin + kBlock, weight.size)});
       elements += weight.size;
+      all.push_back(std::move(weight));
     }
 
-    std::vector<double> squares(blocks.size());
-    inParallel(blocks.size(), elements, true, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) squares[i] = squaresOf(blocks[i]);
-    });
-    double sum = 0;
-    for (const double each : squares) sum += each;
-    const float norm = static_cast<float>(std::sqrt(sum) * constants.unscaled);
-    const bool finite = std::isfinite(norm) && std::isfinite(*inputs.data<const float>(1));
-    if (finite) {
-      const float factor = constants.clip > 0 && norm > constants.clip ? constants.clip / norm : 1.0f;
-      const float scale = constants.unscaled * factor;
-      inParallel(blocks.size(), elements, true, [&](int64_t begin, int64_t end) {
-        // Backwards: the last gradients are still in the cache.
-        for (int64_t i = end; i-- > begin;) moveBlock(blocks[i], scale, constants);
-      });
-    }
+    const Taken taken = takeStep(*inputs.data<const Constants>(0), *inputs.data<const float>(1), all);
     const int64_t shape[] = {2};
     TF_Tensor* output = TF_AllocateOutput(context, 0, TF_FLOAT, shape, 1, 2 * sizeof(float), status);
     if (output == nullptr) return;
-    static_cast<float*>(TF_TensorData(output))[0] = norm;
-    static_cast<float*>(TF_TensorData(output))[1] = finite ? 0.0f : 1.0f;
+    static_cast<float*>(TF_TensorData(output))[0] = taken.norm;
+    static_cast<float*>(TF_TensorData(output))[1] = taken.finite ? 0.0f : 1.0f;
     TF_DeleteTensor(output);
   }
 
@@ -229,7 +265,115 @@ class Adam {
   int64_t weights_ = 0;
 };
 
-const bool registered = registerOperation<Adam>();
+/** Tensors of weights and averages by the number that `RingmasterHold` returned. */
+std::map<int32_t, std::unique_ptr<Inputs>> held;
+std::mutex heldMutex;
+
+class Hold {
+ public:
+  static constexpr const char* kName = "RingmasterHold";
+  static constexpr const char* kAttributes[] = {"N: int >= 1"};
+  static constexpr const char* kInputs[] = {"weights: N * float", "first: N * float", "second: N * float"};
+  static constexpr const char* kOutput = "number: int32";
+
+  Hold(TF_OpKernelConstruction*, TF_Status*) {}
+
+  void compute(TF_OpKernelContext* context, TF_Status* status) const {
+    auto inputs = std::make_unique<Inputs>(context, status);
+    if (TF_GetCode(status) != TF_OK) return;
+    const int64_t weights = inputs->count() / 3;
+    for (int64_t i = 0; i < weights; ++i)
+      if (!haveEqualSizes(*inputs, i, weights))
+        return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an average has another size than its weight");
+    const int64_t shape[] = {1};
+    TF_Tensor* output = TF_AllocateOutput(context, 0, TF_INT32, shape, 1, sizeof(int32_t), status);
+    if (output == nullptr) return;
+    const std::lock_guard<std::mutex> lock(heldMutex);
+    static int32_t last = 0;
+    held[++last] = std::move(inputs);
+    *static_cast<int32_t*>(TF_TensorData(output)) = last;
+    TF_DeleteTensor(output);
+  }
+};
+
+/** Returns the floats of an argument, at least `count`; null: it is no such array. */
+const float* floatsOf(napi_env env, napi_value argument, size_t count) {
+  bool isArray = false;
+  napi_typedarray_type type;
+  size_t length = 0;
+  void* data = nullptr;
+  if (napi_is_typedarray(env, argument, &isArray) != napi_ok || !isArray) return nullptr;
+  if (napi_get_typedarray_info(env, argument, &type, &length, &data, nullptr, nullptr) != napi_ok) return nullptr;
+  return type == napi_float32_array && length >= count ? static_cast<const float*>(data) : nullptr;
+}
+
+napi_value refuse(napi_env env, const char* why) {
+  napi_throw_range_error(env, nullptr, why);
+  return nullptr;
+}
+
+/** `adam(held, constants, sum)`: the norm, or NaN if nothing was changed. */
+napi_value callAdam(napi_env env, napi_callback_info info) {
+  size_t count = 3;
+  napi_value given[3];
+  int32_t number = 0;
+  napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
+  const std::lock_guard<std::mutex> lock(heldMutex);
+  if (count < 3 || napi_get_value_int32(env, given[0], &number) != napi_ok || held.count(number) == 0)
+    return refuse(env, "no tensors are held under this number");
+  const Inputs& inputs = *held[number];
+  const int64_t weights = inputs.count() / 3;
+  std::vector<Weight> all;
+  int64_t elements = 0;
+  for (int64_t i = 0; i < weights; ++i) {
+    all.push_back(weightAt(inputs, i, weights));
+    elements += all.back().size;
+  }
+  const float* constants = floatsOf(env, given[1], sizeof(Constants) / sizeof(float));
+  const float* sum = floatsOf(env, given[2], elements);
+  if (constants == nullptr || sum == nullptr) return refuse(env, "the constants or the sum are no Float32Array of enough elements");
+  for (Weight& weight : all) {
+    weight.gradient = sum;
+    sum += weight.size;
+  }
+  // The loss was checked before.
+  const Taken taken = takeStep(*reinterpret_cast<const Constants*>(constants), 0, all);
+  napi_value norm;
+  napi_create_double(env, taken.finite ? taken.norm : std::numeric_limits<double>::quiet_NaN(), &norm);
+  return norm;
+}
+
+/** `releaseHeld(held)`: twice is the same as once. */
+napi_value releaseHeld(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given[1];
+  int32_t number = 0;
+  napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
+  if (count == 1 && napi_get_value_int32(env, given[0], &number) == napi_ok) {
+    const std::lock_guard<std::mutex> lock(heldMutex);
+    held.erase(number);
+  }
+  return nullptr;
+}
+
+const bool registered = registerOperation<Adam>() && registerOperation<Hold>();
 
 }  // namespace
 }  // namespace ringmaster
+
+// The compiler's options give this function the name by which the binding's sources define their exports.
+#undef napi_define_properties
+extern "C" napi_status napi_define_properties(napi_env, napi_value, size_t, const napi_property_descriptor*);
+
+extern "C" napi_status RingmasterDefineProperties(napi_env env, napi_value exports, size_t count,
+                                                  const napi_property_descriptor* properties) {
+  if (count > 1) {  // not the constants, which are defined one by one
+    const napi_property_descriptor own[] = {
+        {"adam", nullptr, ringmaster::callAdam, nullptr, nullptr, nullptr, napi_default, nullptr},
+        {"releaseHeld", nullptr, ringmaster::releaseHeld, nullptr, nullptr, nullptr, napi_default, nullptr},
+    };
+    const napi_status status = napi_define_properties(env, exports, 2, own);
+    if (status != napi_ok) return status;
+  }
+  return napi_define_properties(env, exports, count, properties);
+}

@@ -76,6 +76,7 @@ class Inputs {
       if (tensor != nullptr) TF_DeleteTensor(tensor);
   }
   int64_t count() const { return all_.size(); }
+  const TF_Tensor* tensor(int i) const { return all_[i]; }
   int64_t size(int i) const { return TF_TensorElementCount(all_[i]); }
   /** Returns an input of two axes. */
   Matrix matrix(int i) const {

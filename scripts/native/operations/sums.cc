@@ -1,4 +1,9 @@
-/** `RingmasterTreeSum`: a sum in the canonical order, in one pass over memory. TensorFlow adds two terms at a time, and reorders. */
+/**
+ * `RingmasterTreeSum`: a sum in the canonical order, in one pass over memory. TensorFlow adds two terms at a time, and reorders.
+ * `RingmasterWrite`: copies tensors one after the other to the memory of another one. TensorFlow concatenates, and then copies.
+ */
+#include <cstring>
+
 #include "additions.h"
 
 namespace ringmaster {
@@ -51,7 +56,33 @@ class TreeSum {
   Additions additions_;
 };
 
-const bool registered = registerOperation<TreeSum>();
+class Write {
+ public:
+  static constexpr const char* kName = "RingmasterWrite";
+  static constexpr const char* kAttributes[] = {"N: int >= 1"};
+  static constexpr const char* kInputs[] = {"into: float", "parts: N * float"};
+  /** `into`. */
+  static constexpr const char* kOutput = "written: float";
+
+  Write(TF_OpKernelConstruction*, TF_Status*) {}
+
+  void compute(TF_OpKernelContext* context, TF_Status* status) const {
+    const Inputs inputs(context, status);
+    if (TF_GetCode(status) != TF_OK) return;
+    int64_t left = inputs.size(0);
+    float* into = inputs.data<float>(0);
+    for (int i = 1; i < inputs.count(); ++i) {
+      const int64_t size = inputs.size(i);
+      if (size > left) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the parts have more elements than the memory");
+      if (size > 0) std::memcpy(into, inputs.data<const float>(i), size * sizeof(float));
+      into += size;
+      left -= size;
+    }
+    TF_SetOutput(context, 0, inputs.tensor(0), status);
+  }
+};
+
+const bool registered = registerOperation<TreeSum>() && registerOperation<Write>();
 
 }  // namespace
 }  // namespace ringmaster

@@ -78,6 +78,14 @@ suite("operations of ours", () => {
     return [...operations.read(operations.run("RingmasterAdam", attributes, inputs))];
   }
 
+  /** Keeps tensors for `binding.adam`. */
+  function hold(weights: readonly Weight[]): number {
+    const vector = (values: Float32Array) => operations.tensor([values.length], values);
+    const inputs = (["weight", "first", "second"] as const).flatMap((name) => weights.map((each) => vector(each[name])));
+    const count = { ...attributesOf(backend.binding).integers("N", []), value: weights.length };
+    return operations.read(operations.run("RingmasterHold", [count], inputs))[0]!;
+  }
+
   const state = (weights: readonly Weight[]) =>
     weights.map(({ weight, first, second }) => [weight, first, second].map((each) => each.slice()));
 
@@ -127,6 +135,43 @@ suite("operations of ours", () => {
     });
     expect(results[1]).toEqual(results[0]);
     expect(results[2]).toEqual(results[0]);
+  });
+
+  it("take the same step by a function, with tensors that are held", () => {
+    const bias = random(37, "bias");
+    const sum = Float32Array.of(...dense, ...bias);
+    const results = [false, true].map((byFunction) => {
+      const weights = [weightOf(5_000, dense), weightOf(37, bias)];
+      if (!byFunction) return [step(weights)[0], state(weights)];
+      const held = hold(weights);
+      operations.release(); // it keeps the memory
+      const norm = backend.binding.adam(held, constants, sum);
+      backend.binding.releaseHeld(held);
+      return [norm, state(weights)];
+    });
+    expect(results[1]).toEqual(results[0]);
+
+    const weights = [weightOf(50, random(50, "g"))];
+    const [before, held] = [state(weights), hold(weights)];
+    const { binding } = backend;
+    expect(binding.adam(held, constants, new Float32Array(50).fill(Number.NaN))).toBeNaN();
+    expect(() => binding.adam(held, constants, new Float32Array(49))).toThrow(/no Float32Array of enough elements/);
+    expect(() => binding.adam(held, constants.subarray(1), new Float32Array(50))).toThrow(/enough elements/);
+    for (let twice = 0; twice < 2; twice++) binding.releaseHeld(held);
+    expect(() => binding.adam(held, constants, new Float32Array(50))).toThrow(/no tensors are held under this number/);
+    expect(state(weights)).toEqual(before);
+  });
+
+  it("write vectors one after the other to other memory", () => {
+    const vector = (values: Float32Array) => operations.tensor([values.length], values);
+    const parts = [random(5_000, "a"), new Float32Array(0), random(37, "b")];
+    const into = shared(new Float32Array(5_100));
+    const count = { ...attributesOf(backend.binding).integers("N", []), value: parts.length };
+    const write = (memory: Float32Array) =>
+      operations.read(operations.run("RingmasterWrite", [count], [memory, ...parts].map(vector)));
+    expect(write(into)).toEqual(into);
+    expect(into).toEqual(Float32Array.of(...parts.flatMap((part) => [...part]), ...new Float32Array(63)));
+    expect(() => write(into.subarray(0, 5_000))).toThrow(/more elements than the memory/);
   });
 
   it.each([

@@ -3,7 +3,6 @@ import type { Value } from "../../../adapters/saved-model/graph-def";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
-import { adamAttributes } from "../native/own-operations";
 import type { TensorReader } from "../native/shared-tensors";
 import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";
@@ -44,8 +43,8 @@ export class GraphOptimizer {
   /** Number of parameters. */
   private readonly total: number;
   private readonly numbers = allocateSum(constantCount);
-  /** Applies a sum. */
-  private readonly take: (sum: TensorId, constants: TensorId) => TensorId;
+  /** Applies a sum. @returns as `apply` */
+  private readonly take: (sum: Float32Array, update: StepUpdate) => number;
 
   constructor(
     private readonly model: ModelVariables,
@@ -73,24 +72,20 @@ export class GraphOptimizer {
         : this.takeInGraph();
   }
 
-  /** Applies a sum by one operation: a call of the graph costs several times as much as a small model's step. */
-  private takeOutside(): (sum: TensorId, constants: TensorId) => TensorId {
-    const { binding, session, operations, handles } = this.model;
-    const attributes = adamAttributes(binding, handles.length, 1);
-    const shared = [
-      ...handles,
-      ...this.slotNames.flatMap((_, slot) => this.slots.map((slots) => slots[slot] as Value)),
-    ];
-    return (sum, constants) => {
-      const ids = handles.map(() => operations.integers([]));
-      // The loss was checked before, so any finite number stands for it.
-      const inputs = [constants, constants, ...session.share(shared), sum, ...ids];
-      return operations.run("RingmasterAdam", attributes, inputs);
+  /** Applies a sum by one function: a call of the graph costs several times as much as a small model's step. */
+  private takeOutside(): (sum: Float32Array, update: StepUpdate) => number {
+    const { binding, session, handles } = this.model;
+    const held = [...handles, ...this.slotNames.flatMap((_, slot) => this.slots.map((slots) => slots[slot] as Value))];
+    return (sum, update) => {
+      this.numbers.set(updateConstants(this.settings, update));
+      const norm = binding.adam(session.hold(held), this.numbers, sum);
+      if (!Number.isNaN(norm)) session.variables.graphChanged();
+      return norm;
     };
   }
 
-  private takeInGraph(): (sum: TensorId, constants: TensorId) => TensorId {
-    const { session, operations, layout } = this.model;
+  private takeInGraph(): (sum: Float32Array, update: StepUpdate) => number {
+    const { session, operations, layout, reader } = this.model;
     const { builder } = session;
     const sum = builder.placeholder([this.total]);
     const parts = layout.map(({ offset, size }) =>
@@ -102,10 +97,14 @@ export class GraphOptimizer {
     const constants = builder.placeholder([constantCount]);
     const taken = addUpdate(this.options(), { updated: this.updated(parts), constants, flat: sum });
     const [inputs, output] = [namesOf([sum, constants]), namesOf([taken])];
-    return (...given) => {
-      const taken = session.run(inputs, given, output);
-      operations.adopt(taken);
-      return taken[0] as TensorId;
+    return (given, update) => {
+      try {
+        const taken = session.run(inputs, [reader.feed([this.total], given), this.constants(update)], output);
+        operations.adopt(taken);
+        return this.normOf(taken[0] as TensorId);
+      } finally {
+        operations.release();
+      }
     };
   }
 
@@ -135,13 +134,7 @@ export class GraphOptimizer {
 
   /** See `EngineOptimizer.apply`. */
   apply(sum: Float32Array, update: StepUpdate): number {
-    const { operations, reader } = this.model;
-    try {
-      const gradient = reader.feed([this.total], sum.subarray(0, this.total));
-      return this.normOf(this.take(gradient, this.constants(update)));
-    } finally {
-      operations.release();
-    }
+    return this.take(sum.subarray(0, this.total), update);
   }
 
   constants(update: StepUpdate): TensorId {

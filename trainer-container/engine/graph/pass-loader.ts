@@ -1,6 +1,6 @@
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
-import { hasOwnProducts } from "../native/own-operations";
+import { hasOwnOperations, hasOwnProducts } from "../native/own-operations";
 import type { NativeBinding } from "../native-binding";
 import { namesOf } from "./loaded-graph";
 import type { GraphOptimizer } from "./optimizer";
@@ -10,6 +10,7 @@ import type { Recording } from "./recorder";
 import { rewrite } from "./rewrites/rewrite";
 import type { GraphSession } from "./session";
 import type { Staging } from "./staging";
+import { unshaped } from "./update";
 
 interface LoadOptions {
   /** See `roundProducts`. Default: nothing is rounded. */
@@ -27,6 +28,7 @@ export class PassLoader {
   /** Takes its steps in passes that are loaded from now on. */
   optimizer: GraphOptimizer | undefined;
   private readonly gpu: boolean;
+  private readonly ownOperations: boolean;
   private readonly ownProducts: boolean;
 
   constructor(
@@ -37,6 +39,7 @@ export class PassLoader {
     private readonly parameters: number,
   ) {
     this.gpu = binding.isUsingGpuDevice();
+    this.ownOperations = hasOwnOperations(binding);
     this.ownProducts = hasOwnProducts(binding);
   }
 
@@ -75,17 +78,21 @@ export class PassLoader {
         metrics: result.metrics,
         inputs: namesOf(inputs.map(placed)),
         outputs: namesOf(outputs),
-        written: gradient && this.addWrite(numbers, gradient),
+        written: gradient && this.addWrite(numbers, gradient, result.gradients.map(placed)),
         step,
       };
     });
   }
 
-  /** Adds nodes that write the gradient to memory of the caller. */
-  private addWrite(numbers: Value, gradient: Value): WrittenNodes {
+  /** Adds nodes that write the gradient to memory of the caller. @param parts the gradient's, by slot of the layout */
+  private addWrite(numbers: Value, gradient: Value, parts: readonly Value[]): WrittenNodes {
     const { builder } = this.session;
     const into = builder.placeholder([1, this.parameters]);
-    const written = builder.add("InplaceUpdate", [into, builder.integers([0]), gradient]);
+    const written = this.ownOperations
+      ? builder.add("RingmasterWrite", [into, ...parts.map((part) => unshaped(builder.nodes, part))], {
+          N: { kind: "int", value: parts.length },
+        })
+      : builder.add("InplaceUpdate", [into, builder.integers([0]), gradient]);
     return { input: namesOf([into]), outputs: namesOf([numbers, written]) };
   }
 }

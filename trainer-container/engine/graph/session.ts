@@ -41,11 +41,11 @@ export class GraphSession {
     return graph.run(inputNames, inputs, outputNames);
   }
 
-  /** Returns tensors that share the memory of the newest variables. They are valid until the next call. See `Variables.share`. */
-  share(handles: readonly Value[]): readonly TensorId[] {
+  /** Makes the memory of the newest variables available to `NativeBinding.adam`. See `Variables.hold`. */
+  hold(handles: readonly Value[]): number {
     const graph = this.load();
     this.variables.push(graph);
-    return this.variables.share(graph, handles);
+    return this.variables.hold(graph, handles);
   }
 
   /** See `Variables.pull`. */
@@ -67,7 +67,7 @@ export class GraphSession {
   }
 
   dispose(): void {
-    this.variables.endSharing();
+    this.variables.release();
     this.graph?.dispose();
     this.graph = undefined;
   }

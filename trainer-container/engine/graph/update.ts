@@ -129,7 +129,7 @@ function rowsOf(
 }
 
 /** Passes over operations that change a value's shape only. Each takes about 2 µs. */
-function unshaped(nodes: readonly GraphNode[], value: Value): Value {
+export function unshaped(nodes: readonly GraphNode[], value: Value): Value {
   const { op, inputs } = nodes[value.node] as GraphNode;
   return op === "Reshape" ? unshaped(nodes, inputs[0] as Value) : value;
 }

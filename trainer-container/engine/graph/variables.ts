@@ -1,5 +1,6 @@
 import type { Value } from "../../../adapters/saved-model/graph-def";
-import type { TensorId } from "../native/operations";
+import { attributesOf } from "../native/op";
+import { Operations } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";
 import { type LoadedGraph, namesOf } from "./loaded-graph";
@@ -19,8 +20,8 @@ export class Variables {
   private readonly all: Variable[] = [];
   /** Nodes that report that all variables of a call of `add` have been written. */
   private readonly written: Value[] = [];
-  /** See `share`. */
-  private shared: readonly TensorId[] | undefined;
+  /** See `hold`. */
+  private held: number | undefined;
   /** Place of the newest values. */
   private newest: "host" | "graph" | "both" = "host";
 
@@ -77,7 +78,7 @@ export class Variables {
   /** Writes JavaScript's values to the graph, if they are newer. TensorFlow may use their memory until the next write. */
   push(graph: LoadedGraph): void {
     if (this.newest !== "host") return;
-    this.endSharing(); // the variables get other memory
+    this.release(); // the variables get other memory
     const { binding, all, written } = this;
     const ids = all.map(({ shape, host }) => binding.createTensor(shape, binding.TF_FLOAT, host()));
     const done = graph.run(namesOf(all.map(({ placeholder }) => placeholder)), ids, namesOf(written));
@@ -86,23 +87,29 @@ export class Variables {
   }
 
   /**
-   * Returns tensors that share the memory of variables, valid until the next call of `push`. An operation outside of the graph may
-   * change them; report it by `graphChanged`.
+   * Returns the number by which `NativeBinding.adam` finds the memory of variables, valid until the next call of `push`. Report its
+   * changes by `graphChanged`.
    *
-   * @param handles the same in each call. The graph itself changes their memory in place, if at all
+   * @param handles of weights, then of each average; the same in each call. The graph changes their memory in place, if at all
    */
-  share(graph: LoadedGraph, handles: readonly Value[]): readonly TensorId[] {
-    if (this.shared === undefined) {
+  hold(graph: LoadedGraph, handles: readonly Value[]): number {
+    if (this.held === undefined) {
+      const { binding } = this;
       const contents = handles.map((handle) => this.all.find((each) => each.handle === handle)?.content as Value);
-      this.shared = graph.run("", [], namesOf(contents));
+      const ids = graph.run("", [], namesOf(contents));
+      const weights = { ...attributesOf(binding).integers("N", []), value: handles.length / 3 };
+      const operations = new Operations(binding);
+      operations.adopt(ids);
+      this.held = operations.read(operations.run("RingmasterHold", [weights], ids))[0] as number;
+      operations.dispose();
     }
-    return this.shared;
+    return this.held;
   }
 
-  /** Deletes the tensors of `share`. */
-  endSharing(): void {
-    for (const id of this.shared ?? []) this.binding.deleteTensor(id);
-    this.shared = undefined;
+  /** Ends the use of `hold`. */
+  release(): void {
+    if (this.held !== undefined) this.binding.releaseHeld(this.held);
+    this.held = undefined;
   }
 
   /** Copies the graph's values to JavaScript's memory, if they are newer. */
