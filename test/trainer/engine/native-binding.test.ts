@@ -31,7 +31,7 @@ describe("nativeFolder", () => {
   });
 
   it("is apart by library, platform and architecture, under the cache", () => {
-    const expected = `/cache/ringmaster/native/4.22.0-5-gpu-${process.platform}-${process.arch}`;
+    const expected = `/cache/ringmaster/native/4.22.0-6-gpu-${process.platform}-${process.arch}`;
     expect(nativeFolder("gpu", { XDG_CACHE_HOME: "/cache" })).toBe(expected);
   });
 });
