@@ -567,7 +567,11 @@ suite("recorded graphs", () => {
   }
 
   /** Returns a binding that lacks some operations. @param onCall gets the name of each operation */
-  function withoutOperations(binding: NativeBinding, missing: RegExp, onCall = (_op: string): void => {}): NativeBinding {
+  function withoutOperations(
+    binding: NativeBinding,
+    missing: RegExp,
+    onCall = (_op: string): void => {},
+  ): NativeBinding {
     const executeOp: NativeBinding["executeOp"] = (op, ...rest) => {
       onCall(op);
       if (missing.test(op)) throw new Error(`Op type not registered '${op}'`);

@@ -81,7 +81,9 @@ suite("operations of ours", () => {
   /** Keeps tensors for `binding.adam`. */
   function hold(weights: readonly Weight[]): number {
     const vector = (values: Float32Array) => operations.tensor([values.length], values);
-    const inputs = (["weight", "first", "second"] as const).flatMap((name) => weights.map((each) => vector(each[name])));
+    const inputs = (["weight", "first", "second"] as const).flatMap((name) =>
+      weights.map((each) => vector(each[name])),
+    );
     const count = { ...attributesOf(backend.binding).integers("N", []), value: weights.length };
     return operations.read(operations.run("RingmasterHold", [count], inputs))[0]!;
   }
