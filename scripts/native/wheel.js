@@ -55,7 +55,7 @@ async function buildAgainstWheel(staging, library, deadline, wheelFolder) {
 
 async function compile(compiler, headers, staging, deadline) {
   const published = ["tfjs_backend.cc", "tfjs_binding.cc"].map((file) => path.join(packageFolder, "binding", file));
-  const own = ["adam.cc", "products.cc", "session.cc", "sums.cc"].map((file) =>
+  const own = ["adam.cc", "pools.cc", "products.cc", "session.cc", "sums.cc"].map((file) =>
     path.join(__dirname, "operations", file),
   );
   const sources = [...published, ...own];

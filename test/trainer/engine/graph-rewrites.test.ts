@@ -7,10 +7,11 @@ import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
+import { useOwnPools } from "../../../trainer-container/engine/graph/rewrites/own-pools";
 import { joinProductsAndSums, useOwnProducts } from "../../../trainer-container/engine/graph/rewrites/own-products";
 import { widenFactors } from "../../../trainer-container/engine/graph/rewrites/wide-factors";
 import type { NativeBackend } from "../../../trainer-container/engine/native/op";
-import { hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
+import { hasOwnOperations, hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 
@@ -371,6 +372,40 @@ suite("rewrites of graphs", () => {
         }),
       );
       expect(found).toEqual([3]);
+    });
+  });
+
+  describe("gradients of maximum pooling", () => {
+    /** Replaces them in a recorded function, checks that the bits stay the same, and returns the gradients' operations. */
+    function replace(shape: readonly number[], size: number | [number, number], relu: boolean): readonly string[] {
+      // Whole numbers, so that several elements of a window are equal.
+      const x = tf.round(tf.randomNormal(shape as [number, number, number, number], 0, 2, "float32", 5));
+      const pool = (each: tf.Tensor) =>
+        tf.maxPool((relu ? tf.relu(each) : each) as tf.Tensor4D, size, size, "valid") as tf.Tensor;
+      const dy = tf.randomNormal(pool(x).shape, 0, 1, "float32", 6);
+      const graph = record([x, dy], () => [tf.grad(pool)(x, dy)]);
+      const nodes = useOwnPools(graph.nodes, [...graph.placeholders, ...graph.outputs]);
+      // Numbers are compared: where TensorFlow has a zero, its sign depends on the number of channels.
+      const [before, after] = [graph, { ...graph, nodes }].map((each) => [...run(each, [x, dy])[0]!].map((v) => v + 0));
+      expect(after).toEqual(before);
+      const reads = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ node }) => node)));
+      for (const { node } of graph.outputs) reads.add(node);
+      return nodes.filter(({ op }, index) => /Grad$/.test(op) && reads.has(index)).map(({ op }) => op);
+    }
+
+    it.each([
+      ["images of one channel", [2, 4, 6, 1], 2],
+      ["of 8 channels", [2, 4, 4, 8], 2],
+      ["of 27 channels, in windows of 3 × 2", [3, 6, 4, 27], [3, 2] as [number, number]],
+      ["as large as the windows", [2, 5, 5, 3], 5],
+    ])("become operations of ours, with the gradient of ReLU in them: %s", (_, shape, size) => {
+      if (!hasOwnOperations(backend.binding)) return;
+      expect(replace(shape, size, false)).toEqual(["RingmasterMaxPoolGrad"]);
+      expect(replace(shape, size, true)).toEqual(["RingmasterMaxPoolGrad"]);
+    });
+
+    it("stay TensorFlow's if the windows do not cover the image", () => {
+      expect(replace([2, 5, 4, 8], 2, false)).toEqual(["_MklNativeMaxPoolGrad"]);
     });
   });
 });

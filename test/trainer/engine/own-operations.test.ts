@@ -176,6 +176,21 @@ suite("operations of ours", () => {
     expect(() => write(into.subarray(0, 5_000))).toThrow(/more elements than the memory/);
   });
 
+  it("refuse pooling whose windows do not cover the image", () => {
+    const { integers, flag } = attributesOf(backend.binding);
+    const attributes = [
+      ...["height", "width"].map((name) => ({ ...integers(name, []), value: 2 })),
+      flag("relu", false),
+    ];
+    const tensor = (...shape: readonly number[]) =>
+      operations.tensor(shape, new Float32Array(shape.reduce((product, side) => product * side, 1)));
+    const y = () => tensor(1, 2, 2, 1);
+    const pool = (...inputs: readonly number[]) => operations.run("RingmasterMaxPoolGrad", attributes, inputs);
+    expect(() => pool(tensor(1, 5, 4, 1), y(), y())).toThrow(/windows do not cover x/);
+    expect(() => pool(tensor(1, 4, 4, 1), y(), tensor(1, 2, 1, 1))).toThrow(/y or dy has another size/);
+    expect(() => pool(tensor(4, 4), y(), y())).toThrow(/x has not four axes/);
+  });
+
   it.each([
     ["a gradient that is not a number", Number.NaN, 1],
     ["an infinite gradient", Number.NEGATIVE_INFINITY, 1],

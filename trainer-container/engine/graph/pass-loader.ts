@@ -57,6 +57,7 @@ export class PassLoader {
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
         gpu: this.gpu,
         precision,
+        ownOperations: this.ownOperations,
         ownProducts: this.ownProducts,
         joinsProducts: joinsProducts && this.ownProducts,
         rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },

@@ -134,7 +134,8 @@ function unshaped(nodes: readonly GraphNode[], value: Value): Value {
   return before && before.join() === outputs?.[0]?.shape.join() ? unshaped(nodes, from) : value;
 }
 
-function readerCounts(nodes: readonly GraphNode[], fetched: readonly Value[]): ReadonlyMap<number, number> {
+/** Returns the number of readers of each node. */
+export function readerCounts(nodes: readonly GraphNode[], fetched: readonly Value[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { node } of [...fetched, ...nodes.flatMap(({ inputs }) => inputs)])
     counts.set(node, (counts.get(node) ?? 0) + 1);

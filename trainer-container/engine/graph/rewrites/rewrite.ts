@@ -3,6 +3,7 @@ import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
 import { batchMicroshards, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
+import { useOwnPools } from "./own-pools";
 import { joinProductsAndSums, useOwnProducts } from "./own-products";
 import { roundProducts } from "./precision";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
@@ -15,6 +16,8 @@ export interface RewriteOptions {
   readonly precision?: NarrowPrecision | undefined;
   /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
   readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
+  /** See `useOwnPools`. */
+  readonly ownOperations: boolean;
   /** See `useOwnProducts`; not with a narrow precision. */
   readonly ownProducts: boolean;
   /** See `joinProductsAndSums`. Default: no. */
@@ -30,9 +33,10 @@ export interface RewriteOptions {
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
-  { gpu, precision, batch, ownProducts, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
+  { gpu, precision, batch, ownOperations, ownProducts, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
 ): Rewritten {
-  const own = ownProducts && !precision ? useOwnProducts(nodes, fetched) : nodes;
+  const pooled = ownOperations ? useOwnPools(nodes, fetched) : nodes;
+  const own = ownProducts && !precision ? useOwnProducts(pooled, fetched) : pooled;
   const fused = gpu ? own : fuseElementwise(own, fetched);
   const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };

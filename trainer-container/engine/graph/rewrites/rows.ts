@@ -112,6 +112,7 @@ const rules: Readonly<Record<string, Rule>> = {
   Mean: outerAxes(1),
   PartitionedCall: elementwiseCall,
   Reshape: keepsRows(1),
+  RingmasterMaxPoolGrad: all,
   RingmasterDense: (inputs) => inputs.every(({ batched }, index) => batched === (index === 0)),
   RingmasterDenseGradient: (inputs) => inputs.every(({ batched }, index) => batched === (index !== 1)),
   Softmax: (inputs) => inputs[0]?.batched === true && inputs[0].shape.length > 1,
