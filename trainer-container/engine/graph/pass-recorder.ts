@@ -28,6 +28,8 @@ export interface Recorded {
   /** See `Traced.gradients`. */
   readonly gradients: readonly Value[];
   readonly metrics: readonly string[];
+  /** Whether its head has the same bits if the cuts' values are computed again; undefined: there is no head, or no cut. */
+  readonly sameWithCuts?: boolean | undefined;
 }
 
 /** See `PassInputs.vector`. */
@@ -54,9 +56,13 @@ export class PassRecorder {
     this.ownOperations = hasOwnOperations(backend.binding);
   }
 
-  /** Records a pass with the present weights. Call it within `tf.tidy`. */
-  record(staging: Staging): Recording<Recorded> {
-    return this.recordPass(staging, { isCut: this.cutsOf(staging.shape) });
+  /**
+   * Records a pass with the present weights. Call it within `tf.tidy`.
+   *
+   * @param shape that of the pass whose head is recorded
+   */
+  record(staging: Staging, shape: PassShape = staging.shape): Recording<Recorded> {
+    return this.recordPass(staging, { isCut: this.cutsOf(shape) });
   }
 
   /** Returns the head of a pass that is too large for the tape; undefined: the tape computes it as a whole. */
@@ -77,7 +83,7 @@ export class PassRecorder {
     const sample = head.head(sampleRows);
     try {
       const isCut = this.cutsOf(staging.shape);
-      const sampleNodes = withinScope(() => this.recordPass(sample).nodes);
+      const sampleNodes = withinScope(() => this.recordPass(sample, { isCut }).nodes);
       const samples = [
         { nodes: sampleNodes, rows: sampleRows },
         { nodes, rows: head.shape.rows },

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
+import { bytesOf } from "../../collective/frame";
 import type { BatchResult, EngineStep, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
@@ -37,6 +38,11 @@ export interface Pass {
 
 export type StepResult = ReturnType<EngineStep["finish"]>;
 
+/** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
+const maxSumMs = 30;
+/** A sum's gradients take at most this much memory at the same time. */
+const maxSumBytes = 256 * 1024 * 1024;
+
 /** Runs the passes of a session. */
 export class PassRunner {
   /** Shortest time of a microshard's gradients, without the recording. */
@@ -53,6 +59,12 @@ export class PassRunner {
     /** See `sharesMemory`. */
     private readonly sharing: boolean,
   ) {}
+
+  /** Returns the number of microshards whose sum may be one call. */
+  maxSum(parameterCount: number): number {
+    const byMemory = maxSumBytes / (parameterCount * Float32Array.BYTES_PER_ELEMENT);
+    return Math.max(1, Math.floor(Math.min(maxSumMs / this.gradientMs, byMemory)));
+  }
 
   /** Runs a pass on the values of its staging. @param into for gradients @param check gets the results before they are used */
   run(pass: Pass, into?: Float32Array, check?: (found: readonly TensorId[]) => void): readonly BatchResult[] {
@@ -73,6 +85,13 @@ export class PassRunner {
     } finally {
       this.operations.release();
     }
+  }
+
+  /** Whether a pass gives exactly this gradient. */
+  gives(pass: Pass, gradient: Float32Array): boolean {
+    const found = new Float32Array(gradient.length);
+    this.run(pass, found);
+    return Buffer.compare(bytesOf(found), bytesOf(gradient)) === 0;
   }
 
   /** Reads the results of a pass's microshards. */

@@ -14,6 +14,10 @@ export interface PassShape {
   readonly microshards: number;
 }
 
+/** Returns a name that only passes of the same shape have. */
+export const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
+  `${kind} of ${microshards} × ${rows} rows${weighted ? " with weights" : ""}`;
+
 /** The tensors of a pass that change from call to call, without the model's weights. */
 export interface PassInputs {
   /** `[microshards × rows, ...inputShape]`. */

@@ -2,7 +2,6 @@ import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { add } from "../../collective/add";
-import { bytesOf } from "../../collective/frame";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { canonicalAdditions } from "../../reduction/tree";
 import type {
@@ -27,16 +26,11 @@ import { GraphOptimizer } from "./optimizer";
 import { PassLoader } from "./pass-loader";
 import { PassRecorder, type Recorded } from "./pass-recorder";
 import { type Pass, PassRunner, type StepResult } from "./pass-runner";
-import type { PassShape } from "./passes";
+import { nameOf, type PassShape } from "./passes";
 import type { Recording } from "./recorder";
 import { requireEqual } from "./result-comparison";
 import { GraphSession } from "./session";
 import { Staging } from "./staging";
-
-/** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
-const maxSumMs = 30;
-/** A sum's gradients take at most this much memory at the same time. */
-const maxSumBytes = 256 * 1024 * 1024;
 
 /**
  * Computes a model's passes as TensorFlow graphs. Each is recorded from the layers' operations, once per shape of a batch.
@@ -110,9 +104,7 @@ export class GraphProgram {
 
   /** See `TrainableModel.maxSum`. */
   get maxSum(): number {
-    if (!this.sumsAreExact || this.rematerialises) return 1;
-    const byMemory = maxSumBytes / (this.layers.parameterCount * Float32Array.BYTES_PER_ELEMENT);
-    return Math.max(1, Math.floor(Math.min(maxSumMs / this.runner.gradientMs, byMemory)));
+    return this.sumsAreExact && !this.rematerialises ? this.runner.maxSum(this.layers.parameterCount) : 1;
   }
 
   beginSum(microshards: number): MicroshardSum {
@@ -215,10 +207,12 @@ export class GraphProgram {
     return this.recorded(staging, (recording) => {
       const { builder } = this.session;
       const { length } = builder.nodes;
+      const { sameWithCuts } = recording.result;
+      const cuts = sameWithCuts ? recording.cuts : [];
       const exact =
         recording.obstacle ??
         this.recorder.obstacleToRepeat(staging, recording) ??
-        this.loader.load(staging, recording);
+        this.loader.load(staging, recording, { cuts });
       const precision = kind === "gradients" ? this.precision : undefined;
       const isUsed = precision === undefined || recording.result.tensors !== undefined;
       const result = exact instanceof Error || !isUsed ? undefined : this.compare(exact, recording.result, into);
@@ -226,17 +220,19 @@ export class GraphProgram {
       if (precision) {
         if (exact instanceof Error) throw new ModelError(needsGraph(precision, exact.message), exact);
         builder.truncate(length); // only the rounded graph is used from now on
-        pass = this.loader.load(staging, recording, { precision });
+        pass = this.loader.load(staging, recording, { precision, cuts });
       }
       if (pass instanceof Error) {
         this.onExecution?.({ pass: kind, engine: "tape", reason: pass });
         return undefined;
       }
-      const { cuts } = recording;
-      const smaller = cuts.length === 0 ? undefined : this.rematerialised(pass, recording, length);
-      this.rematerialises ||= smaller !== undefined;
+      const { length: segments } = recording.cuts;
+      const needsCheck = segments > 0 && sameWithCuts === undefined;
+      const smaller = needsCheck ? this.rematerialised(pass, recording, length) : undefined;
+      const isCut = smaller !== undefined || cuts.length > 0;
+      this.rematerialises ||= isCut;
       const { length: operations } = recording.nodes;
-      const again = cuts.length === 0 ? {} : { rematerialised: smaller ? cuts.length : 0 };
+      const again = segments === 0 ? {} : { rematerialised: isCut ? segments : 0 };
       this.onExecution?.({ pass: kind, engine: "graph", operations, ...again, ms: performance.now() - startedAt });
       return { pass: smaller ?? pass, ...(pass === exact && result ? { result } : {}) };
     });
@@ -253,6 +249,15 @@ export class GraphProgram {
     if (!(smaller instanceof Error) && this.runner.digest(smaller, this.weights) === expected) return smaller;
     builder.restore(before, nodes);
     return undefined;
+  }
+
+  /** Whether the head of a pass has the same bits if values are computed again; undefined: it has no cuts. */
+  private isSameWithCuts(pass: Pass, recording: Recording<Recorded>, before: number): boolean | undefined {
+    if (recording.cuts.length === 0) return undefined;
+    const { precision, session } = this;
+    if (precision) session.builder.truncate(before);
+    const whole = precision ? this.loader.load(pass.staging, recording, { precision }) : pass;
+    return whole instanceof Error ? undefined : this.rematerialised(whole, recording, before) !== undefined;
   }
 
   /**
@@ -280,7 +285,7 @@ export class GraphProgram {
       const joined = precision ? [] : [{ batched: true, joinsProducts: true }];
       for (const options of [...joined, { batched: true }, { batched: false }]) {
         const loaded = this.loader.load(staging, recording, { precision, ...options });
-        if (!(loaded instanceof Error) && this.computes(loaded, into)) return loaded;
+        if (!(loaded instanceof Error) && this.runner.gives(loaded, into)) return loaded;
       }
       return undefined;
     });
@@ -288,13 +293,6 @@ export class GraphProgram {
     if (pass) this.passes.set(nameOf(staging.shape), pass);
     else staging.dispose(this.backend.binding);
     return results;
-  }
-
-  /** Whether a pass gives exactly this sum. */
-  private computes(pass: Pass, sum: Float32Array): boolean {
-    const found = new Float32Array(sum.length);
-    this.runner.run(pass, found);
-    return Buffer.compare(bytesOf(found), bytesOf(sum)) === 0;
   }
 
   /** Records a pass with the present weights; the recording is valid within `use`. */
@@ -313,12 +311,16 @@ export class GraphProgram {
     const { builder } = this.session;
     const { length } = builder.nodes;
     try {
-      const recording = this.recorder.record(head);
+      const recording = this.recorder.record(head, staging.shape);
       if (recording.obstacle ?? this.recorder.obstacleToRepeat(head, recording)) return undefined;
       const pass = this.loader.load(head, recording);
       if (pass instanceof Error) return undefined;
       this.compare(pass, recording.result);
-      return this.recorder.recordScaled(staging, head, recording);
+      const scaled = this.recorder.recordScaled(staging, head, recording);
+      if (scaled === undefined) return undefined;
+      // The whole pass with all values would need the memory that cuts save.
+      const sameWithCuts = this.isSameWithCuts(pass, recording, length);
+      return { ...scaled, result: { ...scaled.result, sameWithCuts } };
     } finally {
       builder.truncate(length);
       head.dispose(this.backend.binding);
@@ -345,6 +347,3 @@ export class GraphProgram {
     if (this.sum) releaseSum(this.sum);
   }
 }
-
-const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
-  `${kind} of ${microshards} × ${rows} rows${weighted ? " with weights" : ""}`;
