@@ -4,9 +4,9 @@ import type { LatencyReport } from "../../core/evaluation/shapes";
 import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
 import type { ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";
-import { withdrawal } from "../../core/registry/errors";
 import type { GateCheck, GateVerdict } from "../../core/registry/gates/verdict";
 import type { ModelVersion } from "../../core/registry/model";
+import { withdrawal } from "../../core/registry/withdrawal";
 import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
 

@@ -1,12 +1,12 @@
 import { isNamed } from "../../core/access/principals";
 import { decisionOn, mayDecide } from "../../core/registry/approvals";
-import { withdrawal } from "../../core/registry/errors";
 import { championOf, outdatedBy } from "../../core/registry/gates/evidence";
 import { isPending } from "../../core/registry/gates/external-check";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
 import { approvalRulesOf } from "../../core/registry/policy";
 import type { Registry } from "../../core/registry/registry";
 import { isUnderTest } from "../../core/registry/serving/traffic";
+import { withdrawal } from "../../core/registry/withdrawal";
 import type { RunRepository } from "../../core/runs/run-repository";
 import { isOpen } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";

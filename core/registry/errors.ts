@@ -1,8 +1,9 @@
 import { RingmasterError } from "../errors";
 import type { Decision, DecisionRefusal } from "./approvals";
 import type { GateVerdict } from "./gates/verdict";
-import type { Actor, ApprovalsWithdrawn, ModelVersion } from "./model";
+import type { Actor, ModelVersion } from "./model";
 import type { ApprovalRules } from "./policy";
+import { withdrawal } from "./withdrawal";
 
 type Named = Pick<ModelVersion, "model" | "version">;
 
@@ -67,19 +68,6 @@ export class NotApprovedError extends RingmasterError {
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
     );
   }
-}
-
-const withdrawnBecause: Readonly<Record<ApprovalsWithdrawn["after"], string>> = {
-  "rolled-back": "the version was rolled back",
-  "canary-ended": "the canary was ended",
-  "evaluated-again": "the gates evaluated the version again",
-};
-
-/** Describes whose approvals no longer count, and why: a sentence without its full stop. */
-export function withdrawal({ after, of = [], revision, by, reason }: ApprovalsWithdrawn): string {
-  const whose = of.length === 0 ? "earlier approvals" : `approval${of.length > 1 ? "s" : ""} of ${of.join(", ")}`;
-  const why = `${withdrawnBecause[after]} (revision ${revision}, by ${by})`;
-  return `${whose} withdrawn: ${why}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** Thrown when a person promotes a canary that is under test; the test decides. */

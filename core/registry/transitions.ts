@@ -12,13 +12,13 @@ import {
   NotApprovedError,
   NothingToRollBackError,
   RollbackRaceError,
-  withdrawal,
 } from "./errors";
 import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
 import { approvalRulesOf, expiryOf } from "./policy";
 import { isUnderTest } from "./serving/traffic";
+import { withdrawal } from "./withdrawal";
 
 /**
  * Number of former champions to which a rollback is possible. Each is in the list once; the present champion is not.

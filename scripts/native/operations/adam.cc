@@ -312,15 +312,21 @@ napi_value refuse(napi_env env, const char* why) {
   return nullptr;
 }
 
-/** `adam(held, constants, sum)`: the norm, or NaN if nothing was changed. */
-napi_value callAdam(napi_env env, napi_callback_info info) {
-  size_t count = 3;
-  napi_value given[3];
+/** Reads the arguments of a call; those that are missing become `undefined`. @return the first one; 0: it is no number */
+template <size_t kCount>
+int32_t numberAndRest(napi_env env, napi_callback_info info, napi_value (&given)[kCount]) {
+  size_t count = kCount;
   int32_t number = 0;
   napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
+  return napi_get_value_int32(env, given[0], &number) == napi_ok ? number : 0;
+}
+
+/** `adam(held, constants, sum)`: the norm, or NaN if nothing was changed. */
+napi_value callAdam(napi_env env, napi_callback_info info) {
+  napi_value given[3];
+  const int32_t number = numberAndRest(env, info, given);
   const std::lock_guard<std::mutex> lock(heldMutex);
-  if (count < 3 || napi_get_value_int32(env, given[0], &number) != napi_ok || held.count(number) == 0)
-    return refuse(env, "no tensors are held under this number");
+  if (held.count(number) == 0) return refuse(env, "no tensors are held under this number");
   const Inputs& inputs = *held[number];
   const int64_t weights = inputs.count() / 3;
   std::vector<Weight> all;
@@ -345,14 +351,10 @@ napi_value callAdam(napi_env env, napi_callback_info info) {
 
 /** `releaseHeld(held)`: twice is the same as once. */
 napi_value releaseHeld(napi_env env, napi_callback_info info) {
-  size_t count = 1;
   napi_value given[1];
-  int32_t number = 0;
-  napi_get_cb_info(env, info, &count, given, nullptr, nullptr);
-  if (count == 1 && napi_get_value_int32(env, given[0], &number) == napi_ok) {
-    const std::lock_guard<std::mutex> lock(heldMutex);
-    held.erase(number);
-  }
+  const int32_t number = numberAndRest(env, info, given);
+  const std::lock_guard<std::mutex> lock(heldMutex);
+  held.erase(number);
   return nullptr;
 }
 

@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs-core";
 import { canonicalAdditions } from "../../reduction/tree";
 import type { NativeBinding } from "../native-binding";
-import { attributesOf, type NativeBackend, type OpAttribute } from "./op";
+import { attributesOf, type NativeBackend } from "./op";
 import { Operations } from "./operations";
 
 /**
@@ -16,20 +16,14 @@ export function hasOwnOperations(binding: NativeBinding): boolean {
     const [weight, first, second, gradient, loss] = [vector(0.5), vector(0.5), vector(0.5), vector(0.5), vector(0.5)];
     const constants = vector(2, 0, 1, 0, 0, 1, 1, 0, 0);
     const inputs = [constants, loss, weight, first, second, gradient, operations.integers([])];
-    const [norm, skipped] = operations.read(operations.run("RingmasterAdam", adamAttributes(binding, 1, 1), inputs));
+    const attributes = ["N", "G"].map((name) => ({ ...attributesOf(binding).integers(name, []), value: 1 }));
+    const [norm, skipped] = operations.read(operations.run("RingmasterAdam", attributes, inputs));
     return norm === 1 && skipped === 0;
   } catch {
     return false; // another build of the binding
   } finally {
     operations.dispose();
   }
-}
-
-/** Returns the attributes of an execution of `RingmasterAdam`. */
-export function adamAttributes(binding: NativeBinding, weights: number, gradients: number): readonly OpAttribute[] {
-  const { integers } = attributesOf(binding);
-  const counts = { N: weights, G: gradients };
-  return Object.entries(counts).map(([name, value]) => ({ ...integers(name, []), value }));
 }
 
 /** Whether there are our products of matrices, too, which need a CPU with AVX-512. Tested on 0.5 × 0.5. */
