@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { formatDuration } from "../core/quantities";
+import { formatDuration, formatRate } from "../core/quantities";
 import { displayedStatus } from "../core/runs/run";
 import { phases } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
@@ -41,7 +41,7 @@ function drawTraining({ run, progress }: RunDetails, columns: number): readonly 
   const eta = progress.samplesPerSecond > 0 ? formatDuration((1000 * left * batch) / progress.samplesPerSecond) : "?";
   const width = Math.max(10, Math.min(40, columns - 50));
   return [
-    `  loss ${progress.loss?.toFixed(4) ?? "–"}   ${Math.round(progress.samplesPerSecond)} samples/s   epoch ${progress.epoch + 1}/${progress.epochs}   ETA ${eta}   generation ${progress.generation}   ${progress.backend}`,
+    `  loss ${progress.loss?.toFixed(4) ?? "–"}   ${formatRate(progress.samplesPerSecond)}   epoch ${progress.epoch}/${progress.epochs}   ETA ${eta}   generation ${progress.generation}   ${progress.backend}`,
     ...progress.workers.map((worker) => {
       const share = worker.step / Math.max(1, progress.totalSteps);
       const full = Math.min(width, Math.round(share * width));

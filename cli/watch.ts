@@ -2,7 +2,7 @@ import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
 import { summaryMetrics } from "../core/evaluation/metrics";
-import { formatCount, formatDuration } from "../core/quantities";
+import { formatCount, formatDuration, formatRate } from "../core/quantities";
 import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
@@ -156,7 +156,7 @@ function changeLog(): (details: RunDetails) => void {
       if (now > tenth) {
         tenth = now;
         say(
-          `  step ${progress.step}/${progress.totalSteps}, loss ${progress.loss?.toFixed(4) ?? "–"}, ${Math.round(progress.samplesPerSecond)} samples/s, ${formatCount(progress.worldSize, "worker")}`,
+          `  step ${progress.step}/${progress.totalSteps}, loss ${progress.loss?.toFixed(4) ?? "–"}, ${formatRate(progress.samplesPerSecond)}, ${formatCount(progress.worldSize, "worker")}`,
         );
       }
     }

@@ -36,3 +36,8 @@ export function ageMs(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,5})([mhdw])$/.exec(text) ?? [];
   return count === undefined || unit === undefined ? undefined : Number(count) * ageUnits[unit]!;
 }
+
+/** Formats a rate of training, e.g. `1319 samples/s`. */
+export function formatRate(samplesPerSecond: number): string {
+  return `${Math.round(samplesPerSecond)} samples/s`;
+}

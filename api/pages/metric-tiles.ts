@@ -1,6 +1,7 @@
 import { leadingMetrics } from "../../core/evaluation/metrics";
-import { formatDuration } from "../../core/quantities";
+import { formatDuration, formatRate } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
+import type { TrainingProgress } from "../../core/runs/progress";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
@@ -74,7 +75,7 @@ function effort({ details }: RunPage): readonly Markup[] {
   return [
     ...(step === undefined
       ? []
-      : [tile("steps", `${step}`, progress ? `of ${progress.totalSteps}` : `${training!.epochs} epochs`)]),
+      : [tile("steps", `${step}`, progress ? progressText(progress) : `${training!.epochs} epochs`)]),
     ...(usage === undefined || usage.workerSeconds === 0
       ? []
       : [
@@ -90,6 +91,9 @@ function effort({ details }: RunPage): readonly Markup[] {
     ...(lost === 0 ? [] : [tile("worker losses", String(lost), "")]),
   ];
 }
+
+const progressText = ({ totalSteps, samplesPerSecond }: TrainingProgress): string =>
+  `of ${totalSteps}${samplesPerSecond > 0 ? `; ${formatRate(samplesPerSecond)}` : ""}`;
 
 function stoppingTile({ metric, bestEpoch, value, stopped }: EarlyStoppingOutcome, epochs: number): Markup {
   const end = stopped ? `stopped at epoch ${epochs}` : `of ${epochs}`;

@@ -1,5 +1,5 @@
 import type { ImportanceReport } from "../../core/evaluation/shapes";
-import { formatDuration } from "../../core/quantities";
+import { formatDuration, formatRate } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
 import { stoppingText } from "../../core/runs/early-stopping";
 import { fineTuneText, sourceText } from "../../core/runs/fine-tune";
@@ -154,7 +154,8 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   );
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
-  line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}`);
+  const rate = shown.progress === undefined ? "" : `, ${formatRate(shown.progress.samplesPerSecond)}`;
+  line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}${rate}`);
   line("weights", shown.weightsSha256);
   if (shown.earlyStopping) line("early stop", stoppingText(shown.earlyStopping, shown.earlyStopping.epoch));
   const reusedFrom = shown.reused.find(({ step }) => step === "LaunchTraining")?.reusedFrom;

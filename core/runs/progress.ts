@@ -10,7 +10,9 @@ export const progressSchema = z.object({
   generation: count,
   worldSize: count,
   loss: z.number().nullable(),
-  samplesPerSecond: z.number(),
+  samplesPerSecond: z.number().meta({
+    description: "Samples of finished steps per second of wall-clock time, validations included: over the last 30 s.",
+  }),
   backend: z.enum(["native", "wasm"]),
   workers: z
     .array(

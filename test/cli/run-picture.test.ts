@@ -52,7 +52,7 @@ describe("the picture of a run", () => {
       "  · Register",
       "  · Gate",
       // 50 steps of 128 samples at 640 samples a second: 10 s.
-      "  loss 0.2500   640 samples/s   epoch 2/4   ETA 10.0 s   generation 2   wasm",
+      "  loss 0.2500   640 samples/s   epoch 1/4   ETA 10.0 s   generation 2   wasm",
       `  rank 0 ${"█".repeat(20)}${"░".repeat(20)} 50/100  pid 42  training`,
     ]);
   });

@@ -10,7 +10,7 @@ import { namedScore } from "../loop/score";
 import { isWhole } from "../loop/sharded-replica";
 import type { TrainingEvents } from "../loop/training";
 import type { GpuSampler } from "../telemetry/gpu-sampler";
-import { Pace, WorkerRoster } from "../telemetry/progress";
+import { Rate, WorkerRoster } from "../telemetry/progress";
 import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
 import type { Telemetry } from "../telemetry/telemetry";
 import type { Warn } from "./load-module";
@@ -38,7 +38,7 @@ export type Reporter = ReturnType<typeof createReporter>;
 export function createReporter(options: ReporterOptions) {
   const { plan, telemetry, logger, now, leaves } = options;
   const roster = new WorkerRoster();
-  const pace = new Pace();
+  const rate = new Rate();
   let generation: Generation | undefined;
   let progress: (() => TrainingProgress) | undefined;
   let step = 0;
@@ -56,6 +56,7 @@ export function createReporter(options: ReporterOptions) {
       cpuMicroseconds: user + system,
       rssBytes: process.memoryUsage.rss(),
       finishedSteps: step,
+      samplesPerSecond: rate.samplesPerSecond,
       dataWaitMs: leaves.dataWaitMs(),
       communicationMs: earlierWaitMs + (generation?.traffic.waitMs ?? 0),
     };
@@ -65,7 +66,7 @@ export function createReporter(options: ReporterOptions) {
   const sample = () => {
     if (step === before.finishedSteps) return; // the step identifies a point: a second one would replace the first
     const after = read();
-    for (const [name, value] of Object.entries(systemMetrics(before, after, plan.batchSize))) {
+    for (const [name, value] of Object.entries(systemMetrics(before, after))) {
       telemetry.own(`${prefix}/${name}`, step, value);
     }
     before = after;
@@ -85,7 +86,7 @@ export function createReporter(options: ReporterOptions) {
     generation: current.number,
     worldSize: current.worldSize,
     loss,
-    samplesPerSecond: pace.stepsPerSecond * plan.batchSize,
+    samplesPerSecond: rate.samplesPerSecond,
     backend: options.backend,
     workers: roster.at(step),
   });
@@ -100,8 +101,7 @@ export function createReporter(options: ReporterOptions) {
       generation = started;
       progress = progressOf(started);
       step = finishedSteps;
-      pace.interrupt();
-      pace.mark(now(), step);
+      rate.start(now());
       roster.begin(started, finishedSteps);
       telemetry.lead(started.rank === 0);
       const { source, behind } = stateSource(started.members.map((member) => member.finishedSteps));
@@ -122,7 +122,7 @@ export function createReporter(options: ReporterOptions) {
     stepFinished(outcome) {
       step = outcome.step;
       loss = outcome.score.loss;
-      pace.mark(now(), step);
+      rate.add(now(), plan.batchSize);
       for (const [name, value] of Object.entries(outcome.score.metrics))
         if (Number.isFinite(value)) knownMetrics.add(name);
       if (lost !== undefined && generation !== undefined) {
@@ -153,8 +153,13 @@ export function createReporter(options: ReporterOptions) {
           "empty: avoid a division by 0 or the log of 0 in it, e.g. by a small number that is added to the divisor";
         options.warn("METRIC_NOT_FINITE", message);
       }
-      pace.interrupt(); // the time of a validation does not count for the pace of steps
-      logger.log("info", "epoch finished", { epoch: epoch + 1, step: at, ...namedScore("train", train), ...scores });
+      logger.log("info", "epoch finished", {
+        epoch: epoch + 1,
+        step: at,
+        samplesPerSecond: Math.round(rate.samplesPerSecond),
+        ...namedScore("train", train),
+        ...scores,
+      });
     },
   };
 

@@ -41,31 +41,44 @@ export class WorkerRoster {
   }
 }
 
-/** Measures steps per second over the last few seconds. */
-export class Pace {
-  private readonly marks: { readonly at: number; readonly step: number }[] = [];
-  /** Value from before the last pause, until there are two marks after it. */
-  private before = 0;
+/** Width of the window of a rate. It spans some epochs of a short training, so that their validations are spread evenly. */
+const rateWindowMs = 30_000;
 
-  constructor(private readonly windowMs: number = 5_000) {}
+interface Mark {
+  readonly at: number;
+  /** Samples of all steps that this process finished up to then. */
+  readonly samples: number;
+}
 
-  mark(at: number, step: number): void {
-    const newest = this.marks.at(-1);
-    if (newest !== undefined && step < newest.step) this.marks.length = 0; // returned to a checkpoint
-    this.marks.push({ at, step });
-    while (this.marks.length > 2 && at - this.marks[1]!.at >= this.windowMs) this.marks.shift();
+/**
+ * The rate of a training: samples of finished steps per second of wall-clock time, over the last 30 s, or since the first
+ * step of this process. Validation, checkpoints and pauses between generations are part of the time. The first step is
+ * not: it also compiles and allocates.
+ */
+export class Rate {
+  private readonly marks: Mark[] = [];
+  private startedAt: number | undefined;
+  private newest: Mark | undefined;
+
+  /** Records that steps begin. Only the first call matters: the time between generations counts. */
+  start(at: number): void {
+    this.startedAt ??= at;
   }
 
-  /** Excludes the time before a pause (validation, a generation's end). */
-  interrupt(): void {
-    this.before = this.stepsPerSecond;
-    this.marks.length = 0;
-  }
-
-  get stepsPerSecond(): number {
-    const first = this.marks[0];
+  /** Records a finished step of `samples`. */
+  add(at: number, samples: number): void {
+    const newest = { at, samples: (this.newest?.samples ?? 0) + samples };
+    this.newest = newest;
     const last = this.marks.at(-1);
-    if (first === undefined || last === undefined || last.at <= first.at) return this.before;
-    return ((last.step - first.step) * 1000) / (last.at - first.at);
+    if (last === undefined || at - last.at >= rateWindowMs / 300) this.marks.push(newest);
+    while (this.marks.length > 1 && at - this.marks[1]!.at >= rateWindowMs) this.marks.shift();
+  }
+
+  get samplesPerSecond(): number {
+    const { newest } = this;
+    if (newest === undefined) return 0;
+    const [first = newest] = this.marks;
+    const from = newest.at > first.at ? first : { at: this.startedAt ?? newest.at, samples: 0 };
+    return ((newest.samples - from.samples) * 1000) / Math.max(1, newest.at - from.at);
   }
 }

@@ -1,3 +1,4 @@
+import type { TrainingProgress } from "../../../core/runs/progress";
 import type { RecoveryRecord } from "../../../core/runs/shapes";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { createReporter, type ReporterOptions } from "../../../trainer-container/host/report";
@@ -163,4 +164,115 @@ it("warns once of a metric without a finite value in any step of an epoch", () =
       expect.stringMatching(/^the metric 'never' of .* no finite value .*epoch 1, .*division by 0/),
     ],
   ]);
+});
+
+describe("the rate", () => {
+  /** Reports of a worker whose clock the test sets: `[ms, samples/s]` of each report, and what else shows the rate. */
+  function timedWorker(finishedSteps: number) {
+    const batchSize = 32;
+    let [ms, step] = [0, finishedSteps];
+    let read: (() => TrainingProgress) | undefined;
+    const [points, logged]: [Map<string, number>, unknown[]] = [new Map(), []];
+    const { events, close } = createReporter({
+      plan: { batchSize, totalSteps: 10_000, epochs: 10, sampler: { stepsPerEpoch: 1_000 } },
+      workerIndex: 1,
+      backend: "wasm",
+      telemetry: {
+        ...noTelemetry,
+        own: (name: string, _step: number, value: number) => void points.set(name, value),
+        progress: (current: () => TrainingProgress) => {
+          read = current;
+        },
+      },
+      logger: { log: (_level: string, _message: string, fields: object) => void logged.push(fields) },
+      clock: { now: () => ms },
+      now: () => ms,
+      leaves: { dataWaitMs: () => 0 },
+    } as unknown as ReporterOptions);
+    const begin = (number: number, worldSize: number) =>
+      events.generationStarted(
+        {
+          ...{ number, rank: 0, worldSize, traffic: { waitMs: 0 } },
+          members: Array.from({ length: worldSize }, (_, rank) => ({
+            memberId: `m${rank}`,
+            rank,
+            finishedSteps: step,
+          })),
+        } as unknown as Parameters<Events["generationStarted"]>[0],
+        step,
+      );
+    const train = (steps: number, msOf: (step: number) => number) => {
+      for (let i = 0; i < steps; i += 1) {
+        ms += msOf(step);
+        step += 1;
+        const outcome = { step, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
+        events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
+      }
+    };
+    return {
+      ...{ begin, train, close, batchSize, logged, points },
+      pause: (pauseMs: number) => {
+        ms += pauseMs;
+      },
+      validate: (pauseMs: number) => {
+        ms += pauseMs;
+        events.epochFinished(0, step, { loss: 1, weight: 1, metrics: {} }, { loss: 1, weight: 1, metrics: {} });
+      },
+      shown: () => read!().samplesPerSecond,
+      now: () => ms,
+      lose: () => events.generationLost(new GenerationLostError(1, 1, "lost"), step),
+      rewind: (to: number) => {
+        step = to;
+      },
+    };
+  }
+  const within5Percent = (rate: number, expected: number) => expect(Math.abs(rate / expected - 1)).toBeLessThan(0.05);
+
+  it.each([
+    ["even steps", 0, 1, () => 20, 0],
+    ["uneven steps", 0, 1, (step: number) => [1, 2, 60, 3, 34][step % 5]!, 0],
+    ["short epochs with a validation as long as their steps", 0, 1, () => 20, 400],
+    ["several workers", 0, 4, () => 20, 100],
+    ["a resumed run", 5_000, 2, () => 20, 100],
+  ])("is rows by wall clock: %s", (_case, finishedSteps, workers, msOf, validationMs) => {
+    const worker = timedWorker(finishedSteps);
+    worker.begin(1, workers);
+    worker.train(1, () => 900); // compiles
+    const from = worker.now();
+    for (let epoch = 1; epoch <= 100; epoch += 1) {
+      worker.train(20, msOf);
+      const seconds = (worker.now() - from) / 1_000;
+      // A window may hold one validation more or less than its share: 0.4 of 30 s.
+      if (epoch > 12 || validationMs === 0) within5Percent(worker.shown(), (epoch * 20 * worker.batchSize) / seconds);
+      if (validationMs > 0) worker.validate(validationMs);
+    }
+  });
+
+  it("forgets what is older than 30 s, and counts a pause between generations", () => {
+    const worker = timedWorker(0);
+    worker.begin(1, 2);
+    worker.train(3_000, () => 10);
+    within5Percent(worker.shown(), 3_200);
+    worker.train(3_000, () => 20);
+    within5Percent(worker.shown(), 1_600);
+    worker.lose();
+    worker.pause(10_000);
+    worker.rewind(5_900);
+    worker.begin(2, 1);
+    worker.train(1_000, () => 20);
+    within5Percent(worker.shown(), (1_000 * worker.batchSize) / 30);
+  });
+
+  it("is one number in the progress, the metric and the log", () => {
+    const worker = timedWorker(0);
+    worker.begin(1, 1);
+    worker.train(1, () => 500);
+    expect(worker.shown()).toBe(64); // 32 samples in 0.5 s: the first step counts until there is another
+    worker.train(100, () => 40);
+    worker.validate(200);
+    worker.close();
+    expect(worker.shown()).toBe(800);
+    expect(worker.points.get("system/worker-1/samples-per-second")).toBe(800);
+    expect(worker.logged).toContainEqual(expect.objectContaining({ epoch: 1, samplesPerSecond: 800 }));
+  });
 });

@@ -3,7 +3,7 @@ import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { PointBuffer } from "../../../trainer-container/telemetry/point-buffer";
-import { Pace, WorkerRoster } from "../../../trainer-container/telemetry/progress";
+import { WorkerRoster } from "../../../trainer-container/telemetry/progress";
 import { systemMetrics } from "../../../trainer-container/telemetry/system-metrics";
 import { createTelemetry } from "../../../trainer-container/telemetry/telemetry";
 
@@ -210,38 +210,27 @@ describe("WorkerRoster", () => {
   });
 });
 
-describe("Pace", () => {
-  it("is steps a second over the window", () => {
-    const pace = new Pace(1_000);
-    expect(pace.stepsPerSecond).toBe(0);
-    for (let i = 0; i <= 20; i += 1) pace.mark(i * 100, i <= 10 ? i : 10 + (i - 10) * 2); // 10, then 20 steps a second
-    expect(pace.stepsPerSecond).toBe(20);
-  });
-
-  it("begins again after a pause and after a step back", () => {
-    const pace = new Pace(10_000);
-    pace.mark(0, 10);
-    pace.interrupt();
-    pace.mark(5_000, 20);
-    pace.mark(6_000, 25);
-    expect(pace.stepsPerSecond).toBe(5);
-    pace.mark(7_000, 3);
-    expect(pace.stepsPerSecond).toBe(0);
-  });
-});
-
 describe("systemMetrics", () => {
   it("reads shares of the time between two readings", () => {
-    const before = { at: 0, cpuMicroseconds: 0, rssBytes: 1, finishedSteps: 10, dataWaitMs: 0, communicationMs: 100 };
+    const before = {
+      at: 0,
+      cpuMicroseconds: 0,
+      rssBytes: 1,
+      finishedSteps: 10,
+      samplesPerSecond: 0,
+      dataWaitMs: 0,
+      communicationMs: 100,
+    };
     const after = {
       at: 2_000,
       cpuMicroseconds: 3e6,
       rssBytes: 5,
       finishedSteps: 30,
+      samplesPerSecond: 640,
       dataWaitMs: 500,
       communicationMs: 300,
     };
-    expect(systemMetrics(before, after, 64)).toEqual({
+    expect(systemMetrics(before, after)).toEqual({
       cpu: 1.5,
       rss: 5,
       "samples-per-second": 640,
