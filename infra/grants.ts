@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { Aws, Stack } from "aws-cdk-lib";
-import { PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
+import { type IRole, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import {
   arnsOf,
   bucketKeyActions,
@@ -33,7 +33,7 @@ export function readFunctionPermissions(bundles: string): FunctionPermissions {
  *
  * @param bucketKeyArn the key of the data bucket. A role that may use the bucket may use its key.
  */
-export function grant(role: Role, permissions: readonly Permission[], prefix: string, bucketKeyArn?: string): void {
+export function grant(role: IRole, permissions: readonly Permission[], prefix: string, bucketKeyArn?: string): void {
   for (const statement of statementsOf(Stack.of(role), permissions, prefix, bucketKeyArn))
     role.addToPrincipalPolicy(statement);
 }

@@ -11,8 +11,8 @@ export type External = FunctionDefinition["externals"][number];
 
 interface LayerContent {
   readonly packages: readonly string[];
-  /** The native packages for Lambda's platform. npm installs them only on a machine of that platform. */
-  readonly native: readonly string[];
+  /** The native packages for Lambda's platform, with their binaries. npm installs them only on that platform. */
+  readonly native: Readonly<Record<string, readonly string[]>>;
   /** Whether to omit the packages' dependencies. */
   readonly alone?: true;
   readonly wanted: (file: string) => boolean;
@@ -22,7 +22,7 @@ interface LayerContent {
 const contents: Readonly<Record<External, LayerContent>> = {
   duckdb: {
     packages: ["@duckdb/node-api", "@duckdb/node-bindings"],
-    native: ["@duckdb/node-bindings-linux-x64"],
+    native: { "@duckdb/node-bindings-linux-x64": ["duckdb.node", "libduckdb.so"] },
     wanted: (file) => !/\.(map|d\.ts|md)$/.test(file),
   },
   tfjs: {
@@ -32,7 +32,7 @@ const contents: Readonly<Record<External, LayerContent>> = {
       "@tensorflow/tfjs-backend-cpu",
       "@tensorflow/tfjs-backend-wasm",
     ],
-    native: [],
+    native: {},
     // The packages contain each build for each kind of loader. Node loads these files.
     wanted: (file) =>
       !file.includes("/@tensorflow/") || /\/package\.json$|\/dist\/[^/]*\.node\.js$|\/dist\/[^/]*\.wasm$/.test(file),
@@ -40,7 +40,7 @@ const contents: Readonly<Record<External, LayerContent>> = {
   onnx: {
     // Its other dependencies belong to its other builds, and would make the layer ten times as large.
     packages: ["onnxruntime-web", "onnxruntime-common"],
-    native: [],
+    native: {},
     alone: true,
     wanted: (file) =>
       file.includes("/onnxruntime-common/")
@@ -51,11 +51,13 @@ const contents: Readonly<Record<External, LayerContent>> = {
   },
 };
 
-/** Creates a layer with packages and their dependencies, copied from this machine's `node_modules`. */
+/**
+ * Creates a layer with packages and their dependencies, copied from this machine's `node_modules`. The stack has an error
+ * if these have no binary for Lambda's platform.
+ */
 export function packageLayer(scope: Construct, external: External, nodeModules: string): LayerVersion {
   const { packages, native, alone, wanted } = contents[external];
-  const missing = native.filter((name) => !fs.existsSync(path.join(nodeModules, name)));
-  const present = [...packages, ...native.filter((name) => !missing.includes(name))];
+  const present = [...packages, ...Object.keys(native).filter((name) => fs.existsSync(path.join(nodeModules, name)))];
   const layer = new LayerVersion(scope, `Layer-${external}`, {
     description: `Node packages of ${external}`,
     compatibleRuntimes: [functionRuntime],
@@ -67,26 +69,54 @@ export function packageLayer(scope: Construct, external: External, nodeModules: 
       }
     }),
   });
-  if (missing.length > 0) {
-    Annotations.of(layer).addWarningV2(
-      "ringmaster:native-packages",
-      `The layer lacks ${missing.join(", ")}, which npm installs on linux-x64 only; functions that use it would fail on AWS. Before you deploy from this machine, run: npm install --no-save --force --os=linux --cpu=x64 ${missing.join(" ")}`,
+  const versions = Object.assign(
+    {},
+    ...packages.map((name) => manifestOf(name, nodeModules)?.optionalDependencies),
+  ) as Readonly<Record<string, string>>;
+  const problems = Object.entries(native).flatMap(([name, files]) => {
+    const found = manifestOf(name, nodeModules)?.version;
+    const other = files.find((file) => !isLinuxX64(path.join(nodeModules, name, file)));
+    if (found === undefined) return [[name, "is not installed: npm installs it on linux-x64 only"]];
+    if (found !== versions[name]) return [[name, `has version ${found}, but must have ${versions[name]}`]];
+    return other === undefined ? [] : [[name, `has no ${other} for linux-x64`]];
+  });
+  if (problems.length > 0) {
+    const install = problems.map(([name]) => `${name}@${versions[name!]}`).join(" ");
+    Annotations.of(layer).addError(
+      `The functions that use ${external} would fail on AWS: ${problems.map((one) => one.join(" ")).join("; ")}. Run: npm install --no-save --force --os=linux --cpu=x64 ${install}`,
     );
   }
   return layer;
+}
+
+/** Reports whether a file is a 64-bit ELF binary for x86-64. */
+function isLinuxX64(file: string): boolean {
+  if (!fs.existsSync(file)) return false;
+  const header = Buffer.alloc(20);
+  const descriptor = fs.openSync(file, "r");
+  fs.readSync(descriptor, header);
+  fs.closeSync(descriptor);
+  return header.toString("latin1", 0, 5) === "\x7fELF\x02" && header.readUInt16LE(18) === 62;
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+function manifestOf(name: string, nodeModules: string): Manifest | undefined {
+  const file = path.join(nodeModules, name, "package.json");
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, "utf8")) as Manifest) : undefined;
 }
 
 /** Returns the packages and all their installed dependencies, direct and indirect. */
 function closure(names: readonly string[], nodeModules: string): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (name: string) => {
-    const manifest = path.join(nodeModules, name, "package.json");
-    if (found.has(name) || name.startsWith("@types/") || !fs.existsSync(manifest)) return;
+    const manifest = name.startsWith("@types/") || found.has(name) ? undefined : manifestOf(name, nodeModules);
+    if (!manifest) return;
     found.add(name);
-    const { dependencies = {} } = JSON.parse(fs.readFileSync(manifest, "utf8")) as {
-      readonly dependencies?: Readonly<Record<string, string>>;
-    };
-    for (const dependency of Object.keys(dependencies)) visit(dependency);
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) visit(dependency);
   };
   for (const name of names) visit(name);
   return found;

@@ -1,11 +1,12 @@
 import fs from "node:fs";
-import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import { RemovalPolicy } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { resourceNames } from "../../platform/trainer-job";
+import { grant } from "../grants";
 
 export interface TrainingStateMachineProps {
   readonly prefix: string;
@@ -49,21 +50,15 @@ export class TrainingStateMachine extends StateMachine {
     // `fromString` grants nothing to the role.
     const resources = [...named].map((each) => each.functionArn);
     this.addToRolePolicy(new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources }));
-    // A distributed Map starts child executions of this machine. The ARNs are built from the name, because the machine
-    // depends on its role's policy.
-    const { partition, region, account } = Stack.of(this);
-    const states = `arn:${partition}:states:${region}:${account}`;
-    this.addToRolePolicy(
-      new PolicyStatement({
-        actions: ["states:StartExecution"],
-        resources: [`${states}:stateMachine:${stateMachine}`],
-      }),
-    );
-    this.addToRolePolicy(
-      new PolicyStatement({
-        actions: ["states:DescribeExecution", "states:StopExecution"],
-        resources: [`${states}:execution:${stateMachine}/*`],
-      }),
+    // A distributed Map starts child executions of this machine (Step Functions developer guide, "IAM policies for using
+    // Distributed Map states"). The ARNs are built from the name, because the machine depends on its role's policy.
+    grant(
+      this.role,
+      [
+        { resource: "state-machine", actions: ["states:StartExecution"] },
+        { resource: "executions", actions: ["states:DescribeExecution", "states:StopExecution"] },
+      ],
+      prefix,
     );
   }
 }

@@ -2,6 +2,7 @@ import { Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { type EventPattern, Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
@@ -34,6 +35,7 @@ export class TriggersStack extends Stack {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
+    const deadLetterConfig = { arn: deadLetterQueue.queueArn };
     const targetOf = (name: FunctionName, what: string): IFunction => {
       const target = functions.get(name);
       if (!target) throw new Error(`platform/rules.ts: ${what} targets no function: ${name}`);
@@ -46,9 +48,22 @@ export class TriggersStack extends Stack {
         ruleName: `${prefix}-${definition.name}`,
         description: definition.description,
         ...sourceOf(definition, world),
-        targets: [new LambdaFunction(target, { deadLetterQueue, maxEventAge: Duration.hours(24), retryAttempts: 185 })],
+        targets: [{ bind: (rule) => ({ ...functionTarget(target).bind(rule), deadLetterConfig }) }],
       });
     }
+    // CDK would add a statement for each rule, and SQS accepts 20 statements with 10 conditions.
+    deadLetterQueue.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal("events.amazonaws.com")],
+        actions: ["sqs:SendMessage"],
+        resources: [deadLetterQueue.queueArn],
+        conditions: {
+          ArnLike: {
+            "aws:SourceArn": this.formatArn({ service: "events", resource: "rule", resourceName: `${prefix}-*` }),
+          },
+        },
+      }),
+    );
     new TeamTopics(this, "Topics", { prefix, teams: config.teams });
     const schedules = new RetrainingSchedules(this, "Retraining", {
       prefix,
@@ -75,6 +90,10 @@ export class TriggersStack extends Stack {
     });
   }
 }
+
+/** EventBridge's maximum: 185 attempts in 24 hours. */
+const functionTarget = (target: IFunction) =>
+  new LambdaFunction(target, { maxEventAge: Duration.hours(24), retryAttempts: 185 });
 
 function sourceOf({ name, pattern, schedule }: RuleDefinition, world: World) {
   if (schedule !== undefined) return { schedule: Schedule.expression(schedule) };

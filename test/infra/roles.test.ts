@@ -57,7 +57,7 @@ const withoutResources = new Set([
  * resources.
  */
 const machineArn = arnsOf("state-machine", world)[0]!;
-const childExecutions = `${machineArn.replace(":stateMachine:", ":execution:")}/*`;
+const childExecutions = `${machineArn.replace(":stateMachine:", ":execution:")}:*`;
 const machineTelemetry = [
   "logs:CreateLogDelivery *",
   "logs:DeleteLogDelivery *",

@@ -4,6 +4,7 @@ import { parsePattern } from "../../local/events/pattern-rules";
 import { localWorld } from "../../local/settings";
 import { parseDriftAlarmName } from "../../platform/retraining";
 import { rules } from "../../platform/rules";
+import { textOf } from "./policies";
 import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 let platform: Synthesized;
@@ -98,6 +99,24 @@ describe("notifications", () => {
     const statements = policies.flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
     expect(statements.map(({ Effect }) => Effect)).toEqual(["Deny"]);
   });
+});
+
+it("one statement lets the platform's rules, and no others, send undelivered events to the queue", () => {
+  const sends = Object.values(triggers.findResources("AWS::SQS::QueuePolicy"))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as { Effect: string; Condition: object }[])
+    .filter(({ Effect }) => Effect === "Allow");
+  expect(sends).toEqual([
+    expect.objectContaining({
+      Action: "sqs:SendMessage",
+      Principal: { Service: "events.amazonaws.com" },
+      Condition: { ArnLike: { "aws:SourceArn": expect.anything() } },
+    }),
+  ]);
+  expect(textOf(Object.values(Object.values(sends[0]!.Condition)[0]!)[0])).toBe(
+    "arn:<AWS::Partition>:events:<AWS::Region>:<AWS::AccountId>:rule/ringmaster-*",
+  );
+  const names = Object.values(triggers.findResources("AWS::Events::Rule")).map(({ Properties }) => Properties.Name);
+  for (const name of names) expect(name).toMatch(/^ringmaster-/);
 });
 
 describe("the schedules of rules", () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { configurations } from "../infra/configurations";
+import { evaluated, resourcesOf } from "../infra/evaluated";
 import { resources, type Synthesized, synthesizePlatform, withoutAssets } from "../infra/synthesized";
 
 /** A Python with parliament, a linter of IAM policies with AWS's lists of actions, resources and conditions. */
@@ -27,67 +28,19 @@ const exceptions: readonly { readonly issue: string; readonly at: RegExp; readon
   },
 ];
 
-const world: Readonly<Record<string, string>> = {
-  "AWS::Partition": "aws",
-  "AWS::Region": "us-east-1",
-  "AWS::AccountId": "111122223333",
-  "AWS::URLSuffix": "amazonaws.com",
-};
-
-/** Returns a template's value with CloudFormation's functions evaluated. A resource of the template has a sample ARN. */
-function evaluated(value: unknown, types: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => evaluated(item, types));
-  if (typeof value !== "object" || value === null) return value;
-  const [key, inner] = Object.entries(value)[0] ?? [];
-  if (key === "Ref") return world[inner as string] ?? sampleOf(types.get(inner as string), inner as string);
-  if (key === "Fn::GetAtt") {
-    const [id = ""] = inner as readonly string[];
-    return sampleOf(types.get(id), id);
-  }
-  if (key === "Fn::Join") {
-    const [separator, parts] = inner as readonly [string, readonly unknown[]];
-    return parts.map((part) => String(evaluated(part, types))).join(separator);
-  }
-  // Another stack's function.
-  if (key === "Fn::ImportValue" || key === "Fn::GetStackOutput")
-    return "arn:aws:lambda:us-east-1:111122223333:function:imported";
-  if (key?.startsWith("Fn::")) throw new Error(`a policy contains ${key}, which this test does not evaluate`);
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, evaluated(one, types)]));
-}
-
-const services: Readonly<Record<string, (id: string) => string>> = {
-  // The id of its default security group.
-  "AWS::EC2::VPC": () => "sg-0123456789abcdef0",
-  "AWS::S3::Bucket": (id) => `arn:aws:s3:::${id.toLowerCase()}`,
-  "AWS::SQS::Queue": (id) => `arn:aws:sqs:us-east-1:111122223333:${id}`,
-  "AWS::SNS::Topic": (id) => `arn:aws:sns:us-east-1:111122223333:${id}`,
-  "AWS::Lambda::Function": (id) => `arn:aws:lambda:us-east-1:111122223333:function:${id}`,
-  "AWS::Logs::LogGroup": (id) => `arn:aws:logs:us-east-1:111122223333:log-group:${id}:*`,
-  "AWS::KMS::Key": () => "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-0000-0000-0000-000000000000",
-  "AWS::IAM::Role": (id) => `arn:aws:iam::111122223333:role/${id}`,
-  "AWS::StepFunctions::StateMachine": (id) => `arn:aws:states:us-east-1:111122223333:stateMachine:${id}`,
-};
-
-function sampleOf(type: string | undefined, id: string): string {
-  const make = services[type ?? ""];
-  if (!make) throw new Error(`a policy refers to ${id} of the type ${type}, for which this test has no sample ARN`);
-  return make(id);
-}
-
 /** Returns all policies of identities in the platform, by stack and logical id. */
 function policiesOf(platform: Synthesized): Readonly<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const name of Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[]) {
     const template = platform.template(name);
-    const all = template.toJSON()["Resources"] as Readonly<Record<string, { readonly Type: string }>>;
-    const types = new Map(Object.entries(all).map(([id, { Type }]) => [id, Type]));
+    const all = resourcesOf(template);
     for (const type of ["AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"]) {
       for (const [id, { Properties }] of Object.entries(template.findResources(type)))
-        found[`${name}/${id}`] = evaluated(Properties["PolicyDocument"], types);
+        found[`${name}/${id}`] = evaluated(Properties["PolicyDocument"], all);
     }
     for (const { Properties } of resources(template, "AWS::IAM::Role")) {
       for (const inline of (Properties["Policies"] ?? []) as readonly { PolicyName: string; PolicyDocument: object }[])
-        found[`${name}/${inline.PolicyName}`] = evaluated(inline.PolicyDocument, types);
+        found[`${name}/${inline.PolicyName}`] = evaluated(inline.PolicyDocument, all);
     }
   }
   return found;
