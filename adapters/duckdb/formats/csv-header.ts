@@ -1,20 +1,20 @@
 const delimiters = [",", ";", "\t", "|"] as const;
 
-/** Name of a first column whose header is empty, as pandas and R write the column of their row names. */
-const rowNames = "column_1";
-
 /**
  * Parses names and delimiter of a CSV file from its header alone. Nothing is guessed from a sample of the rows, so a
  * malformed row is an error in that row and never changes how other rows are read. Fields may be quoted with `"` (RFC
- * 4180). A first column without a name is called `column_1`.
+ * 4180). First columns without a name, as pandas and R write row names, are called `column_1`, `column_2` and so on. Empty
+ * names at the end are omitted: DuckDB reads rows with further fields only if these are empty.
  */
 export function parseCsvHeader(line: string): { readonly delimiter: string; readonly names: readonly string[] } {
   const readings = delimiters.map((delimiter) => ({ delimiter, names: splitFields(line, delimiter) }));
   const { delimiter, names } = readings.reduce((best, reading) =>
     reading.names.length > best.names.length ? reading : best,
   );
-  const [first, ...others] = names;
-  return { delimiter, names: first === "" && others.length > 0 ? [rowNames, ...others] : names };
+  const first = names.findIndex((name) => name !== "");
+  if (first < 0) return { delimiter, names };
+  const named = names.map((name, index) => (index < first ? `column_${index + 1}` : name));
+  return { delimiter, names: named.slice(0, named.findLastIndex((name) => name !== "") + 1) };
 }
 
 /** Splits a line into its fields. */

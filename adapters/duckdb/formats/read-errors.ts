@@ -58,7 +58,7 @@ function problemOf(message: string): Problem {
   const value = /Original Line: ?([\s\S]*?)\n(?:\n|Expected|Invalid|Value)/.exec(message)?.[1]?.trim().slice(0, 200);
   const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
   const rule = counts
-    ? `must have ${counts[1]} values, as the header has, not ${counts[2]}`
+    ? `must have ${counts[1]} values, as the header has names, not ${counts[2]}${Number(counts[2]) > Number(counts[1]) ? "; name the column in the header, or remove its values" : ""}`
     : (text.slice(1).find((part) => /^(Invalid|Value|Maximum)/.test(part)) ??
       text.slice(2).find((part) => part !== "") ??
       message);

@@ -39,16 +39,33 @@ function assertNames(file: string, names: readonly string[]): void {
 export async function openCsv(session: DuckDbSession, file: string): Promise<TableFile> {
   await assertText(session, file, true);
   const { delimiter, names } = parseCsvHeader(await readFirstLine(file));
-  assertNames(file, names);
-  const declared = names.map((column) => `${quoteText(column)}: 'VARCHAR'`).join(", ");
+  const named = names.filter((name) => name !== "");
+  assertNames(file, named.length > 0 ? named : names);
+  // No column is named " 2", because names neither begin nor end with a space.
+  const declared = names.map((name, index) => `${quoteText(name === "" ? ` ${index + 1}` : name)}: 'VARCHAR'`);
+  const read = (files: readonly string[]): string =>
+    `read_csv(${listOf(files)}, columns = {${declared.join(", ")}}, delim = ${quoteText(delimiter)}, quote = '"', escape = '"', ` +
+    "header = true, auto_detect = false)";
+  for (const [index, name] of names.entries())
+    if (name === "") await assertEmpty(session, file, read([file]), index + 1);
   return {
     file,
-    types: new Map(names.map((column) => [column, "VARCHAR"])),
+    types: new Map(named.map((column) => [column, "VARCHAR"])),
     form: JSON.stringify([delimiter, names]),
-    read: (files) =>
-      `read_csv(${listOf(files)}, columns = {${declared}}, delim = ${quoteText(delimiter)}, quote = '"', escape = '"', ` +
-      "header = true, auto_detect = false)",
+    read,
   };
+}
+
+/** Refuses a column without a name that has a value. @throws InvalidInputError */
+async function assertEmpty(session: DuckDbSession, file: string, table: string, number: number): Promise<void> {
+  const column = quoteName(` ${number}`);
+  const [found] = await session.rows(
+    `SELECT " row", left(${column}, 80) AS value FROM (SELECT row_number() OVER () AS " row", ${column} FROM ${table})
+     WHERE trim(${column}) <> '' LIMIT 1`,
+  );
+  if (found === undefined) return;
+  const rule = `must name each column, and the name of column ${number} is empty, although row ${Number(found[" row"])} has ${JSON.stringify(found["value"])} in it; name it or remove the column`;
+  throw new InvalidInputError(`${file} cannot be read`, [{ path: "columns", rule }]);
 }
 
 /** The maximum number of digits of a decimal of Parquet: of wider ones, DuckDB 1.5 reads some as other numbers. */

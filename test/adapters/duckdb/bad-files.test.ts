@@ -51,13 +51,13 @@ it.each<[string, string, Content, RegExp]>([
     "a row with more values",
     "more.csv",
     `${csv}1,2,3\n`,
-    /line 42: .*"1,2,3".* must have 2 values, as the header has, not 3/,
+    /line 42: .*"1,2,3".* must have 2 values, as the header has names, not 3/,
   ],
   [
     "a row with fewer values",
     "fewer.csv",
     `${csv}7\n`,
-    /line 42: .*"7".* must have 2 values, as the header has, not 1/,
+    /line 42: .*"7".* must have 2 values, as the header has names, not 1/,
   ],
   [
     "lines that end differently",
@@ -81,7 +81,7 @@ it.each<[string, string, Content, RegExp]>([
     "an empty name in its header",
     "unnamed.csv",
     `a,,y\n1,2,3\n`,
-    /columns must name each column, and the name of column 2 of 3 is empty/,
+    /columns must name each column, and the name of column 2 is empty, although row 1 has "2" in it; name it/,
   ],
   ["one name twice", "twice.csv", "a,y,a\n1,0,2\n", /columns must name each column once, and has "a" twice/],
   [

@@ -355,9 +355,13 @@ columns:
     [
       "more values than the header",
       "x,y\n1,0\n2,1,7\n",
-      { line: 3, value: "2,1,7", rule: "must have 2 values, as the header has, not 3" },
+      {
+        line: 3,
+        value: "2,1,7",
+        rule: "must have 2 values, as the header has names, not 3; name the column in the header, or remove its values",
+      },
     ],
-    ["fewer", "x,y\n1,0\n2\n", { line: 3, value: "2", rule: "must have 2 values, as the header has, not 1" }],
+    ["fewer", "x,y\n1,0\n2\n", { line: 3, value: "2", rule: "must have 2 values, as the header has names, not 1" }],
     ["a quote that never ends", 'x,y\n1,0\n"2,1\n', { line: 3, rule: expect.stringContaining("unterminated quote") }],
   ])("says which line of a CSV file has %s", async (_case, content, problem) => {
     const error = await snapshotOf(write("bad.csv", content), toy).catch((thrown: unknown) => thrown);

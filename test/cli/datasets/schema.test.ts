@@ -219,6 +219,36 @@ describe("ringmaster datasets schema", () => {
     );
   });
 
+  it.each<readonly [string, string, (i: number) => string]>([
+    ["an empty last name", "a,y,", (i) => `${i % 7},${i % 2},`],
+    ["two of them, of which rows lack one", "a,y,,", (i) => `${i % 7},${i % 2},`],
+    ["rows that lack the last value", 'a,y,""', (i) => `${i % 7},${i % 2}`],
+    ["an empty name between others", "a;;y", (i) => `${i % 7};;${i % 2}`],
+  ])("omits a column without a name and a value: %s", async (_case, header, row) => {
+    const file = write("unnamed.csv", [header, ...Array.from({ length: 40 }, (_, i) => row(i))].join("\n"));
+    const { columns, rows } = await accepted(file, await suggest(file, "y"));
+    expect([columns.map(({ name }) => name), rows]).toEqual([["a", "y"], 40]);
+  });
+
+  it.each([
+    [
+      "last",
+      "a,y,",
+      "7,1,x",
+      /line 42: .*"7,1,x", but must have 2 values, as the header has names, not 3; name the column/,
+    ],
+    [
+      "other",
+      "a,,y",
+      "7,x,1",
+      /the name of column 2 is empty, although row 41 has "x" in it; name it or remove the column/,
+    ],
+  ])("refuses a value in the %s column without a name", async (_case, header, row, reason) => {
+    const rows = Array.from({ length: 40 }, (_, i) => (header.endsWith(",") ? `${i},${i % 2},` : `${i},,${i % 2}`));
+    const file = write("named.csv", [header, ...rows, row].join("\n"));
+    await expect(suggest(file, "y")).rejects.toThrow(reason);
+  });
+
   it("suggests no schema for a file without rows", async () => {
     const file = write("header.csv", "a,y\n");
     await expect(suggest(file, "y")).rejects.toThrow(/header.csv must have rows/);

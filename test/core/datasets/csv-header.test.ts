@@ -11,7 +11,10 @@ describe("parseCsvHeader", () => {
     [" a , b ", ",", ["a", "b"]],
     [",a,b", ",", ["column_1", "a", "b"]],
     ['"";a', ";", ["column_1", "a"]],
+    [",,a", ",", ["column_1", "column_2", "a"]],
     ["a,,b", ",", ["a", "", "b"]],
+    ['a,b, ,""', ",", ["a", "b"]],
+    [",,", ",", ["", "", ""]],
     ["", ",", [""]],
   ])("reads %j", (line, delimiter, names) => {
     expect(parseCsvHeader(line)).toEqual({ delimiter, names });
