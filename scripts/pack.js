@@ -132,7 +132,7 @@ function emitTypes(outDirectory) {
       tsc,
       "--ignoreConfig",
       ...options.split(" "),
-      ...["--strict", "--skipLibCheck", "--types", "", "--rootDir", root, "--outDir", outDirectory],
+      ...["--strict", "--skipLibCheck", "--types", "node", "--rootDir", root, "--outDir", outDirectory],
       path.join(root, `${typesEntry}.ts`),
     ],
     { cwd: root, stdio: ["ignore", process.stderr, "inherit"] },
