@@ -20,14 +20,8 @@ const files = [
   "test/lambdas/events-any-order.test.ts",
   "test/adapters/duckdb/bad-files.test.ts",
   "test/adapters/reclamation/interleavings.test.ts",
-  "test/bench/gpu-check.test.ts",
   "test/e2e/cli.test.ts",
-  "test/e2e/newcomer.test.ts",
-  "test/peers/cfn-lint.test.ts",
-  "test/peers/image.test.ts",
-  "test/peers/moto.test.ts",
   "test/trainer/loop/native-worlds.test.ts",
-  "test/trainer/process/memory.test.ts",
 ];
 for (const [name, value] of Object.entries(sizes)) console.log(`${name}=${value}`);
 const { status } = spawnSync(

@@ -3,7 +3,9 @@
  * Adds a label to the 3,000,000 flights of the npm package `vega-datasets` (US domestic flights, January to June 2001; the Bureau of
  * Transportation Statistics' on-time records):
  *
- *     node examples/flights/prepare.js [flights.parquet]
+ *     node examples/flights/prepare.js [flights.parquet] [rows]
+ *
+ * With `rows`, a sample of so many flights, the same each time.
  *
  * `late`: more than 15 minutes behind time, the Bureau's own definition of delayed. `haul`: short, medium or long, to look at the metrics by.
  */
@@ -12,6 +14,11 @@ const path = require("node:path");
 const { DuckDBInstance } = require("@duckdb/node-api");
 
 const output = path.resolve(process.argv[2] ?? ".ringmaster/examples/flights.parquet");
+const wanted = Number(process.argv[3] ?? Number.POSITIVE_INFINITY);
+if (!(wanted >= 1)) {
+  process.stderr.write(`rows is ${JSON.stringify(process.argv[3])}, but must be a number from 1 on\n`);
+  process.exit(2);
+}
 
 async function main() {
   // The package exports its code alone, so its data is found by where packages lie.
@@ -27,7 +34,7 @@ async function main() {
   await connection.run(
     `COPY (SELECT date, origin, destination, distance, delay, delay > 15 AS late,
                   CASE WHEN distance < 500 THEN 'short' WHEN distance < 1500 THEN 'medium' ELSE 'long' END AS haul
-           FROM read_parquet(${quoted(source)}))
+           FROM read_parquet(${quoted(source)})${Number.isFinite(wanted) ? ` USING SAMPLE reservoir(${wanted} ROWS) REPEATABLE (1)` : ""})
      TO ${quoted(`${output}.tmp`)} (FORMAT parquet, COMPRESSION zstd)`,
   );
   const counted = await connection.runAndReadAll(

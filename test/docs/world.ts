@@ -168,8 +168,11 @@ export class World {
     program("report", [
       `for i in $(seq 300); do id=$(ringmaster --json datasets inbox | ${field(report)}); [ -n "$id" ] && echo $id && exit; sleep 0.2; done`,
     ]);
+    program("window_of", [
+      `for i in $(seq 300); do ringmaster monitors report "$1" >/dev/null 2>&1 && exit; sleep 0.2; done; exit 1`,
+    ]);
     program("epoch", [`ringmaster --json models route digits user-1 | ${field("d.epoch")}`]);
-    writeFileSync(join(this.programs, "files.js"), filesProgram);
+    for (const [name, text] of Object.entries(nodePrograms)) writeFileSync(join(this.programs, `${name}.js`), text);
   }
 
   private writeFiles(): void {
@@ -218,8 +221,10 @@ export class World {
   }
 }
 
-/** Writes the digits in the forms that pages name. */
-const filesProgram = `const { writeFileSync } = require("node:fs");
+/** Node programs that write the files that pages name. */
+const nodePrograms = {
+  /** Writes the digits in several formats. */
+  files: `const { writeFileSync } = require("node:fs");
 const { DuckDBInstance } = require("@duckdb/node-api");
 DuckDBInstance.create(":memory:").then(async (instance) => {
   const connection = await instance.connect();
@@ -230,7 +235,58 @@ DuckDBInstance.create(":memory:").then(async (instance) => {
   await connection.run("COPY (SELECT image FROM 'digits.parquet' LIMIT 3) TO 'rows.parquet'");
   writeFileSync("rows.json", JSON.stringify(rows.map(({ image }) => ({ image: image.map(Number) }))));
 });
-`;
+`,
+  /** Writes a folder of Parquet files, and a database with the table \`orders\`. */
+  tables: `const { mkdirSync } = require("node:fs");
+const { DuckDBInstance } = require("@duckdb/node-api");
+mkdirSync("data", { recursive: true });
+DuckDBInstance.create(":memory:").then(async (instance) => {
+  const connection = await instance.connect();
+  for (const file of [1, 2])
+    await connection.run("COPY (SELECT range % 7 AS x, range % 2 = 0 AS y FROM range(40)) TO 'data/" + file + ".parquet'");
+  await connection.run("ATTACH IF NOT EXISTS 'shop.duckdb' AS shop");
+  await connection.run("CREATE OR REPLACE TABLE shop.orders AS SELECT range AS id, range % 5 AS items, range % 2 = 0 AS returned FROM range(40)");
+  connection.closeSync();
+  instance.closeSync();
+});
+`,
+  /** Writes images in class folders, and the members of a tar shard. */
+  samples: `const { mkdirSync, writeFileSync } = require("node:fs");
+const { PNG } = require("pngjs");
+mkdirSync("members");
+for (const [value, label] of ["cat", "dog"].entries()) {
+  mkdirSync("photos/" + label, { recursive: true });
+  for (let i = 0; i < 20; i++) {
+    const image = new PNG({ width: 8, height: 8 });
+    image.data.fill(100 * value + i);
+    writeFileSync("photos/" + label + "/" + i + ".png", PNG.sync.write(image));
+    writeFileSync("members/" + label + i + ".png", PNG.sync.write(image));
+    writeFileSync("members/" + label + i + ".cls", label);
+  }
+}
+`,
+  /** Writes the object of a key from a file. */
+  put: `const { readFileSync } = require("node:fs");
+const { S3Client, PutObjectCommand } = require("@aws-sdk/client-s3");
+const [file, Key] = process.argv.slice(2);
+new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket: "ringmaster-data", Key, Body: readFileSync(file) }));
+`,
+  /** Writes what a program that serves \`digits\` logs. */
+  served: `const { writeFileSync } = require("node:fs");
+const { DuckDBInstance } = require("@duckdb/node-api");
+DuckDBInstance.create(":memory:").then(async (instance) => {
+  const connection = await instance.connect();
+  await connection.run("COPY (SELECT image, digit AS prediction FROM 'digits.parquet') TO 'served.parquet'");
+  const rows = (await connection.runAndReadAll("SELECT image, digit FROM 'digits.parquet'")).getRowObjectsJson();
+  for (const [file, from] of [["served", 0], ["later", 150]]) {
+    const lines = rows.slice(from, from + 150).map(({ image, digit }, i) => ({
+      unit: file + i, at: new Date().toISOString(), row: { image: image.map(Number) }, prediction: digit,
+    }));
+    writeFileSync(file + ".jsonl", lines.map((line) => JSON.stringify(line) + "\\n").join(""));
+  }
+});
+`,
+};
 
 const trainProgram = `import mlflow
 mlflow.set_experiment("by hand")

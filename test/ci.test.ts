@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(__dirname, "..");
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly scripts: Readonly<Record<"test" | "test:rest" | "verify", string>>;
+};
+const omitted = /--testPathIgnorePatterns \/node_modules\/ ([^&]+) &&/.exec(scripts.test)![1]!.split(" ");
+const testFiles = readdirSync(__dirname, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => `test/${file}`);
+
+/** A test that nothing runs goes wrong unnoticed. */
+describe("the continuous integration", () => {
+  it("runs what `npm test` omits by `npm run test:rest`", () => {
+    expect(scripts["test:rest"].split(" jest ")[1]!.split(" ")).toEqual(omitted);
+  });
+
+  it("runs both, and the quickstart", () => {
+    const ci = readFileSync(join(root, ".ci/run"), "utf8");
+    for (const name of ["verify", "test:rest", "quickstart"]) expect(ci).toMatch(new RegExp(`^npm run ${name}$`, "m"));
+    expect(scripts.verify).toMatch(/&& npm test$/);
+  });
+
+  it.each(omitted)("names a file by %s", (pattern) => {
+    expect(testFiles.filter((file) => file.startsWith(pattern))).toHaveLength(1);
+  });
+
+  it.each(["newcomer", "spine", "study", "restore", "retraining", "reproduce", "teams", "policy"])(
+    "has the user's journey %s in verify, which also packs",
+    (journey) => {
+      const file = `test/e2e/${journey}.test.ts`;
+      expect(testFiles).toContain(file);
+      expect(omitted.filter((pattern) => file.startsWith(pattern))).toEqual([]);
+    },
+  );
+});
