@@ -75,7 +75,6 @@ const exceptions = [
   ["test/lock.test.ts", /^parcel$/, "the name of a package"],
   ["core", /^mostFrequent/, "the most frequent element or value, no limit"],
   ["test/trainer/engine", /^moments?$/i, "mean and variance, as TensorFlow.js names them"],
-  ["bench/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["bench/checkpoint", /^moments?$/i, "Adam's first and second moment"],
   ["bench/train/torch_models.py", /^he$/i, "the initializer of He et al. (2015)"],
   ["docs/algorithms.md", /^moments?$/i, "Adam's first and second moment"],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { integerBelow, oneOf, type Random } from "../../test/support/random";
 import type { Crew } from "./crew";
 import type { Disturbance, Trial } from "./disturbance";
-import { integerBelow, oneOf, type Random } from "./random";
 import type { Worker } from "./worker";
 
 /** Log messages at which a worker has just sealed, connected, begun, stored or ended something. */

@@ -1,5 +1,5 @@
+import type { Random } from "../../test/support/random";
 import type { Crew } from "./crew";
-import type { Random } from "./random";
 import type { Relay } from "./relay";
 import type { Job } from "./task";
 import type { Life } from "./time-point";

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { seededRandom } from "../../test/support/random";
 import { findTorch, type PeerPython } from "../support/peer-python";
-import { seededRandom } from "./random";
 
 export interface PeerSummary {
   readonly torch: string;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { integerBelow, oneOf, someOf } from "../../test/support/random";
 import { faultsInARow } from "./chaos";
 import type { Crew } from "./crew";
 import type { Disturbance, Trial } from "./disturbance";
-import { integerBelow, oneOf, someOf } from "./random";
 import type { Job } from "./task";
 import { totalSteps } from "./task";
 import { anyTimePoint, reached, type TimePoint, timePointOfTraining, timePointText } from "./time-point";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../../test/support/random";
 import type { Crew } from "./crew";
-import type { Random } from "./random";
 
 /** Durations of the parts of an undisturbed run, in milliseconds. */
 export interface Life {

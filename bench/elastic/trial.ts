@@ -1,8 +1,8 @@
 import { objectKeys } from "../../core/object-keys";
 import type { TrainingResult } from "../../core/runs/training-task";
+import { seededRandom } from "../../test/support/random";
 import type { TrainerCloud } from "../../test/trainer/process/cloud";
 import { Crew } from "./crew";
-import { seededRandom } from "./random";
 import { Relay } from "./relay";
 import type { Scenario } from "./scenarios";
 import { type Job, storeJob, totalSteps } from "./task";

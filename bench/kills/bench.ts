@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom } from "../elastic/random";
+import { seededRandom } from "../../test/support/random";
 import { parseOptions } from "../support/arguments";
 import { builtBundles } from "../support/bundles";
 import { median } from "../support/median";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { integerBelow, oneOf, type Random, someOf } from "../elastic/random";
+import { integerBelow, oneOf, type Random, someOf } from "../../test/support/random";
 import { type Entry, judge, type Load, type Operation, RefusedError } from "./operation";
 import type { KillableStack } from "./stack";
 

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { seededRandom } from "../elastic/random";
+import { seededRandom } from "../../test/support/random";
 import { parseOptions } from "../support/arguments";
 import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { seededRandom } from "../elastic/random";
+import { seededRandom } from "../../test/support/random";
 import { parseOptions } from "../support/arguments";
 import { LineProcess } from "../support/line-process";
 import { startReport } from "../support/report";

@@ -5,7 +5,7 @@ import type { Operation } from "../../test/core/registry/check/operation";
 import { drawOperations, preparedOperations } from "../../test/core/registry/check/operations";
 import { perform } from "../../test/core/registry/check/perform";
 import { instantViolations } from "../../test/core/registry/check/replay";
-import { integerBelow, type Random } from "../elastic/random";
+import { integerBelow, type Random } from "../../test/support/random";
 import type { Clients } from "./clients";
 import type { Answer } from "./protocol";
 import type { ConnectedRegistry } from "./registry";

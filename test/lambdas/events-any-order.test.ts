@@ -1,6 +1,6 @@
-import { seededRandom } from "../../bench/elastic/random";
 import type { ModelEvent } from "../../core/registry/outbox";
 import { startEmbedded } from "../support/embedded";
+import { seededRandom } from "../support/random";
 import { dump } from "./events-any-order/dump";
 import { createWorld, type Delivery, type World } from "./events-any-order/world";
 

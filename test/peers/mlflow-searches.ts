@@ -1,4 +1,4 @@
-import { integerBelow, oneOf, seededRandom } from "../../bench/elastic/random";
+import { integerBelow, oneOf, seededRandom } from "../support/random";
 
 export interface Search {
   readonly what: "runs" | "experiments" | "models" | "versions";

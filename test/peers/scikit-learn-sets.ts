@@ -1,6 +1,6 @@
-import { integerBelow as below, oneOf, type Random } from "../../bench/elastic/random";
 import type { ZeroDivision } from "../../core/evaluation/classification";
 import type { Predictions } from "../../core/evaluation/metrics";
+import { integerBelow as below, oneOf, type Random } from "../support/random";
 
 /** Mostly some tens of rows, sometimes very few. */
 const size = (random: Random): number => (random() < 0.2 ? 1 + below(random, 4) : 5 + below(random, 120));

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { seededRandom } from "../../bench/elastic/random";
 import {
   type Averages,
   accuracy,
@@ -12,6 +11,7 @@ import {
 import { metricsOf, predictedClasses, regressionMetrics } from "../../core/evaluation/metrics";
 import { rateDifference } from "../../core/evaluation/slices/judge";
 import { metricStatistic } from "../../core/evaluation/slices/statistics";
+import { seededRandom } from "../support/random";
 import {
   type ClassSet,
   classSet,

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { oneOf, type Random, seededRandom } from "../../bench/elastic/random";
 import { type Hyperparameters, hyperparametersSchema } from "../../core/runs/hyperparameters";
 import { simdGround } from "../../trainer-container/kernels/updates";
 import { planTraining } from "../../trainer-container/loop/plan";
 import { createOptimizer } from "../../trainer-container/optimizer/create-optimizer";
 import { learningRateAt } from "../../trainer-container/optimizer/learning-rate";
+import { oneOf, type Random, seededRandom } from "../support/random";
 import { taskOf } from "../trainer/loop/in-process";
 
 interface Trained {

@@ -7,7 +7,7 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { integerBelow } from "../../elastic/random";
+import { integerBelow } from "../../../test/support/random";
 import type { Load, Operation } from "../operation";
 
 const TableName = "Kills";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { integerBelow } from "../../elastic/random";
+import { integerBelow } from "../../../test/support/random";
 import type { Api } from "../api";
 import type { Load, Operation } from "../operation";
 

@@ -10,7 +10,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { integerBelow } from "../../elastic/random";
+import { integerBelow } from "../../../test/support/random";
 import type { Load, Operation } from "../operation";
 
 const Bucket = "kills";

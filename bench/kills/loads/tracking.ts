@@ -1,4 +1,4 @@
-import { integerBelow } from "../../elastic/random";
+import { integerBelow } from "../../../test/support/random";
 import type { Api } from "../api";
 import type { Load, Operation } from "../operation";
 

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../../bench/elastic/random";
+import { seededRandom } from "../../support/random";
 import { drawOperations, preparedOperations, testedOperations } from "./check/operations";
 import { playRound } from "./check/round";
 

@@ -1,11 +1,11 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
 import { Table } from "../../../adapters/dynamodb/table";
-import { oneOf, seededRandom } from "../../../bench/elastic/random";
 import { RingmasterError } from "../../../core/errors";
 import { setAlias } from "../../../core/registry/labels";
 import { restoreModel } from "../../../core/registry/lifecycle";
 import type { HistoryEntry, Model, ModelVersion } from "../../../core/registry/model";
 import { createRegistry, type ModelSnapshot } from "../../../core/registry/registry";
+import { oneOf, seededRandom } from "../../support/random";
 import { Aftermath } from "./check/aftermath";
 import { MemoryTable, type Turn } from "./check/table";
 

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
-import { seededRandom } from "../../../bench/elastic/random";
 import { losePower, unavailable } from "../../../bench/power-loss/rounds";
+import { seededRandom } from "../../support/random";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const root = resolve(__dirname, "../../..");

@@ -1,4 +1,3 @@
-import { seededRandom } from "../../../../bench/elastic/random";
 import { metricsOf, type Predictions, selectRows } from "../../../../core/evaluation/metrics";
 import type { SliceEvidence } from "../../../../core/evaluation/shapes";
 import {
@@ -9,6 +8,7 @@ import {
   worstSlice,
 } from "../../../../core/evaluation/slices/judge";
 import { metricStatistic } from "../../../../core/evaluation/slices/statistics";
+import { seededRandom } from "../../../support/random";
 
 type Row = readonly [slice: string, label: number, output: number];
 

@@ -1,6 +1,6 @@
-import { mixtureTest, simulate } from "../../../../bench/sequential/simulate";
 import { confidenceHalfWidth, judgeCanary } from "../../../../core/registry/serving/sequential-test";
 import type { SequentialPlan } from "../../../../core/registry/serving/shapes";
+import { mixtureTest, simulate } from "../../../support/canary-simulation";
 
 const plan: SequentialPlan = {
   metric: "conversion",
