@@ -93,6 +93,12 @@ export function parseJobFile(
   readPlan?: (file: string) => string,
 ): JobFile {
   const settings = overrides.map(parseOverride);
+  for (const [index, { path }] of settings.entries()) {
+    const earlier = settings.slice(0, index).find((one) => isPrefix(one.path, path) || isPrefix(path, one.path));
+    if (!earlier) continue;
+    const rule = `must not set what another --set sets: ${earlier.path.join(".")}`;
+    throw badOverride(overrides[index]!, rule);
+  }
   const { value } = parseYamlInput(fileName, text, jobFileSchema, (document) => {
     for (const { path, value } of settings) set(document, path, value);
     const file = document.getIn(["features", "view"]);
@@ -114,6 +120,10 @@ function parseOverride(text: string): { readonly path: readonly string[]; readon
   } catch (cause) {
     throw badOverride(text, "must have a YAML value after the =", cause);
   }
+}
+
+function isPrefix(path: readonly string[], of: readonly string[]): boolean {
+  return path.every((part, index) => part === of[index]);
 }
 
 /** Creates sections that the file omits. A plain value on the path is an error of its own. */

@@ -16,11 +16,6 @@ export function numberOrText(text: string): number | string {
   return text.trim() !== "" && Number.isFinite(value) ? value : text;
 }
 
-/** Adds a value to those of an option that may be repeated. */
-export function collect(value: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, value];
-}
-
 /** Creates the error for an option's value that breaks a rule. */
 export function invalidOption(path: string, value: string | undefined, rule: string): InvalidInputError {
   return new InvalidInputError("the options are not valid", [

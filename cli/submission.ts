@@ -11,7 +11,6 @@ import type { Command } from "./command";
 import { pushDataSource } from "./datasets/data-source";
 import { type DataSource, type JobFile, parseJobFile } from "./job-file";
 import { expandSettings } from "./job-grid";
-import { collect } from "./option-values";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 
@@ -30,11 +29,9 @@ export interface PreparedJob {
 
 export function withJobOptions(command: Command): Command {
   return command
-    .option(
+    .repeatable(
       "--set <path=value>",
-      "override a value of the job file (repeatable); several values, as in seed=1..5, give several runs",
-      collect,
-      [],
+      "override a value of the job file; several values, as in seed=1..5, give several runs",
     )
     .option("--no-diff", "do not record uncommitted code changes");
 }

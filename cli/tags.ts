@@ -1,9 +1,9 @@
-import { InvalidInputError } from "../core/errors";
+import { InvalidInputError, type Problem } from "../core/errors";
 
 /**
  * Parses `key=value` pairs; the value is everything after the first `=`.
  *
- * @throws InvalidInputError with every invalid pair
+ * @throws InvalidInputError with every invalid pair and every repeated key
  */
 export function tagsOf(given: readonly string[]): Record<string, string>;
 /** `key=` removes a tag. */
@@ -15,14 +15,13 @@ export function tagsOf(
   given: readonly string[],
   options?: { readonly emptyRemoves: true },
 ): Record<string, string | null> {
-  const wrong = given.filter((one) => one.indexOf("=") < 1);
-  if (wrong.length > 0) {
-    const rule = "must be KEY=VALUE";
-    throw new InvalidInputError(
-      "the arguments are not valid",
-      wrong.map((value) => ({ path: "key=value", value, rule })),
-    );
-  }
+  const keys = given.map((one) => one.slice(0, Math.max(0, one.indexOf("="))));
+  const problems = given.flatMap((value, index): readonly Problem[] => {
+    const problem = { path: "key=value", value };
+    if (keys[index] === "") return [{ ...problem, rule: "must be KEY=VALUE" }];
+    return keys.indexOf(keys[index]!) < index ? [{ ...problem, rule: "must be the only value of its key" }] : [];
+  });
+  if (problems.length > 0) throw new InvalidInputError("the arguments are not valid", problems);
   return Object.fromEntries(
     given.map((one) => {
       const at = one.indexOf("=");

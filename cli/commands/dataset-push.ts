@@ -10,7 +10,6 @@ import { queryTarget } from "../datasets/query";
 import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
-import { collect } from "../option-values";
 import { printJson, shownText } from "../output";
 import { printContractReport } from "./data-contracts";
 
@@ -25,12 +24,7 @@ export function addPushCommands(datasets: Command): void {
   datasets
     .command("push <name-or-source> [sources...]")
     .description("create a dataset version from files; the same content gives the same version")
-    .option(
-      "--file <source>",
-      "file, folder, glob or URL, if the argument is the dataset's name; repeatable",
-      collect,
-      [],
-    )
+    .repeatable("--file <source>", "file, folder, glob or URL, if the argument is the dataset's name")
     .option(
       "--from <database>",
       "database of --sql: postgres://USER@HOST/DB, mysql://USER@HOST/DB, FILE.duckdb, FILE.sqlite, athena://DATABASE",
@@ -38,11 +32,9 @@ export function addPushCommands(datasets: Command): void {
     .option("--sql <query>", "SELECT whose rows become the version; give it an ORDER BY")
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")
     .option("--label <column>", "column to predict; infers the schema file if there is none")
-    .option(
-      "--missing <tokens>",
-      "texts that mean a missing value, separated by commas; for the inferred schema",
-      tokensOf,
-    )
+    .repeatable("--missing <tokens>", "texts that mean a missing value, separated by commas; for the inferred schema", {
+      commas: true,
+    })
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32 or 32x32x3", parseSize)
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
@@ -74,7 +66,7 @@ export function addPushCommands(datasets: Command): void {
     .description("print a suggested schema for files, as YAML")
     .option("--label <column>", "column to predict; images and texts have one")
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32", parseSize)
-    .option("--missing <tokens>", "texts that mean a missing value, separated by commas", tokensOf)
+    .repeatable("--missing <tokens>", "texts that mean a missing value, separated by commas", { commas: true })
     .action(async (sources: readonly string[], options: Omit<PushFlags, "file">, command: Command) => {
       const suggested = await withLocalSources(
         sources,
@@ -88,14 +80,6 @@ export function addPushCommands(datasets: Command): void {
 
 function showSource(text: string): void {
   process.stderr.write(`${text}\n`);
-}
-
-/** Splits `NA,?`. */
-function tokensOf(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((token) => token.trim())
-    .filter((token) => token !== "");
 }
 
 export function printWarnings(warnings: readonly Warning[]): void {

@@ -8,7 +8,6 @@ import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import type { Command } from "../command";
 import type { CliContext } from "../context";
-import { collect } from "../option-values";
 import { printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { tagsOf } from "../tags";
@@ -47,7 +46,7 @@ export function addExperimentCommands(program: Command): Command {
   experiments
     .command("create <name>")
     .description("create an experiment (submitting a job creates its experiment)")
-    .option("--tag <key=value>", "tag of the experiment (repeatable)", collect, [])
+    .repeatable("--tag <key=value>", "tag of the experiment")
     .option("--artifact-location <uri>", "base URI for the artifacts of the experiment's runs")
     .handle(async (context, name: string, options: { tag: readonly string[]; artifactLocation?: string }) => {
       const body = { name, tags: tagsOf(options.tag), artifactLocation: options.artifactLocation };

@@ -12,7 +12,7 @@ type NotificationAnswer = Answer<"getNotifications">;
 interface SetOptions {
   readonly url?: string;
   readonly topic?: boolean;
-  readonly events?: readonly EventType[];
+  readonly events?: readonly string[];
   readonly keyGeneration?: number;
 }
 
@@ -28,7 +28,7 @@ export function addNotifyCommands(program: Command): void {
     .option("--url <url>", "receives a signed POST for each event; https")
     .option("--topic", "publish on the team's SNS topic")
     .option("--no-topic", "do not publish on the team's SNS topic")
-    .option("--events <types>", `comma-separated, of: ${eventTypes.join(", ")} (default: all)`, readEvents)
+    .repeatable("--events <types>", `comma-separated, of: ${eventTypes.join(", ")} (default: all)`, { commas: true })
     .option("--key-generation <number>", "another number gives another signing key", wholeNumber("--key-generation"))
     .action(async (options: SetOptions, command: Command) => {
       if (Object.keys(options).length === 0) {
@@ -37,7 +37,8 @@ export function addNotifyCommands(program: Command): void {
       }
       const { client, json } = contextOf(command);
       const { settings } = await client.call("getNotifications", {});
-      const { url, topic, events, keyGeneration } = { ...settings, ...options };
+      const { url, topic, keyGeneration } = { ...settings, ...options };
+      const events = options.events ? eventsOf(options.events) : settings?.events;
       const answer = await client.call("setNotifications", { body: { url, topic, events, keyGeneration } });
       if (json) printJson(answer);
       else show(answer);
@@ -111,10 +112,9 @@ function subjectOf(body: string): string {
   return type === "approval.needed" ? `${data.model} ${data.version}` : data.runId;
 }
 
-function readEvents(text: string): readonly EventType[] {
-  const events = text.split(",").map((each) => each.trim());
+function eventsOf(events: readonly string[]): readonly EventType[] {
   const unknown = events.find((event) => !eventTypes.some((type) => type === event));
-  if (unknown === undefined) return events as EventType[];
+  if (unknown === undefined) return events as readonly EventType[];
   throw new InvalidInputError("the notifications cannot be set", [
     { path: "--events", value: unknown, rule: `must be of ${eventTypes.join(", ")}` },
   ]);

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { completeRows, type NeededView, neededViews, viewWarnings } from "../../client/complete-rows";
 import { isNullable } from "../../core/datasets/rules";
 import { InvalidInputError, type Problem } from "../../core/errors";
@@ -7,6 +6,7 @@ import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { RawRow } from "../../core/features/transform";
 import { formatCount } from "../../core/quantities";
+import type { Command } from "../command";
 import { contextOf } from "../context";
 import { entityOf } from "../features/entity";
 import { artifactOf } from "../model-artifact";
@@ -36,12 +36,7 @@ export function addPredictCommand(models: Command): void {
       "--file <file>",
       "rows of raw columns: a JSON list of objects; with --out also CSV, Parquet or JSON lines. Features of views are read where only the entity is given",
     )
-    .option(
-      "--entity <column=value>",
-      "predict an entity by its features in the online store; repeat for several columns",
-      (value: string, values: readonly string[]) => [...values, value],
-      [],
-    )
+    .repeatable("--entity <column=value>", "predict an entity by its features in the online store")
     .option("--out <file>", "write the predictions to a .csv or .parquet file, in batches")
     .option("--log", "log the predictions as served rows, so that monitors see them; a repeated call logs nothing more")
     .option("--unit <column>", "with --log: column of the user or device; default: the entity, else the row itself")

@@ -7,7 +7,6 @@ import { formatDuration } from "../../core/quantities";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
 import type { Command } from "../command";
-import { collect } from "../option-values";
 import { printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
 
@@ -31,7 +30,7 @@ export function addListCommand(runs: Command): void {
     .description("list training runs, newest first (`runs search` also finds logged runs)")
     .option("--experiment <name-or-id>", "only runs of this experiment")
     .addOption(new Option("--status <status>", "only runs with this status").choices(statusFilters))
-    .option("--metric <name>", "show the last value of this metric (repeatable)", collect, [])
+    .repeatable("--metric <name>", "show the last value of this metric")
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
     .handle(async ({ client, json }, { metric, ...query }: ListOptions) => {

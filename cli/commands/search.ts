@@ -8,7 +8,7 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import { displayedStatus } from "../../core/runs/run";
 import type { Command } from "../command";
 import { groupTag } from "../group";
-import { collect, wholeNumber } from "../option-values";
+import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
@@ -48,14 +48,9 @@ export function addSearchCommands(runs: Command): void {
     .description(
       "find runs by a filter, e.g. \"params.learning_rate < 1e-3 AND status = 'completed'\" (docs/search.md)",
     )
-    .option("--experiment <name-or-id>", "only runs of this experiment (repeatable; default: all)", collect, [])
-    .option(
-      "--order <field>",
-      "sort by this field, e.g. 'metrics.val_loss' or 'start_time DESC' (repeatable)",
-      collect,
-      [],
-    )
-    .option("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME (repeatable)", collect, [])
+    .repeatable("--experiment <name-or-id>", "only runs of this experiment (default: all)")
+    .repeatable("--order <field>", "sort by this field, e.g. 'metrics.val_loss' or 'start_time DESC'")
+    .repeatable("--column <metric-or-param>", "show metrics.NAME, params.NAME or tags.NAME")
     .option("--limit <n>", "maximum number of runs, at most 1000", wholeNumber("--limit"), 20)
     .option("--page-token <token>", "continue an earlier search")
     .option("--view <view>", "runs to search: active, deleted or all", "active")
@@ -95,10 +90,10 @@ export function addSearchCommands(runs: Command): void {
     .option("--top <n>", "compare the best n runs by --metric", wholeNumber("--top"))
     .option("--metric <metric>", "metric that --top ranks by")
     .option("--goal <goal>", "min or max (default: derived from the metric's name)")
-    .option("--experiment <name-or-id>", "experiment that --top searches (repeatable; default: all)", collect, [])
+    .repeatable("--experiment <name-or-id>", "experiment that --top searches (default: all)")
     .option("--filter <filter>", "filter for --top", "")
     .option("--baseline <run>", "run that the metrics of the others are compared with")
-    .option("--show <metric>", "show only this metric (repeatable)", collect, [])
+    .repeatable("--show <metric>", "show only this metric")
     .option("--axis <axis>", "x axis of curves: step, time or relative-time", "step")
     .option("--points <n>", "maximum number of points of a curve", wholeNumber("--points"), 400)
     .option("--html <file>", "write a self-contained page with plots")

@@ -1,6 +1,6 @@
 import type { Answer } from "../../client/operations";
 import type { Command } from "../command";
-import { collect, invalidOption } from "../option-values";
+import { invalidOption } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { addServingReportCommands, describeDecision } from "./serving-reports";
 
@@ -40,8 +40,8 @@ export function addServingCommands(models: Command): void {
   traffic
     .command("set <model>")
     .description("send a share of the units to canaries; without --canary the champion gets all units")
-    .option("--canary <version=weight>", "a version in stage canary and its share, e.g. 4=0.1; repeatable", collect, [])
-    .option("--shadow <version>", "a version whose predictions are logged and not served; repeatable", collect, [])
+    .repeatable("--canary <version=weight>", "a version in stage canary and its share, e.g. 4=0.1")
+    .repeatable("--shadow <version>", "a version whose predictions are logged and not served")
     .option("--metric <name>", "name of the outcome that the test compares")
     .option("--kind <binary|mean>", "outcomes are 0 or 1 (binary), or any number (mean)")
     .option("--goal <increase|decrease>", "direction of improvement")

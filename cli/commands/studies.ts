@@ -4,7 +4,7 @@ import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Study, type Trial } from "../../core/tuning/shapes";
 import type { Command } from "../command";
 import { contextOf } from "../context";
-import { collect, wholeNumber } from "../option-values";
+import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 import { prepareStudy } from "../study-file";
 import { type JobOptions, withJobOptions } from "../submission";
@@ -95,7 +95,7 @@ export function addStudyCommands(program: Command): Command {
     .option("--hours <hours>", "hours from now on", Number)
     .option("--dollars <dollars>", "estimated cost in total", Number)
     .option("--no-improvement <n>", "ended trials in a row without a better value", wholeNumber("--no-improvement"))
-    .option("--resume <trial=epochs>", "resume a paused or stopped trial up to that epoch (repeatable)", collect, [])
+    .repeatable("--resume <trial=epochs>", "resume a paused or stopped trial up to that epoch")
     .handle(async ({ client, json }, name: string, options: ExtendOptions) => {
       const { trials, hours, dollars, improvement } = options;
       const noImprovement = typeof improvement === "number" ? improvement : undefined;

@@ -2,7 +2,6 @@ import { InvalidInputError } from "../../core/errors";
 import type { Parameter } from "../../core/tuning/space";
 import type { ImportedTrials } from "../../core/tuning/warm-start";
 import type { Command } from "../command";
-import { collect } from "../option-values";
 import { type OptunaStudy, readOptunaStudy } from "../optuna";
 import { printJson } from "../output";
 import { createUploads, uploadBytes } from "../uploads";
@@ -18,7 +17,7 @@ export function addStudyImportCommand(study: Command): void {
     .command("import <file>")
     .description("store the trials of an Optuna study (SQLite) as warm start; prints the lines for a study file")
     .option("--study <name>", "name of the study, if the file has several")
-    .option("--map <param=path>", "path in the job of an Optuna parameter (repeatable)", collect, [])
+    .repeatable("--map <param=path>", "path in the job of an Optuna parameter")
     .handle(async ({ client, json }, file: string, options: Options) => {
       const found = renamed(await readOptunaStudy(file, options.study), options.map);
       const bytes = new TextEncoder().encode(JSON.stringify(found.trials));

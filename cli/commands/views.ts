@@ -13,7 +13,7 @@ import { MaterializationTimeoutError } from "../errors";
 import { entityOf, viewAt } from "../features/entity";
 import { joinViews } from "../features/join";
 import { readLines } from "../json-lines";
-import { collect, wholeNumber } from "../option-values";
+import { invalidOption, wholeNumber } from "../option-values";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
 
@@ -152,7 +152,7 @@ export function addViewCommands(program: Command): void {
   views
     .command("get <views>")
     .description("read the latest features of an entity: NAME or NAME@3, several separated by commas")
-    .requiredOption("--entity <column=value>", "value of an entity column; repeat for several columns", collect, [])
+    .repeatable("--entity <column=value>", "value of an entity column", { required: true })
     .option("--full-names", "name features VIEW__FEATURE")
     .handle(async ({ client, json }, list: string, options: { entity: readonly string[]; fullNames?: boolean }) => {
       const references = list.split(",");
@@ -176,13 +176,14 @@ export function addViewCommands(program: Command): void {
   views
     .command("join <labels>")
     .description("add to each row of a file the features that were known at its time")
-    .requiredOption("--views <views>", "NAME or NAME@3, several separated by commas")
+    .repeatable("--views <views>", "NAME or NAME@3, several separated by commas", { commas: true, required: true })
     .requiredOption("--time <column>", "column of the time at which the features are wanted")
     .requiredOption("-o, --output <file>", "Parquet or CSV file to write")
     .option("--full-names", "name features VIEW__FEATURE")
     .handle(async ({ client, json }, labels: string, options: JoinFlags) => {
-      const { views: list, time, output, fullNames = false } = options;
-      const joined = await joinViews(client, { labels, time, output, fullNames, views: list.split(",") });
+      const { views, time, output, fullNames = false } = options;
+      if (views.length === 0) throw invalidOption("--views", "", "must be NAME or NAME@VERSION");
+      const joined = await joinViews(client, { labels, time, output, fullNames, views });
       if (json) return printJson(joined);
       if (!/\.parquet$/i.test(output)) {
         process.stderr.write(
@@ -216,7 +217,7 @@ function shownModels(models: Item<"listFeatureViewUses">["models"]): string {
 }
 
 interface JoinFlags {
-  readonly views: string;
+  readonly views: readonly string[];
   readonly time: string;
   readonly output: string;
   readonly fullNames?: boolean;

@@ -271,6 +271,16 @@ resources:
     (override) => expect(problemsOf(good, [override]).map(({ path }) => path)).toEqual([override.split("=")[0]]),
   );
 
+  it.each([
+    [["seed=1", "seed=2"], "seed=2", "seed"],
+    [["model.hidden=[8]", "model={type: mlp, hidden: [16]}"], "model={type: mlp, hidden: [16]}", "model.hidden"],
+    [["tags={a: b}", "tags.a=c"], "tags.a=c", "tags"],
+  ])("refuses %j, of which one overwrites the other", (overrides, value, earlier) =>
+    expect(problemsOf(good, overrides)).toEqual([
+      { path: "--set", value, rule: `must not set what another --set sets: ${earlier}` },
+    ]),
+  );
+
   it("refuses a job without a model", () => {
     expect(problemsOf("experiment: digits\ndataset: digits\n").map(({ path }) => path)).toEqual(["model"]);
   });
