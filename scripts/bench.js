@@ -19,7 +19,7 @@ try {
       "collective-rank": "bench/collective/rank.ts",
       "fuzz-monitor": "bench/fuzz/monitor.ts",
       "gpu-check-worker": "bench/gpu-check/worker.ts",
-      "power-loss-workload": "bench/power-loss/workload.ts",
+      "power-loss-workload": "test/support/power-loss/workload.ts",
       "promotions-client": "bench/promotions/client.ts",
       "train-worker": "bench/train/worker.ts",
     },

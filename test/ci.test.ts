@@ -35,3 +35,11 @@ describe("the continuous integration", () => {
     },
   );
 });
+
+it("no test imports a benchmark", () => {
+  const sources = readdirSync(__dirname, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const importing = sources.filter((file) =>
+    /from "(\.\.\/)+bench\//.test(readFileSync(join(__dirname, file), "utf8")),
+  );
+  expect(importing).toEqual([]);
+});

@@ -1,13 +1,13 @@
 import { objectKeys } from "../../core/object-keys";
 import type { TrainingResult } from "../../core/runs/training-task";
 import { seededRandom } from "../../test/support/random";
+import { type Cost, costOf } from "../../test/support/training-trace";
 import type { TrainerCloud } from "../../test/trainer/process/cloud";
 import { Crew } from "./crew";
 import { Relay } from "./relay";
 import type { Scenario } from "./scenarios";
 import { type Job, storeJob, totalSteps } from "./task";
 import type { Life } from "./time-point";
-import { type Cost, costOf } from "./trace";
 
 const trialMs = 180_000;
 

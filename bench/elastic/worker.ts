@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { ownerEnvironment } from "../../test/support/iam";
-import type { Trace } from "./trace";
+import type { Trace } from "../../test/support/training-trace";
 
 export interface LogLine {
   readonly time: string;

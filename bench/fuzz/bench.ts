@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerKeys } from "../../adapters/files/owner-keys";
+import { type CampaignResult, runCampaign } from "../../test/support/fuzz/campaign";
+import { keepData } from "../../test/support/fuzz/kept";
+import { closeConnections } from "../../test/support/fuzz/request";
+import type { FuzzCaller, FuzzCallers } from "../../test/support/fuzz/source";
+import { createSources } from "../../test/support/fuzz/sources";
 import { parseOptions } from "../support/arguments";
 import { describeMachine, machineLine } from "../support/machine";
 import { type BenchStack, startStack } from "../support/stack";
-import { type CampaignResult, runCampaign } from "./campaign";
-import { keepData } from "./kept";
 import type { Block } from "./monitor";
-import { closeConnections } from "./request";
-import type { FuzzCaller, FuzzCallers } from "./source";
-import { createSources } from "./sources";
 
 /** A longer block is a failure. */
 const maxBlockMs = 200;

@@ -1,4 +1,4 @@
-import { RefusedError } from "./operation";
+import { RefusedError } from "../../test/support/operation-verdict";
 
 /** Calls the API once, without repetitions. */
 export interface Api {

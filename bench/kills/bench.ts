@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Entry } from "../../test/support/operation-verdict";
 import { seededRandom } from "../../test/support/random";
 import { parseOptions } from "../support/arguments";
 import { builtBundles } from "../support/bundles";
@@ -8,7 +9,6 @@ import { median } from "../support/median";
 import { startReport } from "../support/report";
 import { Campaign, type RoundResult } from "./campaign";
 import { prepareLoads } from "./loads";
-import type { Entry } from "./operation";
 import { KillableStack } from "./stack";
 
 /** Runs `kill -9` under mixed load on all entry points. After each restart the history of every operation is checked. */

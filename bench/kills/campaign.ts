@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Entry, judge, type Load, type Operation, RefusedError } from "../../test/support/operation-verdict";
 import { integerBelow, oneOf, type Random, someOf } from "../../test/support/random";
-import { type Entry, judge, type Load, type Operation, RefusedError } from "./operation";
 import type { KillableStack } from "./stack";
 
 export interface CampaignOptions {

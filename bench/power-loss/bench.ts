@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
+import { losePower, unavailable } from "../../test/support/power-loss/rounds";
 import { seededRandom } from "../../test/support/random";
 import { parseOptions } from "../support/arguments";
 import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
-import { losePower, unavailable } from "./rounds";
 
 /** Cuts the power of the embedded cloud's stores at random times, and looks for every acknowledged write. */
 export async function benchPowerLoss(args: readonly string[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function benchPowerLoss(args: readonly string[]): Promise<void> {
     writes: values.writes,
     random: seededRandom(values.seed),
     workload: join(__dirname, "power-loss-workload.js"),
-    source: resolve("bench/power-loss/sync-trace.c"),
+    source: resolve("test/support/power-loss/sync-trace.c"),
   });
   const { rounds, syncs, acknowledged, lost, refused } = result;
   const counts = [rounds, syncs, acknowledged, lost.length, refused.length];

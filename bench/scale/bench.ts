@@ -1,9 +1,9 @@
+import { type FormationLine, measureFormation } from "../../test/support/large-gang/formation";
+import { goodputOf, type Job } from "../../test/support/large-gang/goodput";
+import { defaultLinks } from "../../test/support/large-gang/links";
+import { measureSums, type SumLine } from "../../test/support/large-gang/sums";
 import { parseOptions } from "../support/arguments";
 import { startReport } from "../support/report";
-import { type FormationLine, measureFormation } from "./formation";
-import { goodputOf, type Job } from "./goodput";
-import { defaultLinks } from "./links";
-import { measureSums, type SumLine } from "./sums";
 import { formationTable, goodputTable, sumTable } from "./table";
 
 const gangSizes = [8, 32, 128, 512, 1_000];

@@ -1,7 +1,7 @@
+import type { FormationLine } from "../../test/support/large-gang/formation";
+import type { GoodputLine } from "../../test/support/large-gang/goodput";
+import type { SumLine } from "../../test/support/large-gang/sums";
 import { sizeText } from "../collective/table";
-import type { FormationLine } from "./formation";
-import type { GoodputLine } from "./goodput";
-import type { SumLine } from "./sums";
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;

@@ -1,4 +1,4 @@
-import { drained, type Entry, judge, type Operation } from "../../bench/kills/operation";
+import { drained, type Entry, judge, type Operation } from "../support/operation-verdict";
 
 /** An operation whose effect is found so many times; a text is what a partial effect is reported with. */
 function entry(answer: string, found: number | string, more: Partial<Operation> = {}): Entry {

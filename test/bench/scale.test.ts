@@ -1,7 +1,7 @@
-import { measureFormation } from "../../bench/scale/formation";
-import { goodputOf } from "../../bench/scale/goodput";
-import { defaultLinks } from "../../bench/scale/links";
-import { simulateSum } from "../../bench/scale/simulated-sum";
+import { measureFormation } from "../support/large-gang/formation";
+import { goodputOf } from "../support/large-gang/goodput";
+import { defaultLinks } from "../support/large-gang/links";
+import { simulateSum } from "../support/large-gang/simulated-sum";
 import { makeLeaves, referenceSum, sameBits } from "../trainer/collective/support";
 
 describe("the simulated gang", () => {

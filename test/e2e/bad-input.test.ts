@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { platform } from "node:os";
-import { runCampaign } from "../../bench/fuzz/campaign";
-import { closeConnections } from "../../bench/fuzz/request";
-import { createSources } from "../../bench/fuzz/sources";
+import { runCampaign } from "../support/fuzz/campaign";
+import { closeConnections } from "../support/fuzz/request";
+import { createSources } from "../support/fuzz/sources";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 /** Each thing that a person gets wrong: exit code 2, a message that says what, by which rule and what next; nothing created. */

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
+import { type Load, type Operation, RefusedError } from "../../../test/support/operation-verdict";
 import type { Api } from "../api";
-import { type Load, type Operation, RefusedError } from "../operation";
 import type { KillableStack } from "../stack";
 
 /** The command line's exit code for refused input. */

@@ -7,8 +7,8 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
+import type { Load, Operation } from "../../../test/support/operation-verdict";
 import { integerBelow } from "../../../test/support/random";
-import type { Load, Operation } from "../operation";
 
 const TableName = "Kills";
 const key = (pk: string) => ({ TableName, Key: { pk: { S: pk } }, ConsistentRead: true });

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
+import type { Load } from "../../../test/support/operation-verdict";
 import { connectRegistry } from "../../promotions/registry";
 import { createApi } from "../api";
-import type { Load } from "../operation";
 import type { KillableStack } from "../stack";
 import { datasetsLoad, startCommand, tokensLoad } from "./commands";
 import { dynamodbLoad } from "./dynamodb";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Load, Operation } from "../../../test/support/operation-verdict";
 import { integerBelow } from "../../../test/support/random";
 import type { Api } from "../api";
-import type { Load, Operation } from "../operation";
 
 const timestamp = 1_767_259_800_000;
 const base = "/2.0/mlflow";

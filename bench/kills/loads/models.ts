@@ -1,5 +1,5 @@
+import type { Load, Operation } from "../../../test/support/operation-verdict";
 import type { Api } from "../api";
-import type { Load, Operation } from "../operation";
 
 interface Details {
   readonly model: { readonly revision: number };

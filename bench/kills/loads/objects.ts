@@ -10,8 +10,8 @@ import {
   type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
+import type { Load, Operation } from "../../../test/support/operation-verdict";
 import { integerBelow } from "../../../test/support/random";
-import type { Load, Operation } from "../operation";
 
 const Bucket = "kills";
 /** S3's minimum size of a part that is not the last. */

@@ -4,9 +4,9 @@ import { drawOperations, preparedOperations } from "../../../test/core/registry/
 import { perform } from "../../../test/core/registry/check/perform";
 import { step } from "../../../test/core/registry/check/reference";
 import { instantViolations, replay } from "../../../test/core/registry/check/replay";
+import { drained, type Load, type Operation, RefusedError } from "../../../test/support/operation-verdict";
 import { versionOfRun } from "../../../test/support/registry";
 import { type ConnectedRegistry, manifest } from "../../promotions/registry";
-import { drained, type Load, type Operation, RefusedError } from "../operation";
 
 const versionsAModel = 4;
 /** Rounds that change the same model. */

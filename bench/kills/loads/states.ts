@@ -5,7 +5,7 @@ import {
   type SFNClient,
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import { drained, type Load, type Operation } from "../operation";
+import { drained, type Load, type Operation } from "../../../test/support/operation-verdict";
 
 const retry = [{ ErrorEquals: ["States.ALL"], IntervalSeconds: 1, MaxAttempts: 20, BackoffRate: 1 }];
 

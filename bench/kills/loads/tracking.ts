@@ -1,6 +1,6 @@
+import type { Load, Operation } from "../../../test/support/operation-verdict";
 import { integerBelow } from "../../../test/support/random";
 import type { Api } from "../api";
-import type { Load, Operation } from "../operation";
 
 const startTime = 1_767_259_800_000;
 const valueAt = (metric: number, step: number): number => Math.sin(metric + 1) + step;

@@ -5,9 +5,9 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import { ListExecutionsCommand, SFNClient } from "@aws-sdk/client-sfn";
 import { parse } from "yaml";
 import { localConfig } from "../../../local/settings";
+import { drained, type Load, type Operation } from "../../../test/support/operation-verdict";
 import { toyCsv, toyJob, toySchema } from "../../../test/support/toy";
 import type { Api } from "../api";
-import { drained, type Load, type Operation } from "../operation";
 import type { KillableStack } from "../stack";
 import { startCommand } from "./commands";
 

@@ -1,4 +1,4 @@
-import { costOf, type Trace } from "../../../bench/elastic/trace";
+import { costOf, type Trace } from "../../support/training-trace";
 
 /** A worker that finished these steps in these generations, one a millisecond of the same number. */
 function trace(

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
-import { losePower, unavailable } from "../../../bench/power-loss/rounds";
+import { losePower, unavailable } from "../../support/power-loss/rounds";
 import { seededRandom } from "../../support/random";
 import { temporaryFolder } from "../../support/temporary-folder";
 
@@ -12,12 +12,12 @@ if (reason !== undefined) process.stdout.write(`The simulated power loss is skip
   const directory = temporaryFolder("ringmaster-power");
   const workload = join(directory, "workload.js");
   const options = {
-    ...{ rounds: 10, writes: 40, workload, source: join(root, "bench/power-loss/sync-trace.c") },
+    ...{ rounds: 10, writes: 40, workload, source: join(root, "test/support/power-loss/sync-trace.c") },
     random: seededRandom(1),
   };
   beforeAll(() => {
     buildSync({
-      entryPoints: [join(root, "bench/power-loss/workload.ts")],
+      entryPoints: [join(root, "test/support/power-loss/workload.ts")],
       outfile: workload,
       bundle: true,
       platform: "node",

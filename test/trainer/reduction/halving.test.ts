@@ -1,7 +1,7 @@
-import { halvingNeighbours } from "../../../bench/scale/topology";
 import { chooseAlgorithm } from "../../../trainer-container/reduction/choose";
 import { planHalving } from "../../../trainer-container/reduction/halving";
 import { planReduction } from "../../../trainer-container/reduction/plan";
+import { halvingNeighbours } from "../../support/large-gang/topology";
 
 const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!.first;
 

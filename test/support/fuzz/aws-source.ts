@@ -10,7 +10,7 @@ import * as states from "@aws-sdk/client-sfn";
 import * as sns from "@aws-sdk/client-sns";
 import * as sts from "@aws-sdk/client-sts";
 import fc from "fast-check";
-import type { OwnerKeys } from "../../adapters/files/owner-keys";
+import type { OwnerKeys } from "../../../adapters/files/owner-keys";
 import { valuesOf as drawn } from "./api-sources";
 import { type Shape, valuesOf } from "./aws-shapes";
 import { heavyBodies } from "./heavy";

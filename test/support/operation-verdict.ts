@@ -1,4 +1,4 @@
-import type { Random } from "../../test/support/random";
+import type { Random } from "./random";
 
 /** A client's operation whose effect can be counted afterwards. */
 export interface Operation {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { Store } from "../../local/dynamodb/store/store";
-import { Database } from "../../local/storage/database";
-import { Journal } from "../../local/storage/journal";
-import { JsonDatabase } from "../../local/storage/json-database";
+import { Store } from "../../../local/dynamodb/store/store";
+import { Database } from "../../../local/storage/database";
+import { Journal } from "../../../local/storage/journal";
+import { JsonDatabase } from "../../../local/storage/json-database";
 import { openObjects } from "./objects";
 
 const buffer = 64 * 1024;

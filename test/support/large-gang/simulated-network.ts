@@ -1,6 +1,6 @@
-import { GenerationLostError } from "../../trainer-container/collective/errors";
-import type { Listener } from "../../trainer-container/collective/listener";
-import type { Mesh, MeshOptions } from "../../trainer-container/collective/mesh";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
+import type { Listener } from "../../../trainer-container/collective/listener";
+import type { Mesh, MeshOptions } from "../../../trainer-container/collective/mesh";
 import type { VirtualTime } from "./virtual-time";
 
 /** Time to dial, hello, welcome; and until the training loop notices a peer's end or farewell. */

@@ -1,7 +1,7 @@
-import { MemoryGangStore } from "../../test/support/memory-gang-store";
-import { inlineMembers } from "../../trainer-container/gang/dynamodb-store";
-import type { GangHead, GangView } from "../../trainer-container/gang/model";
-import type { GangStore } from "../../trainer-container/gang/store";
+import { inlineMembers } from "../../../trainer-container/gang/dynamodb-store";
+import type { GangHead, GangView } from "../../../trainer-container/gang/model";
+import type { GangStore } from "../../../trainer-container/gang/store";
+import { MemoryGangStore } from "../memory-gang-store";
 import type { Partition } from "./partition";
 
 /** Returns DynamoDB's size of an item's attributes: names, texts, numbers at about two digits per byte. */

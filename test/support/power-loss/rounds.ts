@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { stackSecret } from "../../adapters/files/owner-keys";
+import { stackSecret } from "../../../adapters/files/owner-keys";
 import { contentOf } from "./content";
 import {
   applyRecord,

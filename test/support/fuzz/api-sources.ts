@@ -1,10 +1,10 @@
 import fc, { type Arbitrary } from "fast-check";
-import { mlflowOperations } from "../../api/mlflow/operations";
-import type { OpenApiDocument } from "../../api/openapi/model";
-import { Knowledge, type Thing, thingsIn } from "../../test/api/fuzz/knowledge";
-import * as native from "../../test/api/fuzz/requests";
-import * as mlflow from "../../test/api/mlflow/fuzz/requests";
-import { furnish, thingsIn as mlflowThingsIn } from "../../test/api/mlflow/fuzz/world";
+import { mlflowOperations } from "../../../api/mlflow/operations";
+import type { OpenApiDocument } from "../../../api/openapi/model";
+import { Knowledge, type Thing, thingsIn } from "../../api/fuzz/knowledge";
+import * as native from "../../api/fuzz/requests";
+import * as mlflow from "../../api/mlflow/fuzz/requests";
+import { furnish, thingsIn as mlflowThingsIn } from "../../api/mlflow/fuzz/world";
 import { heavyBodies } from "./heavy";
 import type { FuzzAnswer, FuzzRequest } from "./request";
 import type { FuzzCaller, FuzzCallers, RequestSource } from "./source";

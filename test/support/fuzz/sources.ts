@@ -1,6 +1,6 @@
-import type { OwnerKeys } from "../../adapters/files/owner-keys";
-import { contracts } from "../../api/contracts";
-import { openApiDocument } from "../../api/openapi/document";
+import type { OwnerKeys } from "../../../adapters/files/owner-keys";
+import { contracts } from "../../../api/contracts";
+import { openApiDocument } from "../../../api/openapi/document";
 import { mlflowSource, nativeSource } from "./api-sources";
 import { awsSource } from "./aws-source";
 import type { FuzzCallers, RequestSource } from "./source";

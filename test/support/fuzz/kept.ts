@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import type { OwnerKeys } from "../../adapters/files/owner-keys";
+import type { OwnerKeys } from "../../../adapters/files/owner-keys";
 
 /** Data that the campaign does not touch, and that must be unchanged afterwards. */
 export interface KeptData {

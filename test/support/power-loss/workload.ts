@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { stackSecret } from "../../adapters/files/owner-keys";
+import { stackSecret } from "../../../adapters/files/owner-keys";
 import { contentOf } from "./content";
 import { openStores } from "./stores";
 

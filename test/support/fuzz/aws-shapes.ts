@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-import { hostile, hostileText } from "../../test/api/fuzz/arbitrary";
+import { hostile, hostileText } from "../../api/fuzz/arbitrary";
 
 /**
  * Generates values of a shape of the AWS SDK's service models, which are data since 3.1000: a number for a simple type, otherwise a

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createS3 } from "../../local/s3";
-import { startServer } from "../../test/support/web-server";
+import { createS3 } from "../../../local/s3";
+import { startServer } from "../web-server";
 import { contentOf } from "./content";
 
 /*

@@ -1,4 +1,4 @@
-import type { GangTimers } from "../../trainer-container/gang/environment";
+import type { GangTimers } from "../../../trainer-container/gang/environment";
 
 interface Event {
   readonly at: number;

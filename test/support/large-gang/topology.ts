@@ -1,6 +1,6 @@
-import { fullMeshWorkers } from "../../trainer-container/reduction/choose";
-import { type HalvingPlan, type HalvingPlans, planHalving } from "../../trainer-container/reduction/halving";
-import { planReduction } from "../../trainer-container/reduction/plan";
+import { fullMeshWorkers } from "../../../trainer-container/reduction/choose";
+import { type HalvingPlan, type HalvingPlans, planHalving } from "../../../trainer-container/reduction/halving";
+import { planReduction } from "../../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
 /** Returns the smallest power of two not below it: the V of a run with this number of workers. */
