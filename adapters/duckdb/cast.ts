@@ -65,12 +65,18 @@ export function mayMismatch(column: ColumnSchema, sourceType: string): boolean {
 /** Returns SQL for text in a number format as TRY_CAST reads it; NULL for other text. */
 function plainNumber(raw: string, format: string | undefined): string {
   if (format === undefined) return raw;
-  const { pattern, group, decimal } = numberReading(format);
+  const { pattern, group, decimal, negative } = numberReading(format);
   const whole = quoteText(`^${pattern}$`);
-  let number = `regexp_replace(trim(${raw}), ${whole}, '\\1\\2\\3')`;
+  const text = negative === undefined ? `trim(${raw})` : withMinus(`trim(${raw})`, negative);
+  let number = `regexp_replace(${text}, ${whole}, '\\1\\2\\3')`;
   if (group !== "") number = `replace(${number}, ${quoteText(group)}, '')`;
   if (decimal !== ".") number = `replace(${number}, ${quoteText(decimal)}, '.')`;
-  return `CASE WHEN regexp_matches(trim(${raw}), ${whole}) THEN ${number} END`;
+  return `CASE WHEN regexp_matches(${text}, ${whole}) THEN ${number} END`;
+}
+
+/** Returns SQL for text with a minus in front of a number that the pattern says to be negative. */
+export function withMinus(text: string, negative: string): string {
+  return `regexp_replace(${text}, ${quoteText(negative)}, '-\\1\\2\\3')`;
 }
 
 function castInt(raw: string, kind: SourceKind): string {

@@ -1,14 +1,18 @@
+import { severalWords } from "../../core/datasets/profile";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { castTo, rawValue } from "./cast";
+import { codeOf } from "./codes";
 import { type DateFormats, dateFormatsOf } from "./date-formats";
-import { fittingNumberFormats, type NumberFormat } from "./number-formats";
-import type { DuckDbSession } from "./session";
+import { anyNumber, fittingNumberFormats, type NumberFormat } from "./number-formats";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** The types in the order of the attempts. The first type that fits all values is suggested. */
 const candidates = ["bool", "int", "float", "timestamp", "string"] as const;
 /** The types of which a few values of a column of text are often wrong. */
 export const nearTypes = ["int", "float", "timestamp"] as const;
 type NearType = (typeof nearTypes)[number];
+/** Share of values from which a column of text is described by the type that they fit. */
+export const nearShare = 0.95;
 
 /** Facts about the values of a column, from which its type follows. */
 export interface Counts extends DateFormats {
@@ -16,10 +20,14 @@ export interface Counts extends DateFormats {
   readonly present: number;
   readonly distinct: number;
   readonly words: number;
-  /** The values that consist of digits alone. */
-  readonly digits: number;
-  /** The values that consist of digits and have a zero in front, such as the postal code 01067. */
-  readonly padded: number;
+  /** The reason why the values are texts, although all of them could be read as numbers. */
+  readonly code?: string;
+  /** A remark on numbers. */
+  readonly doubt?: string;
+  /** Two values of a column whose values are numbers that are written in different ways. */
+  readonly mixedNumbers?: readonly string[];
+  /** The texts with several words. */
+  readonly wordy: number;
   /** One or two texts without a digit, such as `k.A.`; empty if more than half of the values have none. */
   readonly digitless: readonly string[];
   /** The values that are lists or objects of JSON. */
@@ -39,48 +47,66 @@ export interface Counts extends DateFormats {
   readonly numberFormats: readonly NumberFormat[];
 }
 
-/** Counts the values of a column, without those that mean a missing value. */
+/** The values of a column with the number of their rows. All facts are counted on them, so that a file is read once. */
+const values = '"values#"';
+// No column is named " rows", because names neither begin nor end with a space.
+const rows = '" rows"';
+
+/** Counts the rows of each value of a column, for `countsOf`. */
+export async function groupValues(session: DuckDbSession, table: string, name: string): Promise<void> {
+  const column = quoteName(name);
+  await session.run(
+    `CREATE OR REPLACE TEMP TABLE ${values} AS SELECT ${column}, count(*) AS ${rows} FROM ${table} GROUP BY 1`,
+  );
+}
+
+/**
+ * Returns facts about the values of the column that was grouped last, without those that mean a missing value.
+ *
+ * @param table the rows of the column, from which a few are read
+ */
 export async function countsOf(
   session: DuckDbSession,
   table: string,
-  { name, missing }: { readonly name: string; readonly missing: string[] },
+  { name, missing }: { readonly name: string; readonly missing: readonly string[] },
   sourceType: string,
 ): Promise<Counts> {
   const columnOf = (type: ColumnSchema["type"], tokens = missing): ColumnSchema => ({
-    ...{ name, type, role: "feature", missing: tokens },
+    ...{ name, type, role: "feature", missing: [...tokens] },
   });
   const raw = rawValue(columnOf("string"), sourceType);
   const whole = rawValue(columnOf("string", []), sourceType);
   const text = `trim(CAST(${raw} AS VARCHAR))`;
   const integer = castTo(columnOf("int"), sourceType);
-  const fitting = candidates.map((type) => `count(${castTo(columnOf(type), sourceType)}) AS "${type}"`);
+  const rowsWith = (condition: string): string => `coalesce(sum(${rows}) FILTER (${condition}), 0)`;
+  const fitting = candidates.map(
+    (type) => `${rowsWith(`${castTo(columnOf(type), sourceType)} IS NOT NULL`)} AS "${type}"`,
+  );
   const unfit = nearTypes.map(
     (type) =>
       `min(left(${text}, 40)) FILTER (${raw} IS NOT NULL AND ${castTo(columnOf(type), sourceType)} IS NULL) AS "un${type}"`,
   );
   const [row] = await session.rows(
-    `SELECT count(*) AS "rows", count(${raw}) AS present, count(DISTINCT ${raw}) AS "distinct",
-            count(*) FILTER (lower(${text}) IN ('true', 'false')) AS words,
-            count(*) FILTER (regexp_full_match(${text}, '[+-]?[0-9]+')) AS digits,
-            count(*) FILTER (regexp_full_match(${text}, '[+-]?0[0-9]+')) AS padded,
-            count_if(isnan(${castTo(columnOf("float"), sourceType)})) AS nan,
-            count(*) FILTER (${text}[1] IN ('{', '[') AND json_valid(${text})) AS nested,
-            count(*) FILTER (starts_with(${text}, '[') AND ends_with(${text}, ']')) AS brackets,
+    `SELECT coalesce(sum(${rows}), 0) AS "rows", ${rowsWith(`${raw} IS NOT NULL`)} AS present, count(${raw}) AS "distinct",
+            ${rowsWith(`lower(${text}) IN ('true', 'false')`)} AS words,
+            ${rowsWith(`isnan(${castTo(columnOf("float"), sourceType)})`)} AS nan,
+            ${rowsWith(`${text}[1] IN ('{', '[') AND json_valid(${text})`)} AS nested,
+            ${rowsWith(`starts_with(${text}, '[') AND ends_with(${text}, ']')`)} AS brackets,
             min(len(string_split(${text}, ','))) AS fewest, max(len(string_split(${text}, ','))) AS most,
             min(${text}) AS smallest, max(${text}) AS largest,
             min(${integer}) AS first, max(${integer}) AS last,
             to_json(list_sort(list(DISTINCT trim(CAST(${whole} AS VARCHAR)))
               FILTER (${whole} IS NOT NULL AND ${raw} IS NULL))) AS tokens,
-            ${[...fitting, ...unfit].join(", ")} FROM ${table}`,
+            ${[...fitting, ...unfit].join(", ")} FROM ${values}`,
   );
   const number = (key: string): number => Number(row![key]);
   const isList = number("brackets") === number("present") && number("fewest") === number("most");
   /** Text such as "[a] or [b]" is in brackets, too. */
-  const isTensor = async (present: number, sizes: readonly number[]): Promise<boolean> => {
-    if (!isList || present === 0) return false;
+  const isTensor = async (distinct: number, sizes: readonly number[]): Promise<boolean> => {
+    if (!isList || distinct === 0) return false;
     const tensor = castTo({ ...columnOf("tensor"), shape: [...sizes] }, sourceType);
-    const [found] = await session.rows(`SELECT count(${tensor}) AS fitting FROM ${table}`);
-    return Number(found!["fitting"]) === present;
+    const [found] = await session.rows(`SELECT count(${tensor}) AS fitting FROM ${values}`);
+    return Number(found!["fitting"]) === distinct;
   };
   const shape = isList ? shapeOf(String(row!["smallest"]), String(row!["largest"])) : [];
   const counts = {
@@ -88,12 +114,10 @@ export async function countsOf(
     present: number("present"),
     distinct: number("distinct"),
     words: number("words"),
-    digits: number("digits"),
-    padded: number("padded"),
     nan: number("nan"),
     nested: number("nested"),
     tokens: row!["tokens"] === null ? [] : (JSON.parse(String(row!["tokens"])) as string[]),
-    ...((await isTensor(number("present"), shape)) ? { shape } : {}),
+    ...((await isTensor(number("distinct"), shape)) ? { shape } : {}),
     consecutive:
       [0, 1].includes(number("first")) &&
       number("distinct") === number("rows") &&
@@ -104,27 +128,49 @@ export async function countsOf(
     ),
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
-  const dates = dated ? await dateFormatsOf(session, table, raw) : { formats: [] };
-  const isText =
-    counts.shape === undefined &&
-    counts.digits < counts.present &&
-    typeOf({ ...counts, ...dates, numberFormats: [], digitless: [] }) === "string";
-  const column = columnOf("float");
-  const numberFormats = isText ? await fittingNumberFormats(session, table, column, sourceType, counts.present) : [];
-  const mayBeNear = isText && numberFormats.length === 0 && counts.nested === 0;
-  return { ...counts, ...dates, numberFormats, digitless: mayBeNear ? await digitlessOf(session, table, raw) : [] };
+  const dates = dated ? await dateFormatsOf(session, { table, values }, raw) : { formats: [] };
+  const known = { ...counts, ...dates, numberFormats: [], digitless: [], wordy: 0 };
+  const type = counts.shape === undefined ? typeOf(known) : undefined;
+  if (type === "int" || type === "float") {
+    return {
+      ...known,
+      ...(await codeOf(session, { table: values, rows, text, number: integer, name }, counts.present)),
+    };
+  }
+  if (type !== "string") return known;
+  const numberFormats = await fittingNumberFormats(session, values, columnOf("float"), sourceType, counts.distinct);
+  if (numberFormats.length > 0 || counts.nested > 0) return { ...known, numberFormats };
+  return { ...known, ...(await textFacts(session, text, counts.present)) };
 }
 
-/** Finds the first and the last text without a digit. Returns none if more than half of the values have no digit. */
-async function digitlessOf(session: DuckDbSession, table: string, raw: string): Promise<readonly string[]> {
-  const without = "FILTER (NOT regexp_matches(value, '[0-9]'))";
+/**
+ * Returns facts about texts. `digitless` are the first and the last text without a digit; none if more than half of the
+ * values have no digit.
+ */
+async function textFacts(
+  session: DuckDbSession,
+  text: string,
+  present: number,
+): Promise<Pick<Counts, "digitless" | "wordy" | "mixedNumbers">> {
+  const absent = "NOT regexp_matches(value, '[0-9]')";
+  const isNumber = `regexp_full_match(value, ${quoteText(anyNumber)})`;
+  const isPlain = "regexp_full_match(value, '[0-9.,]*')";
   const [found] = await session.rows(
-    `SELECT count(*) AS present, count(*) ${without} AS absent, min(value) ${without} AS first, max(value) ${without} AS last
-       FROM (SELECT trim(CAST(${raw} AS VARCHAR)) AS value FROM ${table} WHERE ${raw} IS NOT NULL)`,
+    `SELECT coalesce(sum(${rows}) FILTER (${absent}), 0) AS absent, min(value) FILTER (${absent}) AS first, max(value) FILTER (${absent}) AS last,
+            coalesce(sum(${rows}) FILTER (regexp_matches(value, '${severalWords}')), 0) AS wordy,
+            coalesce(sum(${rows}) FILTER (${isNumber}), 0) AS numbers,
+            min(value) FILTER (${isNumber} AND NOT ${isPlain}) AS marked, min(value) FILTER (${isNumber} AND ${isPlain}) AS plain,
+            max(value) FILTER (${isNumber}) AS other
+       FROM (SELECT ${text} AS value, ${rows} FROM ${values}) WHERE value IS NOT NULL`,
   );
-  const absent = Number(found!["absent"]);
-  if (absent === 0 || 2 * absent > Number(found!["present"])) return [];
-  return [...new Set([String(found!["first"]), String(found!["last"])])];
+  const without = Number(found!["absent"]);
+  const isMixed = Number(found!["numbers"]) >= nearShare * present && found!["marked"] !== null;
+  return {
+    digitless:
+      without === 0 || 2 * without > present ? [] : [...new Set([String(found!["first"]), String(found!["last"])])],
+    wordy: Number(found!["wordy"]),
+    ...(isMixed ? { mixedNumbers: [String(found!["marked"]), String(found!["plain"] ?? found!["other"])] } : {}),
+  };
 }
 
 /** Returns the shape of two lists with equally many numbers: nested only if both are nested alike. */
@@ -160,20 +206,19 @@ function mayBeDate({
 export function typeOf({
   present,
   words,
-  digits,
-  padded,
+  code,
   fitting,
   formats,
   numberFormats: [number],
-}: Counts): (typeof candidates)[number] | undefined {
+}: Pick<Counts, "present" | "words" | "code" | "fitting" | "formats" | "numberFormats">):
+  | (typeof candidates)[number]
+  | undefined {
   if (formats.length > 0) return "timestamp";
   if (number !== undefined) return number.type;
   // 0 and 1 could also be bool. They are suggested as numbers, and the user may change that.
   return candidates.find((type) => {
     if (type === "bool" && words < present) return false;
-    if (type === "int" && padded > 0 && digits === present) return false;
-    // Whole numbers that are no int have more than 53 bits. A float would round them, and make different ids equal.
-    if (type === "float" && digits === present && present > 0) return false;
+    if ((type === "int" || type === "float") && code !== undefined) return false;
     return fitting[type] === present;
   });
 }

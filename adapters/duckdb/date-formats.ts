@@ -49,19 +49,24 @@ export interface DateFormats {
 }
 
 /**
- * Finds the date formats of a column. A sample excludes most formats, and one pass over all rows checks the others.
+ * Finds the date formats of a column. The first rows exclude most formats, and one pass over all values checks the others.
  *
+ * @param values a table with each value of the column once
  * @param raw SQL for the column's text, NULL where it is missing
  */
-export async function dateFormatsOf(session: DuckDbSession, table: string, raw: string): Promise<DateFormats> {
+export async function dateFormatsOf(
+  session: DuckDbSession,
+  { table, values }: { readonly table: string; readonly values: string },
+  raw: string,
+): Promise<DateFormats> {
   const text = quoteName("text#");
-  const values = `SELECT trim(CAST(${raw} AS VARCHAR)) AS ${text} FROM ${table}`;
+  const texts = (from: string): string => `SELECT trim(CAST(${raw} AS VARCHAR)) AS ${text} FROM ${from}`;
   // Most columns keep no format. A query of all formats takes some 60 ms, which adds up over thousands of columns.
-  const sample = await session.rows(`${values} WHERE ${raw} IS NOT NULL LIMIT ${sampledValues}`);
+  const sample = await session.rows(`${texts(table)} WHERE ${raw} IS NOT NULL LIMIT ${sampledValues}`);
   const sampled = sample.map((row) => String(row["text#"]));
   const candidates = formats.filter(({ pattern }) => sampled.every((value) => pattern.test(value)));
   if (candidates.length === 0) return { formats: [], ...mixedIn(sampled) };
-  const fit = (await fitting(session, values, candidates)).map(({ format }) => format);
+  const fit = (await fitting(session, texts(values), candidates)).map(({ format }) => format);
   // "May" is a short and a full name.
   return { formats: fit.filter((format) => !format.includes("%B") || !fit.includes(format.replace("%B", "%b"))) };
 }

@@ -1,9 +1,9 @@
 import { valueLimit } from "../../core/datasets/profile";
-import { listTokens } from "../../core/datasets/rules";
+import { listTokens, oneClass } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
 import { canonicalTypes } from "./cast";
-import { type Counts, countsOf, nearTypes, typeOf } from "./column-counts";
+import { type Counts, countsOf, groupValues, nearShare, nearTypes, typeOf } from "./column-counts";
 import { joinedColumns } from "./column-origins";
 import type { TargetSize } from "./formats/image-header";
 import { maxDigits, wideDecimal } from "./formats/tables";
@@ -24,7 +24,7 @@ export interface InferredColumn extends ColumnSchema {
 
 export interface InferredSchema {
   readonly columns: readonly InferredColumn[];
-  /** Texts that mean a missing value, in every column. */
+  /** Texts that the caller says to mean a missing value, in every column. Inferred ones are those of a column. */
   readonly missing: readonly string[];
 }
 
@@ -46,20 +46,17 @@ const knownTokens = [
   "--",
   ".",
 ];
-/** Share of values from which a column of text is described by the type that they fit. */
-const nearShare = 0.95;
 /** The maximum number of values of an integer class. A column with more values is suggested as a quantity. */
 const maxIntClasses = 20;
 
 /**
  * Suggests a schema for a CSV, Parquet or JSON file. A type is suggested only if a push would accept every value.
  *
- * A token such as `NA` counts as missing if a column consists of numbers, dates or booleans without it. It is then
- * missing in every column of the file.
+ * A token such as `NA` is missing in a column that consists of numbers, dates or booleans without it.
  *
  * @param label names the column to predict; images and texts have one
  * @param tokens texts that mean a missing value; by default those that the values show
- * @throws InvalidInputError if the file cannot be read or has no such column
+ * @throws InvalidInputError if the file cannot be read, has no such column, or the label has no classes and is no number
  */
 export async function inferSchema(
   session: DuckDbSession,
@@ -85,32 +82,31 @@ export async function inferSchema(
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", value: label, rule }]);
   }
   const source = await openSource(session, files, columns, size);
-  const count = (name: string, missing: readonly string[]): Promise<Counts> =>
-    source.reading(() => countsOf(session, source.table, { name, missing: [...missing] }, source.types.get(name)!));
-  const found = new Map<string, Counts>();
-  for (const { name } of columns) found.set(name, await count(name, tokens ?? knownTokens));
-  if (found.get(label)!.rows === 0) {
-    throw new InvalidInputError("no schema can be suggested", [{ path: file, rule: "must have rows" }]);
-  }
-  const missing = tokens ?? [...new Set([...found.values()].flatMap(evidentTokens))];
   const joined = await joinedColumns(session, files);
   const inferred: InferredColumn[] = [];
   for (const name of types.keys()) {
-    const counts = found.get(name);
-    if (counts === undefined) {
+    if (!isRead(name)) {
       const note = `decimals of more than ${maxDigits} digits are not read: write them as DOUBLE`;
       inferred.push({ name, type: "string", role: "ignore", omitted: true, note });
       continue;
     }
-    // A token that is no missing value in this file is a value of its text columns.
-    const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(name, missing);
-    const rest = kept.digitless.length > 0 ? await count(name, [...missing, ...kept.digitless]) : undefined;
+    const count = (missing: readonly string[]): Promise<Counts> =>
+      source.reading(() => countsOf(session, source.table, { name, missing }, source.types.get(name)!));
+    await source.reading(() => groupValues(session, source.table, name));
+    const counts = await count(tokens ?? knownTokens);
+    if (counts.rows === 0) {
+      throw new InvalidInputError("no schema can be suggested", [{ path: file, rule: "must have rows" }]);
+    }
+    const missing = tokens ?? (areMissing(counts, name === label) ? counts.tokens : []);
+    // A token that is no missing value is a value of its column.
+    const kept = counts.tokens.every((token) => missing.includes(token)) ? counts : await count(missing);
+    const rest = kept.digitless.length > 0 ? await count([...missing, ...kept.digitless]) : undefined;
     const suggested = name === label ? labelOf(name, kept) : featureOf(name, kept, rest);
     const typed = joined.features.has(name) ? withStoredType(suggested, source.types.get(name)!) : suggested;
     const column = joined.keys.has(name) && name !== label ? ignoredKey(typed) : typed;
-    inferred.push(withTokenNote(column, tokens === undefined ? counts.tokens : [], missing));
+    inferred.push(tokens === undefined ? withTokens(column, counts.tokens, missing) : column);
   }
-  return { columns: inferred, missing };
+  return { columns: inferred, missing: tokens ?? [] };
 }
 
 /** Returns a column of `views join` with the type of the view's feature, whatever its values look like. */
@@ -126,17 +122,18 @@ function ignoredKey({ note: _, ...column }: InferredColumn): InferredColumn {
   return { ...column, role: "ignore", note: "a key of views join: with role feature the model reads it" };
 }
 
-/** Returns the tokens without which the column is no text. */
-function evidentTokens(counts: Counts): readonly string[] {
+/** Whether the tokens of a column are missing values: without them the column is no text, or a feature without a value. */
+function areMissing({ tokens, ...counts }: Counts, isLabel: boolean): boolean {
+  if (counts.present === 0) return tokens.length === 1 && !isLabel;
   const type = typeOf(counts);
-  return counts.present > 0 && type !== undefined && type !== "string" ? counts.tokens : [];
+  return type !== undefined && (type !== "string" || counts.code !== undefined);
 }
 
-function withTokenNote(column: InferredColumn, seen: readonly string[], missing: readonly string[]): InferredColumn {
-  if (column.type !== "string" || column.role === "ignore" || column.note !== undefined || seen.length === 0)
+/** Gives a column its missing tokens, and a remark on tokens of a text that may be missing values. */
+function withTokens(column: InferredColumn, seen: readonly string[], missing: readonly string[]): InferredColumn {
+  if (missing.length > 0) return column.omitted || column.shape ? column : { ...column, missing: [...missing] };
+  if (column.type !== "string" || column.role !== "feature" || column.note !== undefined || seen.length === 0)
     return column;
-  const taken = seen.filter((token) => missing.includes(token));
-  if (taken.length > 0) return { ...column, note: `${listTokens(taken)} is missing; with missing: [] it is text` };
   return {
     ...column,
     note: `${listTokens(seen)} is text; with missing: [${listTokens(seen)}], nullable: true it is missing`,
@@ -144,18 +141,35 @@ function withTokenNote(column: InferredColumn, seen: readonly string[], missing:
 }
 
 function labelOf(name: string, counts: Counts): InferredColumn {
-  // A date is no label, and many numbers are a quantity even with zeros in front.
-  const padded = counts.distinct > maxIntClasses ? 0 : counts.padded;
-  const type = typeOf({ ...counts, padded, formats: [], fitting: { ...counts.fitting, timestamp: -1 } }) ?? "string";
+  const { rows, distinct, nested, shape, doubt } = counts;
+  const refused = (rule: string) =>
+    new InvalidInputError("no schema can be suggested", [{ path: "--label", value: name, rule }]);
+  // A date is no label, and many different numbers are a quantity even with zeros in front.
+  const isQuantity = counts.code !== undefined && distinct > maxIntClasses && 2 * distinct > rows;
+  const { code: _, ...numbers } = counts;
+  const type = typeOf({
+    ...(isQuantity ? numbers : counts),
+    formats: [],
+    fitting: { ...counts.fitting, timestamp: -1 },
+  });
+  if (type === undefined || shape !== undefined || nested > 0) {
+    throw refused(`must have one class or number in each row, and has lists or objects: ${oneClass}`);
+  }
+  if (type === "string" && distinct > maxIntClasses && 2 * distinct > rows) {
+    throw refused(
+      `must have values that many rows share, and has ${distinct} different texts in ${rows} rows, each a class of its own: name the column of the classes, or of the number to predict`,
+    );
+  }
   const [number, other] = counts.numberFormats;
   const format = number === undefined ? {} : { format: number.format };
-  const absent = counts.rows - valuesOf(type, counts);
+  const absent = rows - valuesOf(type, counts);
   const missing = absent > 0 ? `missing in ${absent} rows, which a push refuses` : undefined;
-  if ((type === "int" || isLong(type, counts)) && counts.distinct > maxIntClasses) {
-    const note = `${counts.distinct} values: predicted as a number; with type ${type} they are classes`;
+  if ((type === "int" || isQuantity) && distinct > maxIntClasses) {
+    const note = `${distinct} values: predicted as a number; with type ${counts.code ? "string" : type} they are classes`;
     return { name, type: "float", role: "label", ...format, note: missing ?? note };
   }
-  const note = missing ?? (number && otherFormat(number, other));
+  const text = type === "string" ? (counts.code ?? mixedNumbers(counts)) : doubt;
+  const note = missing ?? (number && otherFormat(number, other)) ?? text;
   return { name, type, role: "label", ...format, ...(note === undefined ? {} : { note }) };
 }
 
@@ -164,15 +178,17 @@ function valuesOf(type: ColumnSchema["type"] | undefined, { present, nan }: Coun
   return type === "float" ? present - nan : present;
 }
 
-/** Returns whether the values are whole numbers of more than 53 bits. */
-function isLong(type: ColumnSchema["type"], { present, digits, padded }: Counts): boolean {
-  return type === "string" && present > 0 && digits === present && padded === 0;
-}
-
 /** Remarks that another number format gives other numbers. */
 function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): string | undefined {
   if (other === undefined) return undefined;
   return `${other.format} fits as well: check which character of ${taken.format} begins the decimals`;
+}
+
+/** Describes a column of text whose values are numbers that no format reads. */
+function mixedNumbers({ mixedNumbers: found }: Counts): string | undefined {
+  if (found === undefined) return undefined;
+  const [one, other] = found.map((value) => JSON.stringify(value));
+  return `numbers that are written in different ways (${one} and ${other}): write them alike, and set type float and a format`;
 }
 
 /**
@@ -180,7 +196,8 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
  *
  * @param rest counts of the values without the texts of `digitless`
  */
-function nearType({ present, fitting, unfit, mixed, digitless }: Counts, rest: Counts | undefined): string | undefined {
+function nearType(counts: Counts, rest: Counts | undefined): string | undefined {
+  const { present, fitting, unfit, mixed, digitless } = counts;
   if (mixed) {
     const [one, other] = mixed.map((value) => JSON.stringify(value));
     return `dates of different formats (${one} and ${other}): write them alike, and set type timestamp`;
@@ -190,7 +207,7 @@ function nearType({ present, fitting, unfit, mixed, digitless }: Counts, rest: C
     `${count} of ${present} values are ${found}, and ${other} is not: correct it, or add it to missing, and set type ${found}`;
   if (type !== undefined && unfit[type] !== undefined) return advice(fitting[type], type, JSON.stringify(unfit[type]));
   const found = rest && nearTypes.find((one) => one === typeOf(rest));
-  if (found === undefined) return undefined;
+  if (found === undefined) return mixedNumbers(counts);
   const format = rest?.numberFormats[0]?.format ?? rest?.formats[0];
   const setting = format === undefined ? "" : `, format: ${JSON.stringify(format)}`;
   return advice(rest!.present, found, listTokens(digitless)) + setting;
@@ -213,19 +230,16 @@ function featureOf(name: string, counts: Counts, rest: Counts | undefined): Infe
   if (type === "string" && counts.nested === values)
     return ignored("lists or objects of JSON, which no model reads: write a column for each of their values");
   const unique = distinct === rows && rows > 20;
-  const near = type === "string" ? nearType(counts, rest) : undefined;
+  const near = type === "string" && counts.code === undefined ? nearType(counts, rest) : undefined;
   const isText = type === "string";
-  if (isText && unique) return ignored(near ?? "every row has a different text, like an id");
-  if (isText && distinct > valueLimit && 2 * distinct > rows) return ignored(near ?? `${distinct} different texts`);
-  if (near !== undefined) return { name, type: "string", role: "feature", ...missing, note: near };
-  if (type === "string" && counts.padded > 0 && counts.digits === counts.present) {
-    const note = "digits with zeros in front, like a postal code; with type int they are numbers";
-    return { name, type, role: "feature", ...missing, note };
+  if (isText && (unique || (distinct > valueLimit && 2 * distinct > rows))) {
+    const texts = unique ? "every row has a different text" : `${distinct} different texts`;
+    if (near === undefined && 2 * counts.wordy >= values)
+      return { name, type: "string", role: "feature", ...missing, note: `${texts}: a plan with ngrams reads them` };
+    return ignored(near ?? [unique ? `${texts}, like an id` : texts, counts.code].filter(Boolean).join("; "));
   }
-  if (isLong(type, counts)) {
-    const note = "whole numbers of more than 53 bits, which are not int; with type float they are rounded";
-    return { name, type, role: "feature", ...missing, note };
-  }
+  const note = near ?? counts.code ?? counts.doubt;
+  if (note !== undefined) return { name, type, role: "feature", ...missing, note };
   if (type === "int" && unique && consecutive) return ignored("the numbers of rows, like an id", type);
   if (type === "int" && unique && (/(^|[^a-z])id$/i.test(name) || /[a-z]I[Dd]$/.test(name)))
     return ignored("every row has a different id", type);

@@ -1,5 +1,12 @@
 import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
-import { type ColumnProfile, exactProfileRows, profiledQuantiles } from "../../core/datasets/profile";
+import { alikeTexts } from "../../core/datasets/alike-values";
+import {
+  type ColumnProfile,
+  type CountedText,
+  exactProfileRows,
+  profiledQuantiles,
+  valueLimit,
+} from "../../core/datasets/profile";
 import type { ColumnSchema, ColumnType } from "../../core/datasets/shapes";
 import { RunningStats } from "../../core/features/running-stats";
 import { numbersIn } from "./number-columns";
@@ -72,15 +79,20 @@ async function profileScalar(
   };
 }
 
-/** Reads the most frequent values of the column that was counted last. */
-async function topValues(session: DuckDbSession, { type }: ColumnSchema): Promise<Pick<ColumnProfile, "top">> {
+/** Reads the most frequent values of the column that was counted last; of texts also those that are alike. */
+async function topValues(
+  session: DuckDbSession,
+  { type }: ColumnSchema,
+): Promise<Pick<ColumnProfile, "top" | "alike">> {
   if (!categorical.includes(type)) return {};
   const found = await session.rows(
-    `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT 10`,
+    `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT ${type === "string" ? valueLimit + 1 : 10}`,
   );
   const categoryOf = (value: DuckDBValue | undefined) =>
     type === "string" ? String(value) : type === "bool" ? value === true : Number(value);
-  return { top: found.map((row) => ({ value: categoryOf(row["value#"]), count: Number(row["rows#"]) })) };
+  const counted = found.map((row) => ({ value: categoryOf(row["value#"]), count: Number(row["rows#"]) }));
+  const alike = type === "string" ? alikeTexts(counted as readonly CountedText[]) : [];
+  return { top: counted.slice(0, 10), ...(alike.length > 0 ? { alike } : {}) };
 }
 
 /** Measures the numbers of a tensor column. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import type { ColumnProfile } from "../../core/datasets/profile";
 import { wasAppended } from "../../core/datasets/register";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { DatasetDraft, DatasetVersion, SourceFile, SplitName } from "../../core/datasets/shapes";
@@ -64,6 +65,8 @@ export interface PushResult<Registered> {
   readonly ignoredColumns: readonly string[];
   /** The warnings that validation will give. */
   readonly warnings: readonly Warning[];
+  /** The statistics of the columns; absent if the rows are those of an earlier push. */
+  readonly profiles?: readonly ColumnProfile[];
 }
 
 /**
@@ -83,11 +86,16 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
       onProgress({ phase }),
     );
     const rows = snapshot.shards.reduce((sum, shard) => sum + shard.rows, 0);
-    const register = async (draft: DatasetDraft, warnings: readonly Warning[]): Promise<PushResult<Registered>> => {
+    const register = async (
+      draft: DatasetDraft,
+      warnings: readonly Warning[],
+      profiles?: readonly ColumnProfile[],
+    ): Promise<PushResult<Registered>> => {
       onProgress({ phase: "registering" });
       const sources = await sourcesOf(snapshot.source, rows, options.nameOf ?? basename);
       const registered = await options.register(draft, sources, warnings);
-      return { registered, draft, ignoredColumns: snapshot.ignoredColumns, warnings };
+      const { ignoredColumns } = snapshot;
+      return { registered, draft, ignoredColumns, warnings, ...(profiles === undefined ? {} : { profiles }) };
     };
     const { version } = options.append ?? {};
     // An earlier push has appended the rows. Its version is registered again, which finds it.
@@ -105,11 +113,8 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     const references = [...snapshot.shards, ...Object.values(snapshot.draft.split.indexes)];
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
-    return register(snapshot.draft, [
-      ...(await warningsOf(session, snapshot)),
-      ...folderWarnings(snapshot.source),
-      ...found,
-    ]);
+    const { warnings, profiles } = await judged(session, snapshot);
+    return register(snapshot.draft, [...warnings, ...folderWarnings(snapshot.source), ...found], profiles);
   });
 }
 
@@ -121,17 +126,19 @@ async function fetchParent(
   return { manifest, files, splitOf: await readSplits(manifest, contents) };
 }
 
-/** Returns the warnings about a snapshot's rows, by the rules of a run's validation. */
-async function warningsOf(session: DuckDbSession, { draft, indexes }: Snapshot): Promise<readonly Warning[]> {
+/** Returns the warnings about a snapshot's rows, by the rules of a run's validation, and the columns' statistics. */
+async function judged(
+  session: DuckDbSession,
+  { draft, indexes }: Snapshot,
+): Promise<{ readonly warnings: readonly Warning[]; readonly profiles: readonly ColumnProfile[] }> {
   const rowsOf = (split: SplitName): Uint32Array =>
     decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256) ?? new Uint8Array(0));
   const splits = { train: rowsOf("train"), validation: rowsOf("validation"), test: rowsOf("test") };
   const splitOf = splitOfRows(draft.name, draft.rowCount, splits);
-  const { errors, warnings } = judge(
-    draft,
-    await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf),
-  );
-  return [...errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` })), ...warnings];
+  const profile = await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf);
+  const { errors, warnings } = judge(draft, profile);
+  const refused = errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` }));
+  return { warnings: [...refused, ...warnings], profiles: profile.columns };
 }
 
 const splitFolder = /^(train|training|val|valid|validation|dev|test|testing)$/i;

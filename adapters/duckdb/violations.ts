@@ -62,6 +62,8 @@ function predicate({ column, kind }: ColumnRule, sourceType: string): string {
       return column.type === "float"
         ? `${raw} IS NOT NULL AND ${value} IS NULL AND NOT coalesce(isnan(TRY_CAST(CAST(${raw} AS VARCHAR) AS DOUBLE)), false)`
         : `${raw} IS NOT NULL AND ${value} IS NULL`;
+    case "single":
+      return `${value}[1] IN ('[', '{') AND json_valid(${value})`;
     case "finite":
       return `NOT isfinite(${value}) OR abs(${value}) > ${maxMagnitude}`;
     case "minimum":

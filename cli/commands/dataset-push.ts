@@ -10,6 +10,7 @@ import { queryTarget } from "../datasets/query";
 import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
+import { textPlan } from "../datasets/text-plan";
 import { printJson, shownText } from "../output";
 import { printContractReport } from "./data-contracts";
 
@@ -43,7 +44,7 @@ export function addPushCommands(datasets: Command): void {
       const { from, sql, file, ...choices } = options;
       const target = queryTarget([argument, ...more], file, { from, sql }) ?? pushTarget([argument, ...more], file);
       const { name } = target;
-      const { registered, draft, ignoredColumns, warnings } = await pushData(client, target, choices, {
+      const { registered, draft, ignoredColumns, warnings, profiles } = await pushData(client, target, choices, {
         onSource: json ? () => undefined : showSource,
         onProgress: json ? () => undefined : showProgress(),
         onContract: (report, source) => !json && printContractReport(report, source),
@@ -59,6 +60,9 @@ export function addPushCommands(datasets: Command): void {
         process.stdout.write(`columns not in the schema, ignored: ${ignoredColumns.join(", ")}\n`);
       }
       printWarnings(warnings);
+      const plan = profiles && textPlan(draft.schema, profiles);
+      if (plan !== undefined)
+        process.stdout.write(`a plan of all features that reads the texts, for the job file:\n${plan}`);
     });
 
   datasets

@@ -13,7 +13,7 @@ export interface SuggestedSchema extends InferredSchema {
  * Returns a suggested schema with the types, roles, rules, order and split of an earlier version. A column of numbers
  * stays `float` although a file has whole ones only, a column without a value keeps its type, and a column that a person excluded
  * stays excluded. A column whose
- * values do not fit its earlier type stays as suggested, and so does the whole schema if the label is another column.
+ * values do not fit its earlier type stays as suggested (all fit a text), and so does the whole schema if the label is another column.
  * Formats and missing tokens are those of the file.
  */
 export function followVersion(suggested: InferredSchema, earlierVersion: DatasetManifest): SuggestedSchema {
@@ -34,7 +34,8 @@ export function followVersion(suggested: InferredSchema, earlierVersion: Dataset
 function follow(column: InferredColumn, earlier: ColumnSchema | undefined): InferredColumn {
   if (earlier === undefined || column.omitted || !fits(column, earlier)) return column;
   // A remark on the suggested type or role holds only for these.
-  const { note, format, missing } = column;
+  const { note, missing } = column;
+  const format = earlier.type === "string" ? undefined : column.format;
   const isNullable = earlier.nullable || (column.nullable && !column.complete);
   const same = column.type === earlier.type && column.role === earlier.role;
   const { from: _, format: __, missing: ___, nullable: ____, ...kept } = earlier;
@@ -49,5 +50,6 @@ function follow(column: InferredColumn, earlier: ColumnSchema | undefined): Infe
 
 function fits(column: InferredColumn, earlier: ColumnSchema): boolean {
   if (column.empty && earlier.type !== "tensor") return true;
+  if (earlier.type === "string" && column.type !== "tensor") return true;
   return typeText(column) === typeText(earlier) || (column.type === "int" && earlier.type === "float");
 }

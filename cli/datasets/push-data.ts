@@ -34,6 +34,9 @@ export interface PushChoices {
   readonly checkColumns?: ((schema: readonly ColumnSchema[]) => void) | undefined;
 }
 
+/** The maximum number of remarks on the columns of a new schema. The schema file has all. */
+const maxRemarks = 20;
+
 /** Receives the progress of a push. */
 export interface PushListener {
   onSource(text: string): void;
@@ -81,11 +84,12 @@ export async function pushData(
       },
     };
     if (append) return appendToDataset({ ...shared, append });
-    const { schemaFile, created } = await provideSchemaFile({
+    const { schemaFile, created, remarks } = await provideSchemaFile({
       ...{ ...optionsOf(choices), ...target, named, sources: file },
       earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
     });
     if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
+    for (const remark of remarks.slice(0, maxRemarks)) process.stderr.write(`  ${remark}\n`);
     const pushing = async () => {
       if (!choices.allowSchemaChange) await assertKnownColumns(client, name, schemaFile);
       return pushDataset({ ...shared, schemaFile });

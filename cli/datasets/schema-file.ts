@@ -31,6 +31,8 @@ export interface SchemaFile {
   readonly schemaFile: string;
   /** Whether this call has written it. */
   readonly created: boolean;
+  /** Comments of the written schema, each with its column. */
+  readonly remarks: readonly string[];
 }
 
 /**
@@ -50,17 +52,19 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
     const inferred = await inferSchemaOf(sources, label, missing, size);
     const earlier = await choice.earlierVersion?.();
     const names = (choice.named ?? sources).join(" ");
-    const text = schemaText(names, earlier ? followVersion(inferred, earlier) : inferred);
+    const suggested = earlier ? followVersion(inferred, earlier) : inferred;
+    const text = schemaText(names, suggested);
     try {
       // Another process may have written it since. Its file stays.
       fs.writeFileSync(schemaFile, text, { flag: "wx" });
-      return { schemaFile, created: true };
+      const remarks = suggested.columns.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}`]));
+      return { schemaFile, created: true, remarks };
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw unwritable("the schema file", schemaFile, cause);
     }
   }
   assertAgrees(schemaFile, choice);
-  return { schemaFile, created: false };
+  return { schemaFile, created: false, remarks: [] };
 }
 
 /** Tests whether a source may define its label: a folder, an archive, images or texts. */

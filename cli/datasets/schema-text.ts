@@ -16,8 +16,8 @@ export function schemaText(file: string, { columns, missing, split, follows }: S
 }
 
 function lineOf(column: InferredColumn): string {
-  const { name, type, shape, role, nullable, values, minimum, maximum, format, note, omitted } = column;
-  const written = plain.test(name) ? name : JSON.stringify(name);
+  const { name, type, shape, role, nullable, values, minimum, maximum, format, missing, note, omitted } = column;
+  const written = yamlName(name);
   if (omitted) return `  # ${written} is omitted: ${note}`;
   const fields = [
     `name: ${written}`,
@@ -29,8 +29,13 @@ function lineOf(column: InferredColumn): string {
     ...(minimum === undefined ? [] : [`minimum: ${minimum}`]),
     ...(maximum === undefined ? [] : [`maximum: ${maximum}`]),
     ...(format === undefined ? [] : [`format: ${JSON.stringify(format)}`]),
+    ...(missing === undefined ? [] : [`missing: [${listTokens(missing)}]`]),
   ];
   return `  - { ${fields.join(", ")} }${note === undefined ? "" : `   # ${note}`}`;
+}
+
+export function yamlName(name: string): string {
+  return plain.test(name) ? name : JSON.stringify(name);
 }
 
 /** Names that YAML reads unquoted as text. */

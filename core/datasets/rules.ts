@@ -5,7 +5,7 @@ import type { ColumnSchema } from "./shapes";
 /** A rule for every row of a column. Adapters turn its kind into a query; the message is defined only here. */
 export interface ColumnRule {
   readonly column: ColumnSchema;
-  readonly kind: "present" | "type" | "finite" | "minimum" | "maximum" | "values";
+  readonly kind: "present" | "type" | "single" | "finite" | "minimum" | "maximum" | "values";
   /**
    * Text that follows the value, e.g. `must be a whole number`; the whole message if there is no value: `value is
    * missing`.
@@ -15,6 +15,10 @@ export interface ColumnRule {
 
 /** The largest number of a column. Sums of the squares of larger ones may be no numbers. */
 export const maxMagnitude = "1e100";
+
+/** The advice for a label of lists or objects. */
+export const oneClass =
+  "write a column with one value for each row, such as a bool for each class, or a row for each element of a list";
 
 /** Returns the rules that every row must satisfy in a column. */
 export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
@@ -27,6 +31,7 @@ export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
     add("present", column.role === "label" ? `${missing}: every row needs a label` : missing);
   }
   add("type", `must be ${meaningOf(column)}`);
+  if (column.role === "label" && column.type === "string") add("single", `must be one class: ${oneClass}`);
   if (column.type === "float")
     add("finite", `must be finite, neither NaN nor infinite, and from -${maxMagnitude} to ${maxMagnitude}`);
   const each = column.type === "tensor" ? "each number must" : "must";

@@ -1,8 +1,9 @@
+import { formatCount } from "../quantities";
 import type { StepDefinition } from "../runs/step";
 import type { ContentReference, Warning } from "../shapes";
 import type { ContractSummary } from "./contract/report";
 import { type AppliedContract, inputsOf } from "./contract/stored";
-import { type DatasetProfile, valueLimit } from "./profile";
+import { type ColumnProfile, type DatasetProfile, hasTexts, valueLimit } from "./profile";
 import { type DatasetRepository, getDatasetVersion } from "./repository";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
@@ -57,7 +58,9 @@ function* labelErrors(
 function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfile): Generator<Warning> {
   for (const { name, role, type } of schema) {
     const column = profile.columns.find((candidate) => candidate.name === name);
-    if (column === undefined || role !== "feature") continue;
+    if (column === undefined || role === "ignore") continue;
+    if (column.alike !== undefined) yield alikeWarning(column.alike, name, role);
+    if (role !== "feature") continue;
     if (column.count === 0) {
       yield { code: "EMPTY_COLUMN", message: `column ${name} has no value in any row; set its role to ignore` };
       continue;
@@ -70,11 +73,26 @@ function* columnWarnings(schema: readonly ColumnSchema[], profile: DatasetProfil
       const message = `column ${name} has the same value in every row and carries no information; set its role to ignore`;
       yield { code: "CONSTANT_COLUMN", message };
     }
-    if (type === "string" && (column.distinct ?? 0) > valueLimit) {
+    if (hasTexts(column)) {
+      const message = `column ${name} has texts of several words, most of them once, and by default a run learns only whole texts that repeat: a plan with { kind: ngrams, column: ${JSON.stringify(name)}, buckets: 512 } reads them (features.plan of the job)`;
+      yield { code: "DIFFERENT_TEXTS", message };
+    } else if (type === "string" && (column.distinct ?? 0) > valueLimit) {
       const message = `column ${name} has ${column.distinct} different values: by default a run keeps the ${valueLimit} most frequent and counts the others as one; features.columns of the job chooses top-k or hash`;
       yield { code: "MANY_VALUES", message };
     }
   }
+}
+
+function alikeWarning(groups: NonNullable<ColumnProfile["alike"]>, name: string, role: ColumnSchema["role"]): Warning {
+  const shown = groups.slice(0, 5).map((group) =>
+    group
+      .slice(0, 5)
+      .map(({ value, count }) => `${JSON.stringify(value)} (${formatCount(count, "row")})`)
+      .join(", "),
+  );
+  const [what, part] = role === "label" ? ["label", "class"] : ["column", "category"];
+  const message = `${what} ${name} has values that differ only by case, blanks or a mark at the end, and each is a ${part} of its own: ${shown.join("; ")}${groups.length > shown.length ? "; …" : ""}. Write them alike in the file, and push it again`;
+  return { code: "ALIKE_VALUES", message };
 }
 
 function* classWarnings(

@@ -1,3 +1,4 @@
+import { alikeTexts } from "../datasets/alike-values";
 import { type Category, type ColumnProfile, profiledQuantiles } from "../datasets/profile";
 import type { ColumnSchema } from "../datasets/shapes";
 import { quantiles } from "../feature-plans/statistics";
@@ -75,7 +76,7 @@ export class ColumnMerger {
     if (type === "tensor") return { ...base, ...bounds, ...mean, ...std };
     const distinct = this.allCounted ? this.values.size : this.distinct();
     if (type === "bool") return { ...base, distinct, ...mean, top: this.top() };
-    if (type === "string") return { ...base, distinct, ...bounds, top: this.top() };
+    if (type === "string") return { ...base, distinct, ...bounds, top: this.top(), ...this.alike() };
     if (type === "timestamp") return { ...base, distinct, ...bounds };
     const found = this.quantiles(profiledQuantiles);
     const spread = found ? { quantiles: found } : {};
@@ -85,6 +86,12 @@ export class ColumnMerger {
   quantiles(probabilities: readonly number[]): readonly number[] | undefined {
     const counts = this.allCounted && this.values.size > 0 ? (this.values as Map<number, number>) : this.rounded;
     return quantiles({ kind: "quantiles", coarse: !this.allCounted, counts }, probabilities);
+  }
+
+  private alike(): Pick<ColumnProfile, "alike"> {
+    if (!this.allCounted) return {};
+    const alike = alikeTexts([...this.values].map(([value, count]) => ({ value: String(value), count })));
+    return alike.length > 0 ? { alike } : {};
   }
 
   private top(): NonNullable<ColumnProfile["top"]> {

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { startTestApp } from "../support/app";
+import type { createApp } from "../../api/app";
+import { callApp, startTestApp } from "../support/app";
 import { type CliResult, cliOverApp } from "../support/cli-over-app";
 import type { Embedded } from "../support/embedded";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -8,12 +9,12 @@ import { temporaryFolder } from "../support/temporary-folder";
 /** Files as people have them, pushed by the command line as they are. */
 describe("datasets push of files as they are", () => {
   let embedded: Embedded;
+  let app: ReturnType<typeof createApp>;
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   const directory = temporaryFolder("pushed-files");
   beforeAll(async () => {
-    const started = await startTestApp({ checkResponses: true });
-    embedded = started.embedded;
-    cli = await cliOverApp(started.app);
+    ({ embedded, app } = await startTestApp({ checkResponses: true }));
+    cli = await cliOverApp(app);
   });
   afterAll(async () => {
     await cli.stop();
@@ -34,15 +35,51 @@ describe("datasets push of files as they are", () => {
     return { ...result, schema: fs.existsSync(schema) ? fs.readFileSync(schema, "utf8") : "" };
   }
 
-  it("ignores the row numbers of pandas, whose column has no name, and omits a last column without a name", async () => {
-    const { code, schema } = await push(
-      "pandas.csv",
-      [",a,y,", ...range(60, (i) => `${i},${i % 7},${i % 2},`)],
-      "--label",
-      "y",
-    );
-    expect(code).toBe(0);
-    expect(schema).toContain("{ name: column_1, type: int, role: ignore, nullable: true }   # the numbers of rows");
-    expect(schema.match(/name: \S+/g)).toEqual(["name: column_1,", "name: a,", 'name: "y",']);
+  it("reads a spreadsheet's export, and says what to check", async () => {
+    const label = (i: number): string => (i === 50 ? "yes " : i === 51 ? "No/" : i % 2 ? "Yes" : "No");
+    const row = (i: number): string =>
+      [
+        ...[i, i % 9 === 0 ? "NA" : 20 + (i % 50), ["NA", "DE", "FR"][i % 3], i === 70 ? "0042" : 100 + (i % 50)],
+        ...[i % 3 ? `"1,${100 + i}.50"` : `"(1,${100 + i}.50)"`, i % 2 ? "$5" : i % 7],
+        ...[
+          `"I found this film number ${i} ${i % 2 ? "good" : "bad"}, really"`,
+          `2024-01-0${1 + (i % 9)}`,
+          label(i),
+          "",
+        ],
+      ].join(",");
+    const file = [",age,country,code,amount,fee,my review,since,answer,", ...range(120, row)];
+    const { code, out, err, schema } = await push("export.csv", file, "--label", "answer");
+    expect([code, err.match(/error.*/)]).toEqual([0, null]);
+    expect(schema.split("\n").slice(2, -2)).toEqual([
+      "  - { name: column_1, type: int, role: ignore, nullable: true }   # the numbers of rows, like an id",
+      '  - { name: age, type: int, nullable: true, missing: ["NA"] }',
+      '  - { name: country, type: string }   # "NA" is text; with missing: ["NA"], nullable: true it is missing',
+      "  - { name: code, type: string }   # digits with zeros in front, like a postal code; with type int they are numbers",
+      '  - { name: amount, type: float, format: "(1,234.5)" }',
+      expect.stringContaining(
+        '  - { name: fee, type: string }   # numbers that are written in different ways ("$5" and "0")',
+      ),
+      '  - { name: "my review", type: string }   # every row has a different text: a plan with ngrams reads them',
+      "  - { name: since, type: timestamp }",
+      "  - { name: answer, type: string, role: label }",
+    ]);
+    expect(err).toContain("\n  code: digits with zeros in front");
+    const alike =
+      'label answer has values that differ only by case, blanks or a mark at the end, and each is a class of its own: "No" (59 rows), "No/" (1 row); "Yes" (59 rows), "yes " (1 row). Write them alike';
+    expect(out).toContain(`warning: ${alike}`);
+    const { body } = await callApp(app, "GET", "/datasets/export/versions/1");
+    const warnings: readonly { readonly code: string; readonly message: string }[] = body.version.warnings;
+    expect(warnings.find(({ code }) => code === "ALIKE_VALUES")!.message).toContain(alike);
+    expect(warnings.map(({ code }) => code)).toContain("DIFFERENT_TEXTS");
+    expect((await cli.run("datasets", "show", "export", "--no-profile")).out).toContain(alike);
+
+    const plan = out.slice(out.indexOf("\nfeatures:\n"));
+    const job = path.join(directory, "job.yaml");
+    const rest =
+      "experiment: films\ndataset: export\nmodel: { type: mlp, hidden: [8] }\nhyperparameters: { epochs: 1 }\n";
+    fs.writeFileSync(job, `${rest}${plan}`);
+    const submitted = await cli.run("--json", "submit", job);
+    expect([submitted.code, submitted.err]).toEqual([0, ""]);
   });
 });

@@ -31,6 +31,15 @@ it("keeps the type of an earlier version's column that has no value in a later f
   ]);
 });
 
+it("keeps a column of texts, such as postal codes, although a later file has none with a zero in front", async () => {
+  const schema: readonly ColumnSchema[] = [
+    { name: "zip", type: "string", role: "feature" },
+    { name: "since", type: "string", role: "feature" },
+    { name: "y", type: "int", role: "label" },
+  ];
+  expect(await followed(schema, ["zip,since,y", "12345,31/12/2024,0", "54321,30/12/2024,1"])).toEqual(schema);
+});
+
 it("makes a column nullable only where a later file lacks values, also if it looks like row numbers or texts of ids", async () => {
   const schema: readonly ColumnSchema[] = [
     { name: "f", type: "float", role: "feature" },

@@ -2,8 +2,12 @@ import { numberFormatProblem, numberReading } from "../../../core/datasets/numbe
 
 /** Reads text as the push does. */
 function read(format: string, text: string): number | undefined {
-  const { pattern, group, decimal } = numberReading(format);
-  const match = new RegExp(`^${pattern}$`).exec(text);
+  const { pattern, group, decimal, negative } = numberReading(format);
+  const signed =
+    negative === undefined
+      ? text
+      : text.replace(new RegExp(negative), negative.startsWith("^([^(]") ? "-$1$2$3" : "-$1$2");
+  const match = new RegExp(`^${pattern}$`).exec(signed);
   if (match === null) return undefined;
   const number = match.slice(1, 4).join("");
   return Number((group === "" ? number : number.replaceAll(group, "")).replaceAll(decimal, "."));
@@ -30,7 +34,17 @@ describe("number formats", () => {
     ["CHF 1234.5", "CHF 3", 3],
     ["1234 %", "50 %", 50],
     ["1234 %", "50", undefined],
-    ["(1234)", "(50)", 50],
+    ["(1234)", "(50)", -50],
+    ["(1234)", "50", 50],
+    ["(1,234.5)", "(1,234.50)", -1_234.5],
+    ["(1,234.5)", "((5))", undefined],
+    ["($1,234.5)", "($1,234.50)", -1_234.5],
+    ["($1,234.5)", "$(1,234.50)", -1_234.5],
+    ["($1,234.5)", "$1,234.50", 1_234.5],
+    ["($1,234.5)", "-$3", -3],
+    ["($1,234.5)", "3", undefined],
+    ["1.234,5-", "1.234,50-", -1_234.5],
+    ["1.234,5-", "3", 3],
   ])("%s reads %s as %s", (format, text, number) => {
     expect(numberFormatProblem(format)).toBeUndefined();
     expect(read(format, text)).toBe(number);

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import { RepeatedRows } from "../../../adapters/duckdb/repeated-rows";
+import { alikeTexts } from "../../../core/datasets/alike-values";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { mulberry32 } from "../../../core/datasets/split";
@@ -37,6 +38,58 @@ describe("judge", () => {
     expect(judge({ schema: strings, split }, { ...healthy, columns }).warnings).toMatchObject([
       { code: "MANY_VALUES" },
     ]);
+  });
+
+  it("warns of texts of which most are different, and names the step that reads them", () => {
+    const strings = [{ ...schema[0]!, type: "string" as const }, schema[1]!];
+    const profile = (value: string) => ({
+      ...healthy,
+      columns: x({ type: "string", distinct: 900, top: [{ value, count: 2 }] }),
+    });
+    expect(judge({ schema: strings, split }, profile("a good film")).warnings).toMatchObject([
+      { code: "DIFFERENT_TEXTS", message: expect.stringContaining('{ kind: ngrams, column: "x", buckets: 512 }') },
+    ]);
+    expect(judge({ schema: strings, split }, profile("我非常喜欢这部电影因为它很好")).warnings).toHaveLength(1);
+    expect(judge({ schema: strings, split }, profile("customer-17")).warnings).toEqual([]);
+  });
+
+  it.each([
+    [
+      ["Yes", "yes ", "No/", "No", "NO"],
+      [
+        ["Yes", "yes "],
+        ["No", "No/", "NO"],
+      ],
+    ],
+    [
+      ["<=50K", "<=50K.", ">50K", ">50K."],
+      [
+        ["<=50K", "<=50K."],
+        [">50K", ">50K."],
+      ],
+    ],
+    [["New York", "new  york", "NewYork"], [["New York", "new  york", "NewYork"]]],
+    [["Ja\u00a0", "ja!", "nein"], [["Ja\u00a0", "ja!"]]],
+    [["A", "A+", "A-", "C", "C#", "C++", "?", "!", "a1"], []],
+  ])("finds the texts of %j that differ only by case, blanks or a mark at the end", (texts, groups) => {
+    const found = alikeTexts(texts.map((value) => ({ value, count: 1 })));
+    const sorted = (lists: readonly (readonly string[])[]) => lists.map((list) => [...list].sort()).sort();
+    expect(sorted(found.map((group) => group.map(({ value }) => value)))).toEqual(sorted(groups));
+  });
+
+  it.each([
+    ["label", "label x has values", "each is a class of its own"],
+    ["feature", "column x has values", "each is a category of its own"],
+    ["slice", "column x has values", "each is a category of its own"],
+  ] as const)("warns with counts of such texts of a %s", (role, what, part) => {
+    const alike = [["Yes", "yes "].map((value, i) => ({ value, count: 480 - 479 * i }))];
+    const [warning, ...others] = judge(
+      { schema: [{ name: "x", type: "string", role }], split },
+      { ...healthy, columns: x({ type: "string", distinct: 3, alike }) },
+    ).warnings;
+    expect([warning!.code, others]).toEqual(["ALIKE_VALUES", []]);
+    for (const text of [what, part, '"Yes" (480 rows), "yes " (1 row). Write them alike'])
+      expect(warning!.message).toContain(text);
   });
 
   it("refuses a split with one class", () => {
