@@ -33,7 +33,7 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
     createdAt: version.createdAt,
     metrics: version.metrics,
     ...(gate ? { gate: withAllSlices(gate, document?.checks ?? []) } : {}),
-    approvals: version.approvals,
+    approvals: version.approvals.length === 0 && version.approval ? [version.approval] : version.approvals,
     ...(version.approvalsWithdrawn ? { approvalsWithdrawn: withdrawal(version.approvalsWithdrawn) } : {}),
     ...(artifact ? { files: filesOf(artifact) } : {}),
     ...(document?.latency ? { latency: document.latency } : {}),

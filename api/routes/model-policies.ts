@@ -46,6 +46,13 @@ const noPeople: Warning = {
     "(`ringmaster tokens create`), because a name in x-ringmaster-actor proves nothing",
 };
 
+const noApproval: Warning = {
+  code: "PROMOTED_BY_POLICY",
+  message:
+    "the policy requires no approval: a version that a run trains and that passes its gates goes to production without a person; " +
+    "its promotion names this policy and who set it",
+};
+
 export const modelPolicyRoutes: readonly Route[] = [
   defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
     const { policy } = await registry.head(name);
@@ -56,10 +63,11 @@ export const modelPolicyRoutes: readonly Route[] = [
     await checkUrls(platform, body.rules.checks);
     const transition = setPolicy(body.rules, body.approvals, actorFor(body.reason));
     const model = await platform.registry.apply(name, [], transition);
+    const unattended = body.approvals.required === 0 && model.policyProposal === undefined;
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be satisfied by the existing approvals.
     await answerWaiting(platform, name);
-    const warnings = [...(unmet ? [noPeople] : []), ...proposed(model)];
+    const warnings = [...(unmet ? [noPeople] : []), ...(unattended ? [noApproval] : []), ...proposed(model)];
     return { model, ...(warnings.length > 0 ? { warnings } : {}) };
   }),
 

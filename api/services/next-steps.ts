@@ -1,5 +1,5 @@
 import { isNamed } from "../../core/access/principals";
-import { decisionOn, mayDecide } from "../../core/registry/approvals";
+import { type Decision, decisionOn, mayDecide } from "../../core/registry/approvals";
 import { championOf, outdatedBy } from "../../core/registry/gates/evidence";
 import { isPending } from "../../core/registry/gates/external-check";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
@@ -70,9 +70,14 @@ export function nextSteps(
   ];
   if (open.length > 0) return open;
   if (follow) return [{ kind: "run", what: "its run continues and promotes it", ...follow }];
-  if (waits) return [{ kind: "run", what: "it is being promoted", ...waits }];
+  if (waits) return [{ kind: "run", what: `it is being promoted${policyOf(decision)}`, ...waits }];
   const ended = run ? `its run has ended (${run.status}): ` : "";
   return [{ kind: "promotion", what: `${ended}promote it`, command: `ringmaster models promote ${of}` }];
+}
+
+/** Names the policy by which a version is promoted without a person. */
+function policyOf(decision: Decision): string {
+  return decision.state === "approved" && decision.approval.policy ? `, approved by ${decision.approval.by}` : "";
 }
 
 function checksOf(model: Model, { gate }: ModelVersion, of: string): readonly NextStep[] {
@@ -92,7 +97,7 @@ function checksOf(model: Model, { gate }: ModelVersion, of: string): readonly Ne
 function approvalOf(
   model: Model,
   version: ModelVersion,
-  { given, required }: { readonly given: number; readonly required: number },
+  { given, required, because }: Extract<Decision, { readonly state: "waiting" }>,
   of: string,
 ): NextStep {
   const rules = approvalRulesOf(model);
@@ -103,7 +108,7 @@ function approvalOf(
     ...(required > 1 ? [`${given} of ${required} given`] : []),
     ...(left.length > 0 ? [`from ${left.join(", ")}`] : []),
     ...(rules.notTheSubmitter ? [`not from the submitter, ${version.submittedBy}`] : []),
-    ...(version.approvalsWithdrawn ? [withdrawal(version.approvalsWithdrawn)] : []),
+    ...(because ? [because] : version.approvalsWithdrawn ? [withdrawal(version.approvalsWithdrawn)] : []),
   ];
   const missing = required - given;
   const what = missing > 1 ? `${missing} approvals` : given > 0 ? "1 more approval" : "an approval";

@@ -128,9 +128,10 @@ function isOutdated(model: Model, { gate }: ModelVersion): boolean {
   return gate?.passed === true && outdatedBy(model, gate) !== undefined;
 }
 
-/** Returns whether approvals suffice. A canary under test also waits for its test. */
+/** Returns whether gates and approvals suffice. A canary under test also waits for its test. */
 function isFree(model: Model, version: ModelVersion): boolean {
-  return decisionOn(model, version).state === "approved" && !isUnderTest(model.traffic, version.version);
+  const approved = version.gate?.passed === true && decisionOn(model, version).state === "approved";
+  return approved && !isUnderTest(model.traffic, version.version);
 }
 
 /**

@@ -1,21 +1,27 @@
 import { isNamed, type Person } from "../access/principals";
+import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
-import type { ApprovalRules } from "./policy";
+import type { ApprovalRules, ModelPolicy } from "./policy";
 import { approvalRulesOf, comparesPeople } from "./policy";
+import { withdrawal } from "./withdrawal";
 
 /** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
   | { readonly state: "approved" | "rejected"; readonly approval: Approval }
-  | { readonly state: "waiting"; readonly given: number; readonly required: number };
+  | {
+      readonly state: "waiting";
+      readonly given: number;
+      readonly required: number;
+      /** The reason why a person must approve under a policy that requires nobody. */
+      readonly because?: string;
+    };
 
 /**
  * Decides by the model's present policy: a rejection decides, and so does the required number of approvals by different
- * permitted people. A policy that became stricter requires more; one that became milder may be satisfied.
+ * permitted people. A policy that became stricter requires more; one that became milder may be satisfied. Under a policy
+ * that requires nobody, the policy approves, except where `personNeeded` gives a reason.
  */
-export function decisionOn(
-  model: Pick<Model, "policy">,
-  version: Pick<ModelVersion, "approvals" | "submitters">,
-): Decision {
+export function decisionOn(model: Pick<Model, "policy" | "production">, version: Decided): Decision {
   const { approvals } = version;
   const rejection = approvals.find(({ decision }) => decision === "rejected");
   if (rejection) return { state: "rejected", approval: rejection };
@@ -26,26 +32,50 @@ export function decisionOn(
       .map((approval) => [approval.person?.id ?? "", approval]),
   );
   const last = [...given.values()].at(-1);
-  if (last && given.size >= rules.required) return { state: "approved", approval: last };
-  return { state: "waiting", given: given.size, required: rules.required };
+  const because = rules.required === 0 ? personNeeded(model, version) : undefined;
+  const required = because === undefined ? rules.required : 1;
+  if (given.size < required) return { state: "waiting", given: given.size, required, because };
+  return { state: "approved", approval: last ?? policyApproval(model.policy!, version.gate!) };
+}
+
+type Decided = Pick<ModelVersion, "version" | "approvals" | "approvalsWithdrawn" | "submitters" | "gate">;
+
+/**
+ * Returns why a policy that requires nobody does not approve a version by itself. It never undoes what a person or a
+ * canary's test decided, and never replaces a champion by an older version that finished later.
+ */
+function personNeeded({ production = 0 }: Pick<Model, "production">, version: Decided): string | undefined {
+  const { gate, approvalsWithdrawn: withdrawn } = version;
+  if (withdrawn !== undefined && withdrawn.after !== "evaluated-again") return withdrawal(withdrawn);
+  if (!gate?.checks.some(({ waived }) => !waived)) return "it has no gate that could refuse it";
+  return production > version.version ? `version ${production}, which is in production, is newer` : undefined;
+}
+
+function policyApproval({ revision, by, proposedBy = [] }: ModelPolicy, { at }: GateVerdict): Approval {
+  const people = [...proposedBy, by];
+  const name = `the policy (revision ${revision}, set by ${people.join(", ")})`;
+  return { decision: "approved", by: name, policy: { revision, by: people }, reason: "", at };
 }
 
 /**
- * Withdraws a version's approvals, because circumstances have changed since they were given. A rejection stays.
- *
- * @param revision revision of the change that withdraws them
+ * Withdraws a version's approvals, its policy's included, because circumstances have changed since they were given. A
+ * rejection stays.
  */
 export function withoutApprovals(
+  model: Model,
   version: ModelVersion,
   after: ApprovalsWithdrawn["after"],
   { by, reason, at }: Actor,
-  revision: number,
 ): ModelVersion {
   const approvals = version.approvals.filter(({ decision }) => decision === "rejected");
-  if (approvals.length === version.approvals.length) return version;
-  const of = version.approvals.filter(({ decision }) => decision === "approved").map((each) => each.by);
+  const decision = decisionOn(model, version);
+  const last = version.approval ?? (decision.state === "approved" ? decision.approval : undefined);
+  const ofPolicy = last?.policy ? [last.by] : [];
+  const of = [...version.approvals.filter((each) => each.decision === "approved").map((each) => each.by), ...ofPolicy];
+  if (of.length === 0) return version;
   const why = reason === undefined || reason === "" ? {} : { reason };
-  return { ...version, approvals, approval: approvals[0], approvalsWithdrawn: { after, of, revision, by, ...why, at } };
+  const approvalsWithdrawn = { after, of, revision: model.revision + 1, by, ...why, at };
+  return { ...version, approvals, approval: approvals[0], approvalsWithdrawn };
 }
 
 /**

@@ -55,6 +55,8 @@ export class GateNotPassedError extends RingmasterError {
   }
 }
 
+const notes = (text: string | undefined): string => (text === undefined ? "" : ` (${text})`);
+
 export class NotApprovedError extends RingmasterError {
   constructor(
     { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
@@ -64,7 +66,7 @@ export class NotApprovedError extends RingmasterError {
     super(
       decision.state !== "waiting"
         ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
-        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${approvalsWithdrawn ? ` (${withdrawal(approvalsWithdrawn)})` : ""}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
+        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
       { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
     );
   }

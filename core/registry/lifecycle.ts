@@ -21,7 +21,7 @@ import {
 } from "./errors";
 import type { Actor, Model, ModelVersion } from "./model";
 import type { ApprovalRules, ModelPolicy } from "./policy";
-import { areLooser, missingRequests } from "./policy";
+import { areLooser, comparesPeople, missingRequests } from "./policy";
 
 /** Returns the model of a name that was never used, before its first change. */
 export function emptyModel(name: string, team: string, { by, at }: Pick<Actor, "by" | "at">): Model {
@@ -97,11 +97,11 @@ export function restoreModel(actor: Actor): Transition {
 export function deleteVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
-    const { production, aliases, formerProduction, revision } = state.model;
+    const { production, aliases, formerProduction } = state.model;
     if (production === version) throw new InProductionError(candidate.model, version);
     const left =
       candidate.stage === "canary"
-        ? { ...withoutApprovals(candidate, "canary-ended", actor, revision + 1), stage: "archived" as const }
+        ? { ...withoutApprovals(state.model, candidate, "canary-ended", actor), stage: "archived" as const }
         : candidate;
     const made = changeVersion(state, { action: "deleted" }, actor, { ...left, lifecycle: "deleted" });
     return {
@@ -143,7 +143,9 @@ export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: A
     const sameRules = before !== undefined && digestOf(before.rules) === digestOf(rules);
     if (sameRules && digestOf(before.approvals) === digestOf(approvals)) return undefined;
     const { by, person, at } = actor;
-    if (before && areLooser(approvals, before.approvals)) {
+    let proposedBy: readonly string[] | undefined;
+    // One person may promote under a policy that compares nobody, and may therefore loosen it.
+    if (before && comparesPeople(before.approvals) && areLooser(approvals, before.approvals)) {
       if (!person) throw new PolicyNeedsPeopleError(name, by);
       const requested = { rules, approvals };
       const { requests = [], ...known } = policyProposal ?? {};
@@ -156,9 +158,10 @@ export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: A
           policyProposal: { ...requested, requests: all },
         });
       }
+      proposedBy = all.slice(0, -1).map((request) => request.by);
     }
     const rulesRevision = sameRules ? before.rulesRevision : revision + 1;
-    const policy: ModelPolicy = { rules, approvals, revision: revision + 1, rulesRevision, by, at };
+    const policy: ModelPolicy = { rules, approvals, revision: revision + 1, rulesRevision, by, proposedBy, at };
     return { ...changeModel(state, { action: "policy-set" }, actor, { policy, policyProposal: undefined }), policy };
   };
 }

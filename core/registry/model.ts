@@ -79,6 +79,10 @@ export const approval = z
     decision,
     by: z.string().meta({ description: "A display name." }),
     person: person.optional(),
+    policy: z
+      .object({ revision: count, by: z.array(z.string()) })
+      .optional()
+      .meta({ description: "The policy that requires no person's approval, and the people who set it." }),
     reason: z.string(),
     at: instant,
   })

@@ -65,7 +65,10 @@ const person = z.string().min(1).max(2_048);
 
 export const approvalRules = z
   .strictObject({
-    required: z.int().min(1).max(20).default(1).meta({ description: "Number of different people who must approve." }),
+    required: z.int().min(0).max(20).default(1).meta({
+      description:
+        "Number of different people who must approve. 0: a version that passes its gates is promoted without a person.",
+    }),
     approvers: z
       .array(person)
       .max(50)
@@ -82,6 +85,10 @@ export const approvalRules = z
   .refine(({ required, approvers }) => approvers.length === 0 || new Set(approvers).size >= required, {
     path: ["required"],
     error: "must be at most the number of approvers: nothing could ever be promoted",
+  })
+  .refine(({ required, approvers, notTheSubmitter }) => required > 0 || (approvers.length === 0 && !notTheSubmitter), {
+    path: ["required"],
+    error: "must be at least 1 with approvers or notTheSubmitter: 0 means that nobody has to approve",
   });
 export interface ApprovalRules extends Shape<typeof approvalRules> {}
 
@@ -108,6 +115,9 @@ export const modelPolicy = z
       description: "The revision that last changed the rules: verdicts of older rules are outdated.",
     }),
     by: z.string(),
+    proposedBy: z.array(z.string()).optional().meta({
+      description: "The people who had requested the same looser rules before; `by` was the last one needed.",
+    }),
     at: instant,
   })
   .meta({ id: "ModelPolicy", description: "The policy in force." });

@@ -41,7 +41,7 @@ export function recordGate(version: number, verdict: GateVerdict, actor: Actor):
     const staged = { ...judged, stage: stageAfter(verdict, candidate.stage) };
     const changed = evidenceChange(candidate.gate, verdict);
     if (changed === undefined || candidate.approvals.length === 0) return changeVersion(state, gated, actor, staged);
-    const next = withoutApprovals(staged, "evaluated-again", { ...actor, reason: changed }, state.model.revision + 1);
+    const next = withoutApprovals(state.model, staged, "evaluated-again", { ...actor, reason: changed });
     const change = changeVersion(state, gated, actor, next);
     const approvalsWithdrawn = withdrawal(next.approvalsWithdrawn!);
     return { ...change, history: { ...change.history, approvalsWithdrawn } };
@@ -109,7 +109,8 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     const { model } = state;
     const made = model.production === version ? servedDecision(candidate) : decisionOn(model, candidate);
     if (made.state === decision) return undefined;
-    if (made.state !== "waiting")
+    // A person may overrule the policy's own approval before the promotion.
+    if (made.state !== "waiting" && (model.production === version || made.approval.policy === undefined))
       throw new AlreadyDecidedError(candidate.model, version, made.approval.decision, made.approval.by);
     if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
     const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
@@ -163,7 +164,9 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
     const { approvals } = candidate;
     const served = { gate, approvals, approval: decision.approval };
     const next = { ...candidate, approval: decision.approval, approvalsWithdrawn: undefined, served };
-    return setChampion(state, next, "promoted", actor, former.slice(-rememberedChampions));
+    const { policy, by: approver } = decision.approval;
+    const reason = [actor.reason, policy && `approved by ${approver}`].filter(Boolean).join("; ");
+    return setChampion(state, next, "promoted", { ...actor, reason }, former.slice(-rememberedChampions));
   };
 }
 
@@ -213,9 +216,9 @@ function setChampion(
   actor: Actor,
   formerProduction: readonly number[],
 ): ModelChange {
-  const { production, aliases, revision } = state.model;
+  const { production, aliases } = state.model;
   const before = production === undefined ? undefined : activeVersion(state, production);
-  const old = before && action === "rolled-back" ? withoutApprovals(before, action, actor, revision + 1) : before;
+  const old = before && action === "rolled-back" ? withoutApprovals(state.model, before, action, actor) : before;
   const made = changeVersion(state, { action, replaced: production }, actor, { ...next, stage: "production" });
   return {
     ...made,
@@ -245,9 +248,7 @@ export function setStage(version: number, stage: Stage, actor: Actor): Transitio
     if (candidate.stage === stage) return undefined;
     if (stage === "canary") mayServe(state.model, candidate);
     const left =
-      candidate.stage === "canary"
-        ? withoutApprovals(candidate, "canary-ended", actor, state.model.revision + 1)
-        : candidate;
+      candidate.stage === "canary" ? withoutApprovals(state.model, candidate, "canary-ended", actor) : candidate;
     return changeVersion(state, { action: "staged" }, actor, { ...left, stage });
   };
 }

@@ -1,12 +1,18 @@
+import fs from "node:fs";
+import path from "node:path";
 import { createApp } from "../../api/app";
+import { pendingCheck } from "../../core/registry/gates/external-check";
 import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
+import { promote, recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { ManualClock } from "../support/manual-clock";
-import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
+import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
+const folder = temporaryFolder("approval-requests");
 const day = 86_400_000;
 
 /** Each case has a model of its own. Its version 1 waits for an approval after the end of its run. */
@@ -135,6 +141,82 @@ describe("a request for an approval", () => {
   it("is refused for a version that no gate has judged, or that no run of the platform made", async () => {
     const { code, err } = await cli.run("models", "request-approval", name, "2");
     expect([code, err]).toEqual([2, expect.stringContaining(`evaluate it first: ringmaster models judge ${name} 2`)]);
+  });
+
+  describe("under a policy that requires nobody", () => {
+    const set = async (text: string) => {
+      const file = path.join(folder, `${name}.yaml`);
+      fs.writeFileSync(file, text);
+      return cli.run("models", "policy", "set", name, file, "--reason", "retrained every night");
+    };
+    const promoted = async (number: number) => {
+      await platform.registry.apply(name, [number], promote(number, { by: `run ${name}`, at: by.at }));
+      return (await platform.registry.head(name)).production;
+    };
+
+    it("is answered at once, and the promotion names the policy and who set it", async () => {
+      const { code, err } = await set("rules: { thresholds: { accuracy: 0.5 } }\napprovals: { required: 0 }\n");
+      expect([code, err]).toEqual([
+        0,
+        expect.stringMatching(/^warning: the policy requires no approval: .* without a person/),
+      ]);
+      await judgeNow(platform.registry, name, 1);
+      const { out } = await cli.run("models", "show", name);
+      expect(out).toMatch(/next: it is being promoted, approved by the policy \(revision \d+, set by \S+\)/);
+      await wait("token-policy");
+      expect(answersOf("token-policy")).toEqual(["succeeded"]);
+      expect(await promoted(1)).toBe(1);
+      const shown = (await cli.run("models", "show", name)).out;
+      expect(shown).toMatch(/approved by the policy \(revision \d+/);
+      expect(shown).toMatch(/promoted: staging → production .* run \S+ +approved by the policy \(revision \d+, set by/);
+      const policies = JSON.parse((await cli.run("--json", "models", "policy", "get", name)).out);
+      expect(policies.history.at(-1)).toMatchObject({ approvals: { required: 0 }, by: expect.any(String) });
+    });
+
+    it("waits for a check, and is refused if a gate is", async () => {
+      await set("rules: { checks: [{ name: review, kind: command, command: [x] }] }\napprovals: { required: 0 }\n");
+      const { production, policy } = await platform.registry.head(name);
+      const pending = { ...pendingCheck(policy!.rules.checks[0]!, "nobody ran it") };
+      const verdict = { ...verdictOn({ production, policy }, false), checks: [pending] };
+      await platform.registry.apply(name, [1], recordGate(1, verdict, by));
+      await wait("token-check");
+      expect(answersOf("token-check")).toEqual([]);
+      const answered = await createApp(platform).request(`/api/v1/models/${name}/versions/1/checks/review`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"passed":true}',
+      });
+      expect(answered.status).toBe(200);
+      expect(answersOf("token-check")).toEqual(["succeeded"]);
+      await platform.registry.apply(name, [1], recordGate(1, verdictOn({ production, policy }, false), by));
+      await wait("token-refused");
+      expect(answersOf("token-refused")).toEqual(["GateRefused"]);
+    });
+
+    it("needs a person for a version that was rolled back", async () => {
+      await set("approvals: { required: 0 }\n");
+      for (const version of [1, 2]) {
+        await judgeNow(platform.registry, name, version);
+        expect(await promoted(version)).toBe(version);
+      }
+      expect((await cli.run("models", "rollback", name, "--reason", "slow")).code).toBe(0);
+      await judgeNow(platform.registry, name, 2);
+      const refused = await cli.run("models", "promote", name, "2");
+      expect([refused.code, refused.err]).toEqual([
+        2,
+        expect.stringMatching(/0 of 1 approvals \(approval of the policy .* withdrawn: the version was rolled back/),
+      ]);
+      expect((await cli.run("models", "approve", name, "2")).code).toBe(0);
+      expect((await cli.run("models", "promote", name, "2")).code).toBe(0);
+    });
+
+    it.each([
+      ["approvals: { required: -1 }", "approvals.required"],
+      ["approvals: { required: 0, notTheSubmitter: true }", "must be at least 1 with approvers or notTheSubmitter"],
+      ["approvals: { required: 0, approvers: [ada] }", "must be at least 1 with approvers or notTheSubmitter"],
+    ])("refuses %s", async (text, message) => {
+      expect(await set(text)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+    });
   });
 
   it("is listed with its expiry until it is decided", async () => {

@@ -5,6 +5,7 @@ import type { describeRun } from "../../cli/run-description";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { ModelDriftReport } from "../../core/drift/shapes";
 import type { MonitorWindow } from "../../core/monitors/shapes";
+import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/runs/shapes";
@@ -256,5 +257,44 @@ describe("retraining", () => {
     expect((await show("on-toy")).causes).toHaveLength(5);
     expect((await stack.run("retrain", "run", "on-toy")).code).toBe(2);
     expect((await stack.run("retrain", "list")).stdout).not.toContain("on-toy");
+  });
+
+  it("promotes without a person under a policy that says so, but no version that a gate refuses", async () => {
+    interface Toy {
+      readonly model: { readonly production: number };
+      readonly versions: readonly ModelVersion[];
+      readonly history: readonly HistoryEntry[];
+    }
+    const toy = () => stack.json<Toy>(["models", "show", "toy"]);
+    const policy = async (threshold: string) => {
+      const text = `rules: { thresholds: { ${threshold} } }\napprovals: { required: 0 }\n`;
+      const set = await stack.run("models", "policy", "set", "toy", stack.file("policy.yaml", text));
+      expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining("goes to production without a person") });
+    };
+    await policy("accuracy: 0.3");
+    await stack.json(["retrain", "on", "dataset", "toy", "--job", job, "--name", "unattended"]);
+    await push(1_000);
+    const run = await runFor("unattended", "dataset:toy@5");
+    expect(await watch(run.runId)).toMatchObject({ outcome: { decision: "registered" } });
+    const made = (await toy()).versions.find(({ runId }) => runId === run.runId)!;
+    const promoted = await until("the promotion", async () => {
+      const now = await toy();
+      return now.model.production === made.version ? now : undefined;
+    });
+    expect(promoted.versions[0]).toMatchObject({
+      stage: "production",
+      approvals: [],
+      approval: { policy: { by: [expect.any(String)] } },
+    });
+    expect(promoted.history.findLast(({ action }) => action === "promoted")).toMatchObject({
+      version: made.version,
+      by: expect.stringMatching(/^run /),
+      reason: expect.stringMatching(/^approved by the policy \(revision \d+, set by \S+\)$/),
+    });
+    await policy("logLoss: 0.000001");
+    await push(1_100);
+    const refused = await watch((await runFor("unattended", "dataset:toy@6")).runId);
+    expect(refused).toMatchObject({ status: "completed", outcome: { decision: "refused-by-gate" } });
+    expect((await toy()).model.production).toBe(made.version);
   });
 });

@@ -110,6 +110,103 @@ describe("approvals under a policy that compares people", () => {
   });
 });
 
+describe("a policy that requires nobody", () => {
+  const { policy } = stateOf({ required: 0 }).model;
+  const withdrawn = (after: "rolled-back" | "canary-ended" | "evaluated-again") => ({
+    approvalsWithdrawn: { after, revision: 2, by: "grace", at },
+  });
+  const checks = verdictOn({}, true).checks;
+  it.each<[string, Partial<ModelVersion>, number | undefined, string]>([
+    ["approves a version that passed its gates", {}, undefined, "promoted"],
+    ["approves one that passed them again", withdrawn("evaluated-again"), undefined, "promoted"],
+    ["does not approve one whose gate failed", { gate: verdictOn({ policy }, false) }, undefined, "GATE_NOT_PASSED"],
+    ["does not approve one that was not evaluated", { gate: undefined }, undefined, "GATE_NOT_PASSED"],
+    [
+      "does not approve one whose check has no answer",
+      {
+        gate: {
+          ...verdictOn({ policy }, false),
+          checks: checks.map((one) => ({ ...one, passed: false, pending: true })),
+        },
+      },
+      undefined,
+      "GATE_NOT_PASSED",
+    ],
+    [
+      "does not approve one that no gate measured",
+      { gate: { ...verdictOn({ policy }, true), checks: [] } },
+      undefined,
+      "NOT_APPROVED",
+    ],
+    [
+      "does not approve one whose only gate was waived",
+      { gate: { ...verdictOn({ policy }, true), checks: checks.map((one) => ({ ...one, waived: true })) } },
+      undefined,
+      "NOT_APPROVED",
+    ],
+    ["does not approve one that was rolled back", withdrawn("rolled-back"), undefined, "NOT_APPROVED"],
+    ["does not approve one whose canary was ended", withdrawn("canary-ended"), undefined, "NOT_APPROVED"],
+    ["does not replace a newer champion", { gate: verdictOn({ production: 2, policy }, true) }, 2, "NOT_APPROVED"],
+    [
+      "does not overrule a rejection",
+      { approvals: [{ ...approval("ada", ada), decision: "rejected" }] },
+      undefined,
+      "NOT_APPROVED",
+    ],
+  ])("%s", (_name, version, production, expected) => {
+    const state = stateOf({ required: 0 }, version);
+    const champion = production && versionRow("digits", production, { stage: "production" });
+    const both = {
+      model: { ...state.model, production },
+      version: (n: number) => (n === 1 ? state.version(1) : champion || undefined),
+    };
+    const outcome = () => {
+      try {
+        return promote(1, { by: "run run-1", at })(both)!.history.action;
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    expect(outcome()).toBe(expected);
+    if (expected !== "NOT_APPROVED" || version.approvals) return;
+    // A person may still do it.
+    const approved = approvedBy(both, { by: "ada", person: ada }) as ModelState;
+    expect(promote(1, { by: "ada", at })(approved)!.history).toMatchObject({ action: "promoted" });
+  });
+
+  it("may be overruled by a person's rejection until the promotion", () => {
+    const rejected = decideApproval(1, "rejected", { by: "ada", person: ada, at })(stateOf({ required: 0 }));
+    expect(rejected!.versions[0]).toMatchObject({ stage: "archived", approval: { decision: "rejected" } });
+  });
+
+  it("is named by each promotion, with the people who set it", () => {
+    let state = stateOf({ required: 2 });
+    for (const who of [ada, grace]) {
+      const set = setPolicy(noRules, { ...defaultApprovals, required: 0 }, { by: who.id, person: who, at })(state)!;
+      state = { ...state, model: set.model };
+    }
+    expect(state.model.policy).toMatchObject({ approvals: { required: 0 }, by: grace.id, proposedBy: [ada.id] });
+    const promoted = promote(1, { by: "run run-1", at })(state)!;
+    const { revision } = state.model.policy!;
+    expect(promoted.versions[0]!.served!.approval.policy).toEqual({ revision, by: [ada.id, grace.id] });
+    expect(promoted.history.reason).toBe(
+      `approved by the policy (revision ${revision}, set by ${ada.id}, ${grace.id})`,
+    );
+  });
+
+  it.each<[string, Partial<ApprovalRules>, boolean]>([
+    ["of one approval, by one caller, even without an identity", {}, true],
+    ["of two approvals", { required: 2 }, false],
+    ["of approvals by others than the submitter", { notTheSubmitter: true }, false],
+  ])("replaces a policy %s", (_name, before, atOnce) => {
+    const set = (actor: { by: string; person?: Person }) =>
+      setPolicy(noRules, { ...defaultApprovals, required: 0 }, { ...actor, at })(stateOf(before));
+    if (!atOnce) expect(() => set({ by: "ada" })).toThrow(/not authenticated as a person/);
+    const one = set(atOnce ? { by: "ada" } : { by: "ada", person: ada })!.model;
+    expect(one.policy!.approvals.required === 0).toBe(atOnce);
+  });
+});
+
 describe("a policy that people set", () => {
   const alan = person("AROAALAN", "alan");
   const setBy =

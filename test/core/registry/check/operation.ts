@@ -60,6 +60,7 @@ export interface Policy {
 
 export const policies: Readonly<Record<string, Policy>> = {
   one: { threshold: 0.5, required: 1, approvers: [], notTheSubmitter: false },
+  none: { threshold: 0.5, required: 0, approvers: [], notTheSubmitter: false },
   two: { threshold: 0.5, required: 2, approvers: [], notTheSubmitter: true },
   named: { threshold: 0.6, required: 2, approvers: ["person 0", "person 1", "person 2"], notTheSubmitter: false },
   other: { threshold: 0.6, required: 1, approvers: ["person 3", "person 4"], notTheSubmitter: true },

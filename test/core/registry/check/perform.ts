@@ -1,4 +1,3 @@
-import type { GateVerdict } from "../../../../core/registry/gates/verdict";
 import { deleteAlias, deleteTag, setAlias, setSemver, setTag } from "../../../../core/registry/labels";
 import {
   deleteModel,
@@ -12,7 +11,7 @@ import { noRules } from "../../../../core/registry/policy";
 import type { Registry } from "../../../../core/registry/registry";
 import { setTraffic } from "../../../../core/registry/serving/set-traffic";
 import { decideApproval, promote, recordGate, setStage } from "../../../../core/registry/transitions";
-import { versionOfRun } from "../../../support/registry";
+import { verdictOn, versionOfRun } from "../../../support/registry";
 import { type Operation, policies, reasonOf } from "./operation";
 
 const plan = {
@@ -47,13 +46,7 @@ export async function perform(registry: Registry, model: string, operation: Oper
       // If the model was deleted after the first attempt, whose response was lost, the second attempt finds that it was done.
       const { production, policy } = (await registry.repository.find(model)) ?? {};
       const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
-      const verdict: GateVerdict = {
-        passed: kind === "pass",
-        at,
-        champion: production,
-        rulesRevision: policy?.rulesRevision,
-        checks: [],
-      };
+      const verdict = verdictOn({ production, policy }, kind === "pass");
       await apply(recordGate(version, verdict, { ...actor, reason: reasonOf(id, about) }));
       return;
     }

@@ -12,6 +12,8 @@ export interface ReferenceVersion {
   readonly words: readonly { readonly by: string; readonly decision: string }[];
   /** Verdict and words that it was promoted upon. */
   readonly served?: Pick<ReferenceVersion, "verdict" | "words">;
+  /** A rollback or the end of its canary took its approvals: a policy that requires nobody does not approve it. */
+  readonly withdrawn?: boolean;
   readonly semver?: string;
   readonly tag?: string;
 }
@@ -155,14 +157,16 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       const stage = !passed ? "none" : found.stage === "canary" ? "canary" : "staging";
       const { verdict: before } = found;
       const same = passed && before?.passed && before.champion === about.champion && before.rules === about.rules;
-      return ofVersion(state, version, { verdict, stage, ...(same ? {} : { words: [] }) });
+      const lost = same || found.words.length === 0 ? {} : { words: [], withdrawn: false };
+      return ofVersion(state, version, { verdict, stage, ...lost });
     }
     case "approve":
     case "reject": {
       const decision = kind === "approve" ? "approved" : "rejected";
-      const made = champion ? "approved" : decided(state, found);
+      const made = champion ? "approved" : decided(state, found, version);
       if (made === decision) return nothing;
-      if (made !== "waiting") return refused("ALREADY_DECIDED");
+      const byPolicy = !champion && made === "approved" && approvers(state, found).size === 0;
+      if (made !== "waiting" && !byPolicy) return refused("ALREADY_DECIDED");
       if (!found.verdict?.passed) return refused("GATE_NOT_PASSED");
       if (!counts(state, found, by)) return refused("NOT_AN_APPROVER");
       if (decision === "approved" && found.words.some((word) => word.by === by)) return nothing;
@@ -175,17 +179,19 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       if (champion) return nothing;
       const closed = refusalToServe(state, found);
       if (closed !== undefined) return refused(closed);
-      if (decided(state, found) !== "approved") return refused("NOT_APPROVED");
+      if (decided(state, found, version) !== "approved") return refused("NOT_APPROVED");
       if (state.arm?.version === version && state.arm.tested) return refused("CANARY_UNDER_TEST");
       const next = production === undefined ? others : [...others, production];
       const { verdict, words } = found;
-      return withChampion(state, version, { served: { verdict, words } }, next);
+      return withChampion(state, version, { served: { verdict, words }, withdrawn: false }, next);
     }
     case "stage": {
       if (champion) return refused("IN_PRODUCTION");
       if (found.stage === value) return nothing;
       const closed = value === "canary" ? refusalToServe(state, found) : undefined;
-      return closed === undefined ? ofVersion(state, version, { stage: value, ...tried(found) }) : refused(closed);
+      return closed === undefined
+        ? ofVersion(state, version, { stage: value, ...tried(state, found, version) })
+        : refused(closed);
     }
     case "alias":
       if (aliases[value] === version) return nothing;
@@ -204,7 +210,7 @@ function stepVersion(state: ReferenceState, { kind, version, value = "", by }: O
       if (champion) return refused("IN_PRODUCTION");
       const left = Object.fromEntries(Object.entries(aliases).filter(([, named]) => named !== version));
       const stage = found.stage === "canary" ? "archived" : found.stage;
-      const gone = { deleted: true, stage, ...tried(found) };
+      const gone = { deleted: true, stage, ...tried(state, found, version) };
       return ofVersion(state, version, gone, { former: others, aliases: left });
     }
     case "traffic": {
@@ -224,15 +230,21 @@ function rolledBack(state: ReferenceState): Outcome {
   const target = state.former.at(-1);
   if (target === undefined) return refused("NOTHING_TO_ROLL_BACK");
   const { served } = state.versions[target - 1]!;
-  const back = withChampion(state, target, { ...served }, state.former.slice(0, -1));
+  const back = withChampion(state, target, { ...served, withdrawn: false }, state.former.slice(0, -1));
   if (back.kind !== "changed") return back;
   // Nobody's word carries the one that goes to production again.
-  const versions = back.state.versions.map((each, at) => (at + 1 === state.production ? { ...each, words: [] } : each));
+  const versions = back.state.versions.map((each, at) =>
+    at + 1 === state.production ? { ...each, words: [], withdrawn: true } : each,
+  );
   return { ...back, state: { ...back.state, versions } };
 }
 
 /** A canary that goes back has been tried: words of before were not about that. */
-const tried = ({ stage }: ReferenceVersion): Partial<ReferenceVersion> => (stage === "canary" ? { words: [] } : {});
+function tried(state: ReferenceState, found: ReferenceVersion, version: number): Partial<ReferenceVersion> {
+  if (found.stage !== "canary") return {};
+  const had = found.words.length > 0 || decided(state, found, version) === "approved";
+  return { words: [], ...(had ? { withdrawn: true } : {}) };
+}
 
 function withChampion(
   state: ReferenceState,
@@ -259,11 +271,19 @@ function counts({ policy }: ReferenceState, { submitter }: ReferenceVersion, per
   return !(notTheSubmitter && person === submitter) && (approvers.length === 0 || approvers.includes(person));
 }
 
-function decided(state: ReferenceState, version: ReferenceVersion): "approved" | "rejected" | "waiting" {
+function decided(
+  state: ReferenceState,
+  version: ReferenceVersion,
+  number: number,
+): "approved" | "rejected" | "waiting" {
   if (isRejected(version)) return "rejected";
-  const people = new Set(version.words.map(({ by }) => by).filter((by) => counts(state, version, by)));
-  return people.size >= policies[state.policy?.name ?? "one"]!.required ? "approved" : "waiting";
+  const { required } = policies[state.policy?.name ?? "one"]!;
+  const alone = version.verdict !== undefined && !version.withdrawn && (state.production ?? 0) <= number;
+  return approvers(state, version).size >= (alone ? required : Math.max(required, 1)) ? "approved" : "waiting";
 }
+
+const approvers = (state: ReferenceState, version: ReferenceVersion): ReadonlySet<string> =>
+  new Set(version.words.map(({ by }) => by).filter((by) => counts(state, version, by)));
 
 /** Returns why a version may not serve. */
 function refusalToServe({ production, policy }: ReferenceState, version: ReferenceVersion): string | undefined {
