@@ -14,7 +14,7 @@ export interface SuggestedSchema extends InferredSchema {
  * stays `float` although a file has whole ones only, a column without a value keeps its type, and a column that a person excluded
  * stays excluded. A column whose
  * values do not fit its earlier type stays as suggested (all fit a text), and so does the whole schema if the label is another column.
- * Formats and missing tokens are those of the file.
+ * Formats are those of the file; its missing tokens are added to the version's.
  */
 export function followVersion(suggested: InferredSchema, earlierVersion: DatasetManifest): SuggestedSchema {
   const { name, version, schema, split } = earlierVersion;
@@ -34,7 +34,8 @@ export function followVersion(suggested: InferredSchema, earlierVersion: Dataset
 function follow(column: InferredColumn, earlier: ColumnSchema | undefined): InferredColumn {
   if (earlier === undefined || column.omitted || !fits(column, earlier)) return column;
   // A remark on the suggested type or role holds only for these.
-  const { note, missing } = column;
+  const { note } = column;
+  const missing = [...new Set([...(earlier.missing ?? []), ...(column.missing ?? [])])];
   const format = earlier.type === "string" ? undefined : column.format;
   const isNullable = earlier.nullable || (column.nullable && !column.complete);
   const same = column.type === earlier.type && column.role === earlier.role;
@@ -43,7 +44,7 @@ function follow(column: InferredColumn, earlier: ColumnSchema | undefined): Infe
     ...kept,
     ...(isNullable ? { nullable: true } : {}),
     ...(format === undefined ? {} : { format }),
-    ...(missing === undefined ? {} : { missing }),
+    ...(missing.length === 0 ? {} : { missing }),
     ...(same && note !== undefined ? { note } : {}),
   };
 }

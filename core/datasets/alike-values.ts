@@ -1,8 +1,10 @@
 import { type CountedText, valueLimit } from "./profile";
 
 const maxGroups = 10;
-/** Marks that people and programs leave at the end of a text; `+`, `-`, `#` and `*` are part of grades and names. */
-const lastMarks = /[.,;:!?/\\|'"`´’”_]+$/u;
+/** Marks at the end of a text of several characters; `+` and `-` are part of grades. */
+const lastMarks = /(?<=[\p{L}\p{N}]{2})[^\p{L}\p{M}\p{N}+-]+$/u;
+/** Such marks after one character, as in `C#` and `A*`. */
+const fewMarks = /[.,;:!?/\\|'"_]+$/u;
 
 /**
  * Groups texts that differ only by case, blanks or a mark at their end, such as `Yes`, `yes ` and `YES.`: the groups with
@@ -13,7 +15,7 @@ export function alikeTexts(texts: readonly CountedText[]): readonly (readonly Co
   const groups = new Map<string, CountedText[]>();
   for (const text of texts) {
     const bare = text.value.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, "");
-    const key = bare.replace(lastMarks, "") || bare;
+    const key = bare.replace(lastMarks, "").replace(fewMarks, "") || bare;
     groups.set(key, [...(groups.get(key) ?? []), text]);
   }
   const rowsOf = (group: readonly CountedText[]): number => group.reduce((sum, { count }) => sum + count, 0);

@@ -58,6 +58,19 @@ describe("a column that is measured in parts", () => {
     expect(merger.quantiles([0, 1])).toEqual([0, 5]);
   });
 
+  it("finds texts that differ only by case, blanks or a mark, also if they are in different parts", async () => {
+    const { merged } = await profile(
+      "string",
+      "CASE WHEN range < 7 THEN 'yes ' WHEN range % 2 = 0 THEN 'Yes' ELSE 'No' END",
+    );
+    expect(merged.alike).toEqual([
+      [
+        { value: "Yes", count: rows / 2 - 4 },
+        { value: "yes ", count: 7 },
+      ],
+    ]);
+  });
+
   it("estimates numbers of which only some groups have many", async () => {
     const { merged } = await profile("int", "CASE WHEN range < 10001 THEN range % 9 ELSE range END");
     expect(Math.abs(merged.distinct! / 50_008 - 1)).toBeLessThan(0.09);

@@ -40,6 +40,19 @@ it("keeps a column of texts, such as postal codes, although a later file has non
   expect(await followed(schema, ["zip,since,y", "12345,31/12/2024,0", "54321,30/12/2024,1"])).toEqual(schema);
 });
 
+it("keeps the missing tokens of each column, and adds those of the file", async () => {
+  const schema: readonly ColumnSchema[] = [
+    { name: "age", type: "int", role: "feature", nullable: true, missing: ["NA"] },
+    { name: "country", type: "string", role: "feature" },
+    { name: "y", type: "int", role: "label" },
+  ];
+  const columns = await followed(schema, ["age,country,y", "?,NA,0", "31,DE,1", "32,NA,1"]);
+  expect(columns).toEqual(
+    [{ ...schema[0], missing: ["NA", "?"] }, ...schema.slice(1)].map((one) => expect.objectContaining(one)),
+  );
+  expect(columns[1]).not.toHaveProperty("missing");
+});
+
 it("makes a column nullable only where a later file lacks values, also if it looks like row numbers or texts of ids", async () => {
   const schema: readonly ColumnSchema[] = [
     { name: "f", type: "float", role: "feature" },

@@ -70,7 +70,9 @@ describe("judge", () => {
     ],
     [["New York", "new  york", "NewYork"], [["New York", "new  york", "NewYork"]]],
     [["Ja\u00a0", "ja!", "nein"], [["Ja\u00a0", "ja!"]]],
-    [["A", "A+", "A-", "C", "C#", "C++", "?", "!", "a1"], []],
+    [["Yes", "yes*", "(yes)", "Yes …"], [["Yes", "yes*", "Yes …"]]],
+    [["Y", "y.", "N"], [["Y", "y."]]],
+    [["A", "A+", "A-", "A*", "AA", "AA+", "C", "C#", "C++", "?", "!", "a1"], []],
   ])("finds the texts of %j that differ only by case, blanks or a mark at the end", (texts, groups) => {
     const found = alikeTexts(texts.map((value) => ({ value, count: 1 })));
     const sorted = (lists: readonly (readonly string[])[]) => lists.map((list) => [...list].sort()).sort();
