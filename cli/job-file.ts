@@ -68,7 +68,7 @@ export interface JobFile {
 }
 
 /** The schema of a job file. The data's source is no part of the job: its version is. */
-const jobFileSchema = jobSchema.safeExtend({ data_source: dataSourceSchema.optional() }).refine(() => false, {
+export const jobFileSchema = jobSchema.safeExtend({ data_source: dataSourceSchema.optional() }).refine(() => false, {
   path: ["dataset"],
   when: ({ value }) => hasVersionAndSource(value),
   error: "must be the dataset's NAME where data_source is given, whose version the run uses",

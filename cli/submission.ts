@@ -11,8 +11,12 @@ import type { Command } from "./command";
 import { pushDataSource } from "./datasets/data-source";
 import { type DataSource, type JobFile, parseJobFile } from "./job-file";
 import { expandSettings } from "./job-grid";
+import { invalidOption } from "./option-values";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
+
+/** Maximum length of a run's name. */
+const maxName = 250;
 
 /** Options of every command with a job file. */
 export interface JobOptions {
@@ -76,39 +80,50 @@ async function withCode(job: Job, file: string, { diff }: JobOptions, client: ()
   };
 }
 
+/** The jobs of one submission, each with the settings in which it differs from the others. */
 export type PreparedGroup = readonly { readonly settings: readonly string[]; readonly job: PreparedJob }[];
 
 /**
  * Reads a job file once for each combination of the values of `--set`. The user's module is bundled once, and each source
- * of data is pushed once.
+ * of data is pushed once. The jobs of several combinations are named by their settings.
  *
  * @throws InvalidInputError with every problem of the first combination that has one
  */
 export async function prepareJobs(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedGroup> {
-  const several =
-    options.set.some((setting) => /,|\.\./.test(setting)) || options.set.some((one) => !one.includes("."));
-  const combinations = several ? expandSettings(options.set, readJobFile(file).job) : [options.set];
-  const files = combinations.map((set) => readJobFile(file, set));
+  const combinations = expandSettings(options.set, () => readJobFile(file).job);
+  const files = combinations.map(({ settings }) => readJobFile(file, settings));
   const first = await withCode(files[0]!.job, file, options, client);
   const { sha256 } = first.job.model.type === "module" ? first.job.model : {};
   const versions = new Map<string, string>();
   const prepared: { settings: readonly string[]; job: PreparedJob }[] = [];
   for (const [index, { job, dataSource }] of files.entries()) {
+    const { swept } = combinations[index]!;
     const key = JSON.stringify([job.dataset, dataSource]);
     const { dataset } = versions.has(key)
       ? { dataset: versions.get(key)! }
       : await withVersion(job, dataSource, file, client);
     versions.set(key, dataset);
     const module = job.model.type === "module" ? { model: { ...job.model, sha256 } } : {};
-    prepared.push({ settings: combinations[index] ?? [], job: { ...first, job: { ...job, ...module, dataset } } });
+    const named = swept.length === 0 ? {} : { name: [job.name ?? [], swept].flat().join(" ").slice(0, maxName) };
+    prepared.push({ settings: swept, job: { ...first, job: { ...job, ...named, ...module, dataset } } });
   }
   return prepared;
 }
 
-/** Reads a job file, with the file of a plan that it names. @throws InvalidInputError with every problem */
+/**
+ * Reads a job file, with the file of a plan that it names.
+ *
+ * @param set settings with one value each
+ * @throws InvalidInputError with every problem
+ */
 export function readJobFile(file: string, set: readonly string[] = []): JobFile {
   const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "view", "features.view");
-  return parseJobFile(file, read(file, "job", "job"), set, readPlan);
+  const [combination, ...others] = expandSettings(set, () => readJobFile(file).job);
+  if (others.length > 0) {
+    const rule = `must have one value, but gives ${others.length + 1} runs; only submit starts several`;
+    throw invalidOption("--set", combination!.swept.join(" "), rule);
+  }
+  return parseJobFile(file, read(file, "job", "job"), combination!.settings, readPlan);
 }
 
 function read(file: string, what: string, path: string): string {

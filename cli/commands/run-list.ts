@@ -36,11 +36,10 @@ export function addListCommand(runs: Command): void {
     .handle(async ({ client, json }, { metric, ...query }: ListOptions) => {
       const page = await client.runs(query);
       const wanted = metric.length > 0 ? metric : json ? [] : defaultMetrics;
-      const metrics =
-        wanted.length > 0 ? await metricsOf(client, page.runs) : new Map<string, SearchedRun["metrics"]>();
+      const records = json && wanted.length === 0 ? new Map<string, SearchedRun>() : await recordsOf(client, page.runs);
       if (json) {
         printJson(
-          metric.length === 0 ? page : { ...page, runs: page.runs.map((run) => withMetrics(run, metrics, metric)) },
+          metric.length === 0 ? page : { ...page, runs: page.runs.map((run) => withMetrics(run, records, metric)) },
         );
         return;
       }
@@ -50,23 +49,25 @@ export function addListCommand(runs: Command): void {
         process.stdout.write(`${isFiltered ? "no training run matches" : none}\n`);
         return;
       }
-      printRuns(page.runs, metrics, metric, Date.now());
+      printRuns(page.runs, records, metric, Date.now());
       if (page.nextToken !== undefined) process.stdout.write(`next page: ${nextPage(query, metric, page.nextToken)}\n`);
     });
 }
 
 function printRuns(
   runs: readonly Run[],
-  metrics: ReadonlyMap<string, SearchedRun["metrics"]>,
+  records: ReadonlyMap<string, SearchedRun>,
   requested: readonly string[],
   now: number,
 ): void {
-  const known = (name: string) => runs.some(({ runId }) => metricCell(metrics.get(runId) ?? [], name) !== undefined);
+  const cell = (runId: string, name: string) => metricCell(records.get(runId)?.metrics ?? [], name);
+  const known = (name: string) => runs.some(({ runId }) => cell(runId, name) !== undefined);
   const columns = requested.length > 0 ? requested : defaultMetrics.filter(known);
   printTable(
-    ["RUN", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "TRIGGER", ...columns],
+    ["RUN", "NAME", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "TRIGGER", ...columns],
     runs.map((run) => [
       run.runId,
+      nameOf(run, records),
       displayedStatus(run),
       run.job.experiment,
       timeText(run.createdAt),
@@ -74,26 +75,29 @@ function printRuns(
       run.phase ?? "–",
       `${run.dataset.name}@${run.dataset.version}`,
       run.cause?.rule ?? "–",
-      ...columns.map((name) => metricCell(metrics.get(run.runId) ?? [], name) ?? "–"),
+      ...columns.map((name) => cell(run.runId, name) ?? "–"),
     ]),
   );
 }
 
-/** Returns last values by run id, with one request. A run's id contains no quote. */
-async function metricsOf(
-  client: ApiClient,
-  runs: readonly Run[],
-): Promise<ReadonlyMap<string, SearchedRun["metrics"]>> {
+/** Returns names and last values by run id, with one request. A run's id contains no quote. */
+async function recordsOf(client: ApiClient, runs: readonly Run[]): Promise<ReadonlyMap<string, SearchedRun>> {
   if (runs.length === 0) return new Map();
   const filter = `run_id IN (${runs.map(({ runId }) => `'${runId}'`).join(", ")})`;
   const found = await client.call("searchRuns", {
     body: { experiments: [], filter, orderBy: [], limit: runs.length, view: "all" },
   });
-  return new Map(found.runs.map(({ run, metrics }) => [run.runId, metrics]));
+  return new Map(found.runs.map((one) => [one.run.runId, one]));
 }
 
-function withMetrics(run: Run, metrics: ReadonlyMap<string, SearchedRun["metrics"]>, requested: readonly string[]) {
-  const own = (metrics.get(run.runId) ?? []).filter(({ metric }) => requested.includes(metric));
+/** Returns the name of a run, which may have been renamed; empty if it is its id. */
+function nameOf(run: Run, records: ReadonlyMap<string, SearchedRun>): string {
+  const name = records.get(run.runId)?.run.name ?? run.job.name ?? run.runId;
+  return name === run.runId ? "" : name;
+}
+
+function withMetrics(run: Run, records: ReadonlyMap<string, SearchedRun>, requested: readonly string[]) {
+  const own = (records.get(run.runId)?.metrics ?? []).filter(({ metric }) => requested.includes(metric));
   return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, Number(last)])) };
 }
 

@@ -252,7 +252,13 @@ describe("the command line", () => {
     database.close();
     const sql = "SELECT * FROM toy ORDER BY rowid";
     stack.file("sourced/job.yaml", named(`{ from: shop.sqlite, sql: "${sql}", schema: data/sourced.schema.yaml }`));
-    const group = await stack.json<{ runs: { run: typeof first }[] }>(["submit", job, "--set", "seed=1..2"]);
+    const group = await stack.json<{ runs: { run: typeof first }[] }>([
+      ...["submit", job, "--set", "model.hidden=[4],[8]", "--set", "seed=1"],
+    ]);
+    for (const verb of ["list", "search"]) {
+      const { stdout: shown } = await stack.run("runs", verb);
+      for (const name of ["model.hidden=[4]", "model.hidden=[8]"]) expect(shown).toContain(`  ${name}  `);
+    }
     // The rows are those of the first file.
     expect(group.runs.map(({ run }) => run.dataset.version)).toEqual([1, 1]);
     const lineage = await stack.run("lineage", "dataset", "sourced@1");
