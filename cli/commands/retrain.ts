@@ -124,7 +124,11 @@ function addRuleOptions(command: Command): Command {
     command
       .requiredOption("--job <file>", "the job file; its dataset must not name a version")
       .option("--name <name>", "name of the rule")
-      .option("--cooldown <minutes>", "minimum minutes between the starts of two runs", wholeNumber("--cooldown"))
+      .option(
+        "--cooldown <minutes>",
+        "minimum minutes between the starts of two runs; default: 60 for drift, else 0",
+        wholeNumber("--cooldown"),
+      )
       .option("--max-runs <n>", "maximum open runs of the rule", wholeNumber("--max-runs"))
       .option("--update", "replace the rule of that name"),
   );
@@ -187,6 +191,7 @@ function describeTrigger(trigger: Trigger): string {
 }
 
 function describeCause({ state, runId, failure, reason }: RetrainingCauseRecord): string {
+  if (state === "unchanged") return reason ?? `nothing was new: ${runId}`;
   if (state === "submitted") return `submitted ${runId}; follow it with: ringmaster runs watch ${runId}`;
   return `no run started: ${failure?.message ?? reason ?? state}`;
 }

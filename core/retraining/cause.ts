@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sha256 } from "../digest";
 import type { RunCause } from "../runs/shapes";
-import { instant, type Shape } from "../shapes";
+import { instant, type Shape, sha256 as sha256Digest } from "../shapes";
 import { severities } from "./rule";
 
 const cause = z
@@ -31,10 +31,13 @@ export const causeRecord = z
     rule: z.string(),
     id: z.string().meta({ description: "The same for every event of the cause: `dataset:digits@2`." }),
     cause,
-    state: z.enum(["waiting", "started", "submitted", "skipped", "failed"]),
-    reason: z.string().optional().meta({ description: "Reason for waiting or skipping." }),
+    state: z.enum(["waiting", "started", "submitted", "unchanged", "skipped", "failed"]),
+    reason: z.string().optional().meta({ description: "Reason for waiting or skipping; what was not new." }),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
-    runId: z.string().optional(),
+    runId: z.string().optional().meta({
+      description: "The cause's run; for `unchanged` the run that trained the same job on the same version before.",
+    }),
+    work: sha256Digest.optional().meta({ description: "Digest of the job and the version of its dataset." }),
     heardAt: instant,
     changedAt: instant,
   })
@@ -55,9 +58,7 @@ export function causeIdOf(cause: Cause): string {
   }
 }
 
-/**
- * Returns the key from which the run's id is derived. A second submission for the same cause finds the first one's run.
- */
+/** Returns the key of a run that is started whether or not anything is new. */
 export function idempotencyKeyOf(rule: string, causeId: string): string {
   return `retraining ${rule} ${causeId}`;
 }

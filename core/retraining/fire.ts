@@ -7,14 +7,14 @@ import { hyperparametersSchema, withoutUnusedOptions } from "../runs/hyperparame
 import type { Job } from "../runs/job";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
-import { findSubmitted, type SubmitDependencies, submitRun } from "../training/submit";
+import { findSubmitted, submitRun } from "../training/submit";
 import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf } from "./cause";
+import { type EqualRunDependencies, findEqualRun, hasFailed, keyOfWork, nothingNew, workOf } from "./equal-run";
 import { RuleBusyError } from "./lifecycle";
 import type { RetrainingRepository } from "./ports";
 import type { RetrainingRule, RuleState } from "./rule";
 
-export interface FireDependencies extends SubmitDependencies {
-  readonly team: string;
+export interface FireDependencies extends EqualRunDependencies {
   readonly retraining: RetrainingRepository;
   readonly meter: Meter;
   readonly pause: Pause;
@@ -28,7 +28,8 @@ const recentCauses = 100;
 /**
  * Processes a cause of a rule. Idempotent: the event may be repeated and calls may overlap. A process that dies leaves
  * nothing or an open record. The cause's next event or the sweep continues from that record; it finds an existing run,
- * because the run's id is derived from rule and cause.
+ * because the run's id is derived from the record. Causes of all rules with equal work (job and dataset version) have
+ * one run, unless a person asks for another.
  *
  * @returns the cause's record; `undefined` if there is no such rule
  * @throws transient errors, after which the caller retries. Permanent errors are recorded as `failed`.
@@ -44,7 +45,8 @@ export async function fire(
     const state = await retraining.find(ruleName);
     if (!state) return { record: undefined };
     const known = await retraining.findCause(ruleName, id);
-    const decision = decide(state, cause, known, await factsOf(dependencies, state, cause, known));
+    const facts = await factsOf(dependencies, state, cause, known);
+    const decision = decide(state, cause, known, facts);
     if (decision.move === "already") return { record: decision.record };
     if (decision.move === "start" && known?.state === "started")
       return { record: await submit(dependencies, state, known) };
@@ -54,6 +56,7 @@ export async function fire(
       id,
       cause,
       ...outcomeOf(decision),
+      work: decision.move === "start" ? facts.work : undefined,
       heardAt: known?.heardAt ?? now,
       changedAt: now,
     };
@@ -62,48 +65,58 @@ export async function fire(
     const from = known?.state === "waiting" ? "waiting" : undefined;
     if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) return undefined;
     if (decision.move === "start") return { record: await submit(dependencies, state, record) };
-    if (record.state === "skipped") meter.emit({ RetrainingSkipped: 1 }, team, { rule: ruleName, cause: id });
+    if (record.state === "skipped" || record.state === "unchanged")
+      meter.emit({ RetrainingSkipped: 1 }, team, { rule: ruleName, cause: id });
     return { record };
   };
   const { record } = await inRounds({ rounds, pause, busy: () => new RuleBusyError(ruleName) }, attempt);
   return record;
 }
 
-function outcomeOf(decision: Exclude<Decision, { move: "already" }>): Pick<CauseRecord, "state" | "reason"> {
+function outcomeOf(decision: Exclude<Decision, { move: "already" }>): Pick<CauseRecord, "state" | "reason" | "runId"> {
   if (decision.move === "start") return { state: "started" };
+  if (decision.move === "coalesce") return { state: "unchanged", reason: decision.reason, runId: decision.runId };
   return { state: decision.move === "wait" ? "waiting" : "skipped", reason: decision.reason };
 }
 
 async function submit(dependencies: FireDependencies, { rule }: RuleState, begun: CauseRecord): Promise<CauseRecord> {
   const { retraining, clock, meter, team } = dependencies;
-  const identity = {
-    team,
-    idempotencyKey: idempotencyKeyOf(rule.name, begun.id),
-    // The rule may have changed since the run was created. It is still the cause's run.
-    requestDigest: digestOf({ rule: rule.name, cause: begun.id }),
-  };
-  const conclude = async (end: Pick<CauseRecord, "state" | "runId" | "failure">): Promise<CauseRecord> => {
+  const cause = runCauseOf(rule.name, begun.cause);
+  const isOwn = (run: Run): boolean => run.cause?.rule === cause.rule && run.cause.id === cause.id;
+  const conclude = async (end: Pick<CauseRecord, "state" | "reason" | "runId" | "failure">): Promise<CauseRecord> => {
     const record: CauseRecord = { ...begun, ...end, changedAt: isoTime(clock) };
     if (await retraining.putCause(record, "started")) {
-      const { runId } = record;
-      if (runId !== undefined) meter.emit({ RetrainingFired: 1 }, team, { rule: rule.name, cause: begun.id, runId });
+      const { runId, state } = record;
+      const about = { rule: rule.name, cause: begun.id, ...(runId === undefined ? {} : { runId }) };
+      if (state === "submitted") meter.emit({ RetrainingFired: 1 }, team, about);
+      if (state === "unchanged") meter.emit({ RetrainingSkipped: 1 }, team, about);
       return record;
     }
     return (await retraining.findCause(rule.name, begun.id)) ?? record;
   };
   try {
-    const run =
-      (await findSubmitted(dependencies, identity)) ??
-      (await submitRun(dependencies, {
-        ...identity,
-        job: jobFor(rule.job, begun.cause),
-        code: rule.code,
-        noCache: false,
-        actor: begun.cause.type === "manual" ? begun.cause.by : `retraining rule ${rule.name}`,
-        submitters: submittersOf(rule, begun.cause),
-        cause: runCauseOf(rule.name, begun.cause),
-      }));
-    return await conclude({ state: "submitted", runId: run.runId });
+    for (let nth = 0; ; nth += 1) {
+      const idempotencyKey =
+        begun.work === undefined ? idempotencyKeyOf(rule.name, begun.id) : keyOfWork(begun.work, nth);
+      // The rule may have changed since the run was created. It is still the cause's run.
+      const identity = { team, idempotencyKey, requestDigest: digestOf({ idempotencyKey }) };
+      const found = await findSubmitted(dependencies, identity);
+      if (found && hasFailed(found) && !isOwn(found)) continue;
+      const run =
+        found ??
+        (await submitRun(dependencies, {
+          ...identity,
+          job: jobFor(rule.job, begun.cause),
+          code: rule.code,
+          noCache: false,
+          actor: begun.cause.type === "manual" ? begun.cause.by : `retraining rule ${rule.name}`,
+          submitters: submittersOf(rule, begun.cause),
+          cause,
+        }));
+      const { runId } = run;
+      if (isOwn(run)) return await conclude({ state: "submitted", runId });
+      return await conclude({ state: "unchanged", runId, reason: await nothingNew(dependencies, run) });
+    }
   } catch (error) {
     if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
     const { code, message } = error;
@@ -129,21 +142,42 @@ function jobFor(stored: Job, cause: Cause): Job {
   return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
 }
 
+/** Finds what the cause would train, and a run that has trained it. A job that cannot be submitted has no work. */
+async function equalTo(
+  dependencies: FireDependencies,
+  stored: Job,
+  cause: Cause,
+): Promise<Pick<Facts, "work" | "equal">> {
+  const job = jobFor(stored, cause);
+  try {
+    const work = await workOf(dependencies, job);
+    const run = await findEqualRun(dependencies, job, work);
+    return { work, equal: run && { runId: run.runId, reason: await nothingNew(dependencies, run) } };
+  } catch (error) {
+    if (!(error instanceof RingmasterError) || error.retryable || error.httpStatus >= 500) throw error;
+    return {};
+  }
+}
+
 async function factsOf(
-  { retraining, runs, datasets, clock }: FireDependencies,
+  dependencies: FireDependencies,
   { rule }: RuleState,
   cause: Cause,
   known: CauseRecord | undefined,
 ): Promise<Facts> {
+  const { retraining, runs, datasets, clock } = dependencies;
   const limited = rule.maxConcurrentRuns !== undefined;
   const waited = known?.state === "waiting";
-  const [version, recent] = await Promise.all([
+  const isOpenNow = (known === undefined || waited) && rule.enabled && rule.deletedAt === undefined;
+  const [version, recent, equal] = await Promise.all([
     cause.type === "dataset" ? datasets.find(cause.dataset, cause.version) : undefined,
     limited || waited ? retraining.listCauses(rule.name, { limit: recentCauses }) : undefined,
+    isOpenNow && cause.type !== "manual" ? equalTo(dependencies, rule.job, cause) : {},
   ]);
   const records = recent?.items ?? [];
   return {
     now: clock.now(),
+    ...equal,
     openRuns: limited ? await countOpen(runs, records) : 0,
     ...(version?.deprecation ? { deprecation: version.deprecation.reason } : {}),
     ...(waited ? laterOf(cause, records) : {}),
@@ -156,6 +190,7 @@ async function countOpen(
 ): Promise<number> {
   const found = await Promise.all(
     records.map(async ({ state, runId }) => {
+      if (state === "unchanged") return false;
       if (runId === undefined) return state === "started";
       const run = await runs.find(runId);
       return run !== undefined && isOpen(run.status);
@@ -184,6 +219,8 @@ type Decision =
   | { readonly move: "start" }
   /** An earlier event of the same cause was processed. */
   | { readonly move: "already"; readonly record: CauseRecord }
+  /** Another run does or did the same work. */
+  | { readonly move: "coalesce"; readonly runId: string; readonly reason: string }
   | { readonly move: "skip" | "wait"; readonly reason: string };
 
 /** The inputs of a decision other than the rule and the cause's record. */
@@ -193,6 +230,10 @@ export interface Facts {
   readonly openRuns: number;
   /** The reason for the deprecation of a dataset cause's version. */
   readonly deprecation?: string;
+  /** Digest of the job and the dataset's version. */
+  readonly work?: string;
+  /** The run that does or did the same work. */
+  readonly equal?: { readonly runId: string; readonly reason: string };
   /** The id of a later cause of the same kind that was processed or waits. */
   readonly later?: string;
 }
@@ -220,6 +261,7 @@ export function decide(
   if (record !== undefined && facts.later !== undefined) {
     return { move: "skip", reason: `${facts.later} arrived while it waited` };
   }
+  if (facts.equal !== undefined) return { move: "coalesce", ...facts.equal };
   const wait = limitOf(rule, lastStartedAt, facts);
   return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
 }

@@ -70,7 +70,7 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
        * A cause that arrives within this time after the last start waits. If several wait, only the latest one starts a
        * run.
        */
-      cooldownMinutes: z.int().min(0).max(525_600).default(0),
+      cooldownMinutes: z.int().min(0).max(525_600).optional().meta({ description: "Default: 60 for drift, else 0." }),
       /** A cause also waits while this many of the rule's runs are open. */
       maxConcurrentRuns: z.int().min(1).max(100).optional(),
     })
@@ -88,7 +88,12 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
         const message = `must be ${dataset}, the dataset of the job: a new version of another dataset does not change what the job trains on`;
         context.addIssue({ code: "custom", path: ["trigger", "dataset"], message, input: trigger.dataset });
       }
-    });
+    })
+    .transform((rule) => ({
+      ...rule,
+      // Several windows of a monitor report the same drift.
+      cooldownMinutes: rule.cooldownMinutes ?? (rule.trigger.type === "drift" ? 60 : 0),
+    }));
 
 /** A rule's definition: its trigger and its job. */
 export const ruleDefinitionSchema = ruleDefinitionOf(jobSchema);

@@ -119,7 +119,7 @@ describe("retraining", () => {
   });
 
   it("a finding of drift retrains once, put on the bus three times; a mild one is no cause for a rule of critical ones", async () => {
-    await stack.json(["retrain", "on", "drift", "inputs", "--severity", "critical", "--job", job]);
+    await stack.json(["retrain", "on", "drift", "inputs", "--severity", "critical", "--job", job, "--set", "seed=11"]);
     const bus = new EventBridgeClient(stack.connection);
     const put = (severity: string, windowEnd: string) =>
       bus.send(
@@ -148,7 +148,7 @@ describe("retraining", () => {
       code: 2,
       stderr: expect.stringContaining("already exists with other settings"),
     });
-    await stack.json(["retrain", "on", "drift", "served", "--job", job]);
+    await stack.json(["retrain", "on", "drift", "served", "--job", job, "--set", "seed=12"]);
     const rows = Array.from({ length: 150 }, (_row, i) => ({
       ...{ unit: `user-${i}`, at: new Date(Date.now() - i * 1_000).toISOString(), prediction: i % 3 },
       row: { x1: (i % 17) / 8 - 1, x2: 9 + (i % 5), x3: i % 3, colour: "red" },
@@ -186,7 +186,7 @@ describe("retraining", () => {
     const make = () =>
       stack.json([
         ...["retrain", "on", "schedule", "cron(0 3 * * ? *)", "--time-zone", "Europe/Berlin"],
-        ...["--name", "nightly", "--job", job],
+        ...["--name", "nightly", "--job", job, "--set", "seed=13"],
       ]);
     await make();
     await make();

@@ -2,8 +2,11 @@ import { type Cause, causeIdOf } from "../../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { deleteRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { jobSchema } from "../../../core/runs/job";
+import { submitRun } from "../../../core/training/submit";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
+import { versionOfRun } from "../../support/registry";
 import { createScene, minute, type Scene } from "./scene";
 
 let embedded: Embedded;
@@ -193,11 +196,61 @@ describe("a cause", () => {
     });
   });
 
-  it("of a schedule is its time: late, doubled and out of order it is one run each", async () => {
+  it("starts no run for a job and a version that a run has trained: any kind, at once or later", async () => {
+    const windows = [1, 2].map((second): Cause => {
+      const at = `2026-01-01T12:30:0${second}.000Z`;
+      return { type: "drift", at, monitor: "inputs", windowEnd: at, severity: "critical" };
+    });
+    const job = jobInput({ evaluation: {}, limits: undefined });
+    await scene.rule({ name: "drifts", trigger: { type: "drift", monitor: "inputs" }, job, cooldownMinutes: 0 });
+    expect((await scene.rule({ name: "usual", trigger: { type: "drift", monitor: "x" } })).cooldownMinutes).toBe(60);
+    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" }, job });
+    await Promise.all(windows.map((cause) => fire(scene.dependencies, "drifts", cause)));
+    const [run, ...others] = await scene.runs();
+    expect(others).toEqual([]);
+    const records = await Promise.all(windows.map((cause) => fire(scene.dependencies, "drifts", cause)));
+    expect(records.map((record) => [record!.state, record!.runId]).sort()).toEqual([
+      ["submitted", run!.runId],
+      ["unchanged", run!.runId],
+    ]);
+    expect(await fire(scene.dependencies, "nightly", scheduled("2026-01-01T13:00:00.000Z"))).toMatchObject({
+      state: "unchanged",
+      reason: `nothing was new: ${run!.runId} trained this job on digits@1`,
+    });
+    // A failed run trained nothing, and a new version is new.
+    await scene.platform.runs.close(run!.runId, { status: "failed", at: "2026-01-01T13:30:00.000Z" });
+    const again = await fire(scene.dependencies, "nightly", scheduled("2026-01-01T14:00:00.000Z"));
+    expect(again).toMatchObject({ state: "submitted", runId: expect.not.stringMatching(run!.runId) });
+    await scene.push(101);
+    const next = await fire(scene.dependencies, "nightly", scheduled("2026-01-01T15:00:00.000Z"));
+    expect(next).toMatchObject({ state: "submitted" });
+    expect(await scene.runs()).toHaveLength(3);
+  });
+
+  it("starts no run for what made a version of the model, which it names", async () => {
+    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" } });
+    const job = jobSchema.parse(jobInput({ evaluation: {} }));
+    const run = await submitRun(scene.dependencies, {
+      ...{ job, code: {}, noCache: false, team: scene.dependencies.team, actor: "ada" },
+    });
+    await scene.platform.registry.register(
+      run.team,
+      { ...versionOfRun(job.registerAs!, run.runId), dataset: run.dataset },
+      { by: "ada", at: run.createdAt },
+    );
+    expect(await fire(scene.dependencies, "nightly", scheduled("2026-01-01T13:00:00.000Z"))).toMatchObject({
+      state: "unchanged",
+      runId: run.runId,
+      reason: `nothing was new: ${run.runId} trained this job on digits@1, and made ${job.registerAs} version 1`,
+    });
+    expect(await scene.runs()).toHaveLength(1);
+  });
+
+  it("of a schedule is its time: late, doubled and out of order it is one run for all", async () => {
     await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" } });
     const [one, two] = ["2026-01-01T13:00:00.000Z", "2026-01-01T14:00:00.000Z"];
     for (const at of [two, one, one, two]) await fire(scene.dependencies, "nightly", scheduled(at!));
-    expect((await scene.runs()).map(({ cause }) => cause?.id).sort()).toEqual([`schedule:${one}`, `schedule:${two}`]);
+    expect((await scene.runs()).map(({ cause }) => cause?.id)).toEqual([`schedule:${two}`]);
   });
 });
 
