@@ -18,7 +18,7 @@ export async function retraining({ platform }: World): Promise<readonly Delivery
     { name: "on-drift", trigger: { type: "drift", monitor: "inputs", severity: "warning" } },
     { name: "nightly", trigger: { type: "schedule", expression: "rate(1 day)" } },
   ];
-  // Of causes with an equal job and version, the first one starts the run: each rule has another job and one such cause.
+  // The first of several causes with an equal job and version starts the run: each rule has another job and one cause.
   for (const [seed, rule] of rules.entries())
     await createRule(platform, ruleDefinitionSchema.parse({ ...rule, job: { ...job, seed } }), { by: "test" });
   // The first event determines a run's id. This compares everything else.
