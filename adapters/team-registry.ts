@@ -3,10 +3,10 @@ import { objectKeys, teamPrefix } from "../core/object-keys";
 import type { ObjectStore } from "../core/ports";
 import { createOutbox, type ModelEvents } from "../core/registry/outbox";
 import { createPointer, type Pointer, type PointerSource, type PointerStore } from "../core/registry/pointer";
-import { type ResolvedModel, resolveModel } from "../core/registry/production";
+import { productionPointer, type ResolvedModel, resolveModel } from "../core/registry/production";
 import { createRegistry, type FollowUp } from "../core/registry/registry";
 import type { ModelRepository } from "../core/registry/repository";
-import { type RoutedModel, routedModel } from "../core/registry/serving/traffic";
+import { type RoutedModel, routedModel, routingPointer } from "../core/registry/serving/traffic";
 import { pauseBeforeRound } from "./dynamodb/client";
 import { models } from "./dynamodb/model-repository";
 import { platformEvents } from "./eventbridge/platform-events";
@@ -38,8 +38,13 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
   };
   const routes: PointerSource<RoutedModel> = { resolve: async (name) => routedModel(await reader.head(name)) };
   const shared = { store: pointers, pause: pauseBeforeRound };
-  const pointer = createPointer({ ...shared, keyOf: objectKeys.productionPointer, source: champions });
-  const routing = createPointer({ ...shared, keyOf: objectKeys.routingPointer, source: routes });
+  const pointer = createPointer({
+    ...shared,
+    keyOf: objectKeys.productionPointer,
+    kind: productionPointer,
+    source: champions,
+  });
+  const routing = createPointer({ ...shared, keyOf: objectKeys.routingPointer, kind: routingPointer, source: routes });
   const outbox = createOutbox(team, { repository, events, pointer, routing });
   const followUp: FollowUp = {
     async committed(change) {

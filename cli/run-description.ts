@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
+import type { EvaluationOutput } from "../core/evaluation/shapes";
 import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";

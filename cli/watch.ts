@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
-import type { EvaluationOutput } from "../core/evaluation/evaluate-model";
 import { summaryMetrics } from "../core/evaluation/metrics";
+import type { EvaluationOutput } from "../core/evaluation/shapes";
 import { formatCount, formatDuration, formatRate } from "../core/quantities";
 import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";

@@ -1,25 +1,81 @@
+import type * as z from "zod";
 import { digestOf } from "./digest";
-import { RingmasterError } from "./errors";
+import { describeProblem, type Problem, RingmasterError } from "./errors";
+import { objectKeys } from "./object-keys";
 import type { ObjectStore } from "./ports";
+import { problemsOf } from "./problems";
 
-/** Reads a JSON document from the bucket. */
-export async function findJson<T>(objects: Pick<ObjectStore, "find">, key: string): Promise<T | undefined> {
-  const body = await objects.find(key);
-  return body === undefined ? undefined : parseDocument<T>(key, body);
+/**
+ * A kind of JSON document in the bucket. Its schema is its type: a document that user code may have written is read by
+ * no other way than through it.
+ */
+export interface DocumentKind<Content> {
+  /** With its article: `a training result`. */
+  readonly name: string;
+  readonly schema: z.ZodType<Content>;
+  /** A larger object is refused before it is read. */
+  readonly maxBytes: number;
+}
+
+/** Reads a JSON document from the bucket. @throws CorruptObjectError if it is no document of its kind */
+export async function findJson<Content>(
+  objects: Pick<ObjectStore, "find">,
+  key: string,
+  kind: DocumentKind<Content>,
+): Promise<Content | undefined> {
+  const body = await objects.find(key, kind.maxBytes);
+  return body === undefined ? undefined : parseDocument(key, body, kind);
 }
 
 /** Reads a JSON document that must exist. @throws ObjectNotFoundError, CorruptObjectError */
-export async function getJson<T>(objects: Pick<ObjectStore, "get">, key: string): Promise<T> {
-  return parseDocument<T>(key, await objects.get(key));
+export async function getJson<Content>(
+  objects: Pick<ObjectStore, "find">,
+  key: string,
+  kind: DocumentKind<Content>,
+): Promise<Content> {
+  const document = await findJson(objects, key, kind);
+  if (document === undefined) throw new ObjectNotFoundError(key);
+  return document;
 }
 
-/** @throws CorruptObjectError if the object is not JSON */
-export function parseDocument<T>(key: string, body: Uint8Array | string): T {
+/** Reads a JSON document from the content store. @throws ObjectNotFoundError, CorruptObjectError */
+export async function getJsonContent<Content>(
+  objects: Pick<ObjectStore, "getContent">,
+  sha256: string,
+  kind: DocumentKind<Content>,
+): Promise<Content> {
+  return parseDocument(objectKeys.content(sha256), await objects.getContent(sha256), kind);
+}
+
+/** Number of problems in a message. */
+const maxProblems = 5;
+
+/** @throws CorruptObjectError that names the fields and their rules */
+export function parseDocument<Content>(
+  key: string,
+  body: Uint8Array | string,
+  { name, schema, maxBytes }: DocumentKind<Content>,
+): Content {
+  const refuse = (actual: string, cause?: unknown): never => {
+    throw new CorruptObjectError(key, name, actual, cause);
+  };
+  if (body.length > maxBytes) return refuse(`larger than ${maxBytes} bytes`);
+  let value: unknown;
   try {
-    return JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as T;
+    value = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
   } catch (error) {
-    throw new CorruptObjectError(key, "a JSON document", `something else (${(error as Error).message})`, error);
+    return refuse(`no JSON (${(error as Error).message})`, error);
   }
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  return refuse(`another document: ${problemText(problemsOf(parsed.error))}`, parsed.error);
+}
+
+/** Describes the first problems of a document in one line. */
+export function problemText(problems: readonly Problem[]): string {
+  const more = problems.length - maxProblems;
+  const first = problems.slice(0, maxProblems).map(describeProblem).join("; ");
+  return more > 0 ? `${first}; and ${more} more` : first;
 }
 
 /**
@@ -29,29 +85,36 @@ export function parseDocument<T>(key: string, body: Uint8Array | string): T {
  * @returns the stored document, and whether this call stored it
  * @throws ObjectDiffersError
  */
-export async function createJson<T>(
+export async function createJson<Content>(
   objects: Pick<ObjectStore, "putNew" | "find">,
   key: string,
-  document: T,
-  options: { readonly essence?: (document: T) => unknown; readonly indent?: number } = {},
-): Promise<{ readonly created: boolean; readonly document: T }> {
-  const { essence = (whole: T): unknown => whole, indent } = options;
+  kind: DocumentKind<Content>,
+  document: Content,
+  options: { readonly essence?: (document: Content) => unknown; readonly indent?: number } = {},
+): Promise<{ readonly created: boolean; readonly document: Content }> {
+  const { essence = (whole: Content): unknown => whole, indent } = options;
   if (await objects.putNew(key, JSON.stringify(document, null, indent), "application/json")) {
     return { created: true, document };
   }
-  const stored = parsed<T>((await objects.find(key)) ?? new Uint8Array(0));
-  const expected = digestOf(essence(document));
+  const stored = await storedDocument(objects, key, kind);
+  const expected = digestOf(essence(parseDocument(key, JSON.stringify(document), kind)));
   const found = stored && digestOf(essence(stored));
-  if (stored === undefined || found !== expected) throw new ObjectDiffersError(key, expected, found ?? "no JSON");
+  if (stored === undefined || found !== expected)
+    throw new ObjectDiffersError(key, expected, found ?? `not that of ${kind.name}`);
   return { created: false, document: stored };
 }
 
-function parsed<T>(body: Uint8Array): T | undefined {
+/** Returns the stored document; `undefined` if it is none of its kind. */
+async function storedDocument<Content>(
+  objects: Pick<ObjectStore, "find">,
+  key: string,
+  kind: DocumentKind<Content>,
+): Promise<Content | undefined> {
   try {
-    const document: unknown = JSON.parse(new TextDecoder().decode(body));
-    return document !== null && typeof document === "object" ? (document as T) : undefined;
-  } catch {
-    return undefined;
+    return await findJson(objects, key, kind);
+  } catch (error) {
+    if (error instanceof CorruptObjectError) return undefined;
+    throw error;
   }
 }
 

@@ -37,6 +37,9 @@ export function contentDigestOf(key: string): string | undefined {
   )?.[1];
 }
 
+/** The keys of checkpoints' tensors. */
+export const tensorKey = /^runs\/[^/]+\/tensors\/\d+\/[0-9a-f]{64}$/;
+
 /** Returns the run whose trainers stored the tensors at a key; `undefined` for other keys. */
 export function ownerOfTensors(key: string): string | undefined {
   return /^runs\/([^/]+)\/tensors\//.exec(key)?.[1];

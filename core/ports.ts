@@ -10,8 +10,11 @@ export interface Clock {
 export interface ObjectStore {
   /** Reads a whole object; rejects with `ObjectNotFoundError`. */
   get(key: string): Promise<Uint8Array>;
-  /** Reads a whole object; `undefined` if there is none. */
-  find(key: string): Promise<Uint8Array | undefined>;
+  /**
+   * Reads a whole object; `undefined` if there is none. Rejects with `CorruptObjectError`, without reading it, if it is
+   * larger than `maxBytes`.
+   */
+  find(key: string, maxBytes?: number): Promise<Uint8Array | undefined>;
   /** Reads bytes `[start, start + length)`; fewer at the object's end. */
   getRange(key: string, start: number, length: number): Promise<Uint8Array>;
   /** Returns the size in bytes; `undefined` if there is no object. */

@@ -21,6 +21,25 @@ export const instant = z
   .string()
   .meta({ id: "Instant", description: "Time, ISO 8601 in UTC.", example: "2026-01-01T09:30:00.000Z" });
 
+/** Base64, in whole groups of four characters. */
+export const base64 = z
+  .string()
+  .regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, "must be base64");
+
+/** The range of DynamoDB's numbers in magnitude, except 0. */
+export const storedNumbers = { smallest: 1e-130, largest: 9.99e125 } as const;
+
+/** Tests whether the database can store a number. */
+export function isStorable(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= storedNumbers.smallest && size <= storedNumbers.largest);
+}
+
+/** A number of a document that becomes a row. */
+export const storedNumber = z.number().refine(isStorable, {
+  error: `must be 0, or between ${storedNumbers.smallest} and ${storedNumbers.largest} in magnitude, which is the range of the database`,
+});
+
 /** Numbers by metric. */
 export const metrics = z.record(z.string(), z.number());
 

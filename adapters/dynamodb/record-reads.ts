@@ -1,9 +1,16 @@
+import { InvalidInputError } from "../../core/errors";
+import { problemsOf } from "../../core/problems";
 import type { StepRecord } from "../../core/runs/shapes";
-import type { TrainingOutput } from "../../core/runs/training-task";
-import { type KeptRecord, recordOf } from "../../core/tracking/records/training-record";
+import { trainingOutput } from "../../core/runs/training-task";
+import {
+  type KeptRecord,
+  recordOf,
+  type TrainingState,
+  unreadableRecord,
+} from "../../core/tracking/records/training-record";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { type LoggedRecord, rowOf } from "./record-rows";
-import { recordKey } from "./run-identities";
+import { identityOf, recordKey } from "./run-identities";
 import { runOf } from "./run-steps";
 import type { Item, Table } from "./table";
 
@@ -26,16 +33,46 @@ export async function recordOfRows(table: Table, items: readonly Item[]): Promis
   );
   const stateOf = new Map(state.map((item) => [`${item["pk"]}/${item["sk"]}`, item]));
   return items.flatMap((item) => {
-    if (item["source"] !== "training") {
-      const { identity, record, revision } = rowOf<LoggedRecord>(item);
-      return [{ ...identity, ...record, revision }];
-    }
-    const { identity, record, revision, instanceTypes } = rowOf<KeptRecord>(item);
     const row = stateOf.get(`${item["pk"]}/RUN`);
-    if (!row) return [];
-    const step = stateOf.get(`${item["pk"]}/STEP#LaunchTraining`)?.["record"] as StepRecord | undefined;
-    const training = step?.output as TrainingOutput | undefined;
-    const reusedFrom = step?.reusedFrom;
-    return [recordOf(identity, record, { run: runOf(row), training, reusedFrom, instanceTypes }, revision)];
+    if (item["source"] === "training" && !row) return [];
+    return [readRecord(item, row, stateOf.get(`${item["pk"]}/STEP#LaunchTraining`))];
   });
+}
+
+/** Reads a record. What of it cannot be read is absent, so that a damaged row fails no list. */
+function readRecord(item: Item, row: Item | undefined, step: Item | undefined): RunRecord {
+  const identity = identityOf(item);
+  const revision = item["revision"] as number;
+  const reasons: string[] = [];
+  const readable = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      reasons.push((error as Error).message);
+      return undefined;
+    }
+  };
+  const kept = readable(() => rowOf<LoggedRecord | KeptRecord>(item).record);
+  const trained = readable(() => trainingOf(step));
+  const record = readable(() => {
+    if (!row) return kept && ({ ...identity, ...(kept as LoggedRecord), revision } satisfies RunRecord);
+    const { instanceTypes } = rowOf<KeptRecord>(item);
+    return kept && recordOf(identity, kept, { run: runOf(row), ...trained, instanceTypes }, revision);
+  });
+  if (reasons.length === 0 && record) return record;
+  return record
+    ? { ...record, unreadable: reasons.join("; ") }
+    : unreadableRecord(identity, kept ?? {}, revision, reasons.join("; "));
+}
+
+/** The parts of a training that its record has. A module of the user decides them. */
+const trainedPart = trainingOutput.pick({ weightsSha256: true, numerics: true });
+
+/** @throws InvalidInputError */
+function trainingOf(step: Item | undefined): Pick<TrainingState, "training" | "reusedFrom"> {
+  const record = step?.["record"] as Partial<StepRecord> | undefined;
+  if (record === undefined) return {};
+  const parsed = trainedPart.safeParse(record.output, { reportInput: true });
+  if (!parsed.success) throw new InvalidInputError("the output of LaunchTraining", problemsOf(parsed.error));
+  return { training: parsed.data, reusedFrom: record.reusedFrom };
 }

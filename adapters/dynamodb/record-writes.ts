@@ -108,6 +108,14 @@ function storedPart(before: RunRecord, after: RunRecord): LoggedRecord | KeptRec
 }
 
 function loggedPart(record: RunRecord): LoggedRecord {
-  const { runId: _, team: __, experimentId: ___, source: ____, revision: _____, ...logged } = record;
+  const {
+    runId: _,
+    team: __,
+    experimentId: ___,
+    source: ____,
+    revision: _____,
+    unreadable: ______,
+    ...logged
+  } = record;
   return logged;
 }

@@ -11,6 +11,7 @@ import type {
   WorkerRecord,
 } from "../../core/runs/shapes";
 import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
+import { trainingOutput } from "../../core/runs/training-task";
 import { type Warning, warningsOf } from "../../core/shapes";
 import { trackedPhases } from "../../core/tracking/records/tracked-runs";
 import { catalog } from "../../platform/permissions/grants";
@@ -85,7 +86,9 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
   if (!row) return undefined;
   const records = <T>(prefix: string): T[] =>
     items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
-  const steps = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  const recorded = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  const steps = recorded.filter(isReadable);
+  const unreadable = recorded.filter((record) => !isReadable(record));
   return {
     run: runOf(row),
     steps,
@@ -93,12 +96,24 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
     workers: records<WorkerRecord>("WORKER#"),
     machines: records<MachineRecord>("MACHINE#"),
     recoveries: records<RecoveryRecord>("RECOVERY#"),
-    warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...records<Warning>("WARNING#")],
+    warnings: [
+      ...steps.flatMap(({ output }) => warningsOf(output)),
+      ...records<Warning>("WARNING#"),
+      ...unreadable.map(({ step }) => ({
+        code: "UNREADABLE_STEP",
+        message: `the record of ${step} cannot be read: the run is shown without it`,
+      })),
+    ],
     progress: records<TrainingProgress>("PROGRESS")[0],
     ...(items.some((item) => item["sk"] === "OPEN" && item["endPublished"] === true)
       ? { endPublished: true as const }
       : {}),
   };
+}
+
+/** Tests whether the output of a training, which a module of the user decides, is one. */
+function isReadable({ step, output }: StepRecord): boolean {
+  return step !== "LaunchTraining" || trainingOutput.safeParse(output).success;
 }
 
 /** Steps of every team's runs. */

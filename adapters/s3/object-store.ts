@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -71,8 +72,8 @@ export function createObjectStore(
       return found;
     },
 
-    async find(key) {
-      return unlessMissing(missing, () => read(key));
+    async find(key, maxBytes) {
+      return unlessMissing(missing, () => read(key, undefined, maxBytes));
     },
 
     async getRange(key, start, length) {
@@ -204,14 +205,20 @@ export function createObjectStore(
     },
   };
 
-  async function read(key: string, range?: string): Promise<Uint8Array> {
+  async function read(key: string, range?: string, maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
     // A connection may break after the headers, when the client no longer retries.
     return withRetries(isCutBody, async () => {
       try {
         const answer = await client.send(
           new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: range }) }),
         );
-        return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
+        const { Body: body, ContentLength: bytes = 0 } = answer;
+        if (bytes > maxBytes) {
+          // Ends the connection, so that the rest is not sent.
+          (body as Readable | undefined)?.destroy();
+          throw new CorruptObjectError(key, `at most ${maxBytes} bytes`, `${bytes} bytes`);
+        }
+        return (await body?.transformToByteArray()) ?? new Uint8Array(0);
       } catch (error) {
         const damage = damageOf(error);
         throw damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);

@@ -8,16 +8,16 @@ import {
   exportFormats,
   NothingToExportError,
 } from "../../core/export";
-import { ObjectNotFoundError } from "../../core/object-documents";
+import { type DocumentKind, getJsonContent, ObjectNotFoundError } from "../../core/object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";
 import type { ModelVersion } from "../../core/registry/model";
 import type { StepCache } from "../../core/runs/run-repository";
-import type { ContentReference } from "../../core/shapes";
+import { type ContentReference, contentReference } from "../../core/shapes";
 import type { Artifacts } from "../../core/tracking/artifacts";
 import { checkedRows, checkRowsOf } from "./check-rows";
 import { tolerance } from "./parity";
-import type { ExportManifest } from "./shapes";
+import { type ExportManifest, exportManifest } from "./shapes";
 import { toMlflow } from "./to-mlflow";
 import { toOnnx } from "./to-onnx";
 import { toSafetensors } from "./to-safetensors";
@@ -50,6 +50,12 @@ export interface ExportDependencies {
   readonly cache: StepCache;
   readonly clock: Clock;
 }
+
+const storedManifest: DocumentKind<ExportManifest> = {
+  name: "the manifest of an export",
+  schema: exportManifest,
+  maxBytes: 2 ** 26,
+};
 
 /** An export and its manifest's content; the digest determines every byte. */
 export interface StoredExport {
@@ -114,9 +120,8 @@ async function findExport(
 ): Promise<StoredExport | undefined> {
   const known = await cache.find("Export", keyOf(artifact, format));
   if (!known) return undefined;
-  const stored = known.output as ContentReference;
-  const manifest = JSON.parse(new TextDecoder().decode(await objects.getContent(stored.sha256))) as ExportManifest;
-  return { manifest, stored };
+  const stored = contentReference.parse(known.output);
+  return { manifest: await getJsonContent(objects, stored.sha256, storedManifest), stored };
 }
 
 const keyOf = (artifact: ModelArtifact, format: ExportFormat): string => digestOf({ artifact, format, revision });

@@ -1,10 +1,7 @@
 import type { Problem } from "../../core/errors";
 import { pathText } from "../../core/problems";
+import { isStorable, storedNumbers } from "../../core/shapes";
 import { maxProblems } from "./first-problems";
-
-/** Limits of DynamoDB's numbers: 38 digits, 1E-130 to 9.99…E+125, or 0. JSON parses larger ones as infinite. */
-const largest = 9.99e125;
-const smallest = 1e-130;
 
 /**
  * Finds the parts of a body that no table could store. Schemas check only the members that they know; a user's own
@@ -22,8 +19,8 @@ export function unstorableParts(value: unknown): readonly Problem[] {
 function visit(value: unknown, path: PropertyKey[], problems: Problem[]): void {
   if (problems.length >= maxProblems) return;
   if (typeof value === "number") {
-    const size = Math.abs(value);
-    if (value === 0 || (size >= smallest && size <= largest)) return;
+    if (isStorable(value)) return;
+    const { smallest, largest } = storedNumbers;
     const rule = `must be 0, or between ${smallest} and ${largest} in magnitude, which is the range of the database`;
     problems.push({ path: pathText(path), value: Number.isFinite(value) ? value : String(value), rule });
   } else if (typeof value === "string") {

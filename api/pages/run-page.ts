@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
+import type { EvaluationOutput } from "../../core/evaluation/shapes";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";

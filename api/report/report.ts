@@ -1,26 +1,31 @@
+import * as z from "zod";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { EvaluationReport } from "../../core/evaluation/report";
-import type { LatencyReport } from "../../core/evaluation/shapes";
+import { latency } from "../../core/evaluation/shapes";
 import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import { type DocumentKind, getJsonContent } from "../../core/object-documents";
 import type { ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";
-import type { GateCheck, GateVerdict } from "../../core/registry/gates/verdict";
+import { type GateCheck, type GateVerdict, gateVerdict } from "../../core/registry/gates/verdict";
 import type { ModelVersion } from "../../core/registry/model";
 import { withdrawal } from "../../core/registry/withdrawal";
+import type { Shape } from "../../core/shapes";
 import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
 
+const verdictSchema = z.object({ checks: gateVerdict.shape.checks, latency: latency.optional() });
 /** The document that `verdictOn` stores with the verdict. */
-interface VerdictDocument {
-  readonly checks: readonly GateCheck[];
-  readonly latency?: LatencyReport;
-}
+const verdictDocument: DocumentKind<Shape<typeof verdictSchema>> = {
+  name: "a verdict",
+  schema: verdictSchema,
+  maxBytes: 2 ** 28,
+};
 
 /** Builds a version's report from the stored results of its gates and its evaluation. */
 export async function versionReport(objects: ObjectStore, version: ModelVersion): Promise<VersionReport> {
   const { gate, evaluationReport } = version;
   const [document, evaluation, artifact] = await Promise.all([
-    gate?.document && json<VerdictDocument>(objects, gate.document.sha256),
+    gate?.document && getJsonContent(objects, gate.document.sha256, verdictDocument),
     evaluationReport && evaluationOf(objects, await readReport(objects, evaluationReport)),
     readArtifact(objects, version),
   ]);
@@ -76,10 +81,6 @@ async function evaluationOf(
     slices,
     ...(calibration ? { calibration } : {}),
   };
-}
-
-async function json<T>(objects: ObjectStore, sha256: string): Promise<T> {
-  return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as T;
 }
 
 /** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */

@@ -8,8 +8,8 @@ import {
   WindowNotFoundError,
 } from "../../core/monitors/lifecycle";
 import { monitorsDue } from "../../core/monitors/next-window";
-import type { WindowReport } from "../../core/monitors/shapes";
-import { parseDocument } from "../../core/object-documents";
+import { storedWindowReport } from "../../core/monitors/shapes";
+import { getJsonContent } from "../../core/object-documents";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/drift";
 import { defineReplyRoute, defineRoute } from "../http/route";
@@ -71,5 +71,5 @@ export async function readWindow({ monitors, objects }: Platform, name: string, 
   const window = await monitors.findWindow(name, number);
   if (!window) throw new WindowNotFoundError(name, number);
   const { sha256 } = window.report;
-  return { window, report: parseDocument<WindowReport>(sha256, await objects.getContent(sha256)) };
+  return { window, report: await getJsonContent(objects, sha256, storedWindowReport) };
 }

@@ -1,19 +1,22 @@
+import * as z from "zod";
 import { digestOf } from "../../core/digest";
-import { createJson, getJson } from "../../core/object-documents";
+import { createJson, type DocumentKind, getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
-import type { Shape } from "../../core/shapes";
-import type { shadowObservation, shadowSummary } from "../schemas/serving";
+import { instant, type Shape } from "../../core/shapes";
+import { shadowObservation, type shadowSummary } from "../schemas/serving";
 
 export type ShadowObservation = Shape<typeof shadowObservation>;
 type ModelOutput = ShadowObservation["served"];
 
-interface Report {
-  readonly at: string;
-  readonly observations: readonly ShadowObservation[];
-}
+const reportSchema = z.object({ at: instant, observations: z.array(shadowObservation) });
+const report: DocumentKind<Shape<typeof reportSchema>> = {
+  name: "a report of a shadow",
+  schema: reportSchema,
+  maxBytes: 2 ** 26,
+};
 
-type LogStore = Pick<ObjectStore, "putNew" | "find" | "list" | "get">;
+type LogStore = Pick<ObjectStore, "putNew" | "find" | "list">;
 
 /** Number of reports in a summary, the newest first. */
 const maxReports = 200;
@@ -28,8 +31,13 @@ export async function logShadow(
 ): Promise<{ readonly stored: boolean }> {
   const at = isoTime(clock);
   const key = objectKeys.shadowReport(model, version, at.slice(0, 10), digestOf(observations));
-  const report: Report = { at, observations };
-  const { created } = await createJson(objects, key, report, { essence: (each) => each.observations });
+  const { created } = await createJson(
+    objects,
+    key,
+    report,
+    { at, observations },
+    { essence: (each) => each.observations },
+  );
   return { stored: created };
 }
 
@@ -42,8 +50,8 @@ export async function summarizeShadow(
   const listed = await objects.list(objectKeys.shadowPrefix(model, version));
   // A report that is repeated after midnight is stored under two days.
   const keys = [...new Map(listed.toReversed().map((key) => [key.slice(key.lastIndexOf("/")), key])).values()].sort();
-  const reports = await Promise.all(keys.slice(-maxReports).map((key) => getJson<Report>(objects, key)));
-  const observations = reports.flatMap((report) => report.observations);
+  const reports = await Promise.all(keys.slice(-maxReports).map((key) => getJson(objects, key, report)));
+  const observations = reports.flatMap((each) => each.observations);
   const differences = observations.map((observation) => ({ observation, difference: differenceOf(observation) }));
   const numbers = differences.filter(({ observation }) => isNumberPair(observation));
   const classes = differences.filter(({ observation }) => !isNumberPair(observation));

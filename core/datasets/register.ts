@@ -6,7 +6,7 @@ import { DatasetChangedError, EmptyDatasetError, InvalidManifestError, SchemaMis
 import { schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
 import type { DatasetRepository } from "./repository";
 import { assertDatasetSchema } from "./schema";
-import { type DatasetDraft, type DatasetManifest, type DatasetVersion, splitNames } from "./shapes";
+import { type DatasetDraft, type DatasetManifest, type DatasetVersion, splitNames, storedManifest } from "./shapes";
 
 /**
  * Largest manifest. A version's row holds the whole manifest. DynamoDB accepts 400 KiB for a row, and its encoding of a
@@ -68,7 +68,7 @@ export async function registerDataset(
  */
 export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
   const key = objectKeys.datasetManifest(manifest.name, manifest.version);
-  await createJson(objects, key, manifest, { indent: 2 });
+  await createJson(objects, key, storedManifest, manifest, { indent: 2 });
 }
 
 function contradictions(draft: DatasetDraft): readonly string[] {

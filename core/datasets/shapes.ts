@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { DocumentKind } from "../object-documents";
 import { count, instant, type Shape, sha256, warning } from "../shapes";
 
 export const splitNames = ["train", "validation", "test"] as const;
@@ -110,10 +111,17 @@ export const datasetDraft = z.strictObject(draftShape).meta({
 });
 export interface DatasetDraft extends Shape<typeof datasetDraft> {}
 
-const datasetManifest = z
+export const datasetManifest = z
   .object({ ...draftShape, version: z.int().min(1), createdAt: instant })
   .meta({ id: "DatasetManifest" });
 export interface DatasetManifest extends Shape<typeof datasetManifest> {}
+
+/** The copy of a manifest for readers of the bucket. */
+export const storedManifest: DocumentKind<DatasetManifest> = {
+  name: "a dataset's manifest",
+  schema: datasetManifest,
+  maxBytes: 2 ** 28,
+};
 
 export const datasetVersion = z
   .object({

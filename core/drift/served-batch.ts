@@ -6,6 +6,7 @@ import { sha256 } from "../digest";
 import { InvalidInputError, type Problem } from "../errors";
 import { type RawRow, readRaw } from "../features/transform";
 import type { ColumnBatch, ColumnValues, RowSource } from "../features/values";
+import { type DocumentKind, parseDocument } from "../object-documents";
 import { category, type Shape } from "../shapes";
 import { Collector, type ColumnSample } from "./sample";
 
@@ -68,15 +69,26 @@ export function encodeBatch(rows: readonly LoggedRow[]): Uint8Array {
   return gzipSync(JSON.stringify(document));
 }
 
-type BatchDocument = {
-  readonly [Name in "places" | "times"]: readonly number[];
-} & {
-  readonly [Name in "predictions" | "labels"]: readonly ServedRow["label"][];
-} & { readonly names: readonly string[]; readonly columns: readonly (readonly unknown[])[] };
+const values = z.array(category.nullable());
+const batchSchema = z.object({
+  places: z.array(z.number()),
+  times: z.array(z.number()),
+  predictions: values,
+  labels: values,
+  names: z.array(z.string()),
+  columns: z.array(z.array(z.unknown())),
+});
+/** Bytes of a decompressed batch. A request has at most 10 MB. */
+const maxBatchBytes = 2 ** 26;
+const batch: DocumentKind<Shape<typeof batchSchema>> = {
+  name: "a batch of served rows",
+  schema: batchSchema,
+  maxBytes: maxBatchBytes,
+};
 
 /** Decodes rows. Their columns are in the order of their names, without missing values: so equal rows have equal JSON. */
-export function decodeBatch(content: Uint8Array): readonly StoredRow[] {
-  const read = JSON.parse(gunzipSync(content).toString()) as BatchDocument;
+export function decodeBatch(key: string, content: Uint8Array): readonly StoredRow[] {
+  const read = parseDocument(key, gunzipSync(content, { maxOutputLength: maxBatchBytes }), batch);
   const columns = read.names
     .map((name, column) => ({ name, values: read.columns[column]! }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));

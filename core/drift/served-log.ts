@@ -111,9 +111,9 @@ export function servedWindow(
       const seen = new Map<string, number>();
       for (const some of inParts(batches, readsAtOnce)) {
         const contents = await mapLimited(some, readsAtOnce, ({ sha256 }) => objects.getContent(sha256));
-        for (const content of contents) {
+        for (const [at, content] of contents.entries()) {
           const inBatch = new Map<string, number>();
-          yield decodeBatch(content).filter((row) => {
+          yield decodeBatch(some[at]!.sha256, content).filter((row) => {
             if (row.place >= rate || row.at < since) return false;
             const key = identityOf(row);
             const times = (inBatch.get(key) ?? 0) + 1;

@@ -1,20 +1,20 @@
+import * as z from "zod";
 import type { DatasetManifest } from "../datasets/shapes";
 import { decodeSplitIndex } from "../datasets/split-index";
 import { RingmasterError } from "../errors";
 import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
-import { type ChampionComparison, compareOutcomes } from "./comparison";
+import { count, type Shape } from "../shapes";
+import { compareOutcomes } from "./comparison";
 import { decided } from "./decision";
 import type { Predictions } from "./metrics";
-import type { ModelArtifact } from "./model-artifact";
+import { modelArtifact } from "./model-artifact";
 import { misfits, modelRows, predictShards, type RowPredictor } from "./predict";
+import type { ChampionComparison } from "./shapes";
 
 /** The champion that a candidate is compared with: the version, and the artifact that serving loads. */
-export interface Champion {
-  readonly version: number;
-  readonly artifactKey: string;
-  readonly artifact: ModelArtifact;
-}
+export const champion = z.object({ version: count, artifactKey: z.string(), artifact: modelArtifact });
+export interface Champion extends Shape<typeof champion> {}
 
 /**
  * Evaluates the champion on the candidate's test rows: raw rows go through the champion's own transform and model, as

@@ -4,28 +4,8 @@ import { encodeSafetensors } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { type Predictions, predictedClasses } from "./metrics";
 import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
-import type { PairedInterval } from "./shapes";
+import type { ChampionComparison } from "./shapes";
 import { encodePredictions, readPredictions, readReport } from "./stored-predictions";
-
-/** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
-export type ChampionComparison =
-  | ({
-      readonly kind: "compared";
-      readonly champion: number;
-      /** `accuracy` or `rmse`, unless a rule names another one. */
-      readonly metric: string;
-      /** The metric of each model on the same rows. */
-      readonly candidateValue: number;
-      readonly championValue: number;
-      /**
-       * Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 if correct and 0 if not, or
-       * the squared error.
-       */
-      readonly outcomes: ContentReference;
-      /** The champion's predictions for the rows. Comparisons of earlier releases have none. */
-      readonly championPredictions?: ContentReference;
-    } & PairedInterval)
-  | { readonly kind: "incompatible"; readonly champion: number; readonly reasons: readonly string[] };
 
 interface Judged {
   readonly predictions: Predictions;

@@ -1,44 +1,16 @@
 import type { FeatureManifest } from "../features/shapes";
 import type { ObjectStore } from "../ports";
 import type { Decision, DecisionSettings } from "../runs/decision";
-import type { BackendName } from "../runs/shapes";
 import { encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
-import type { ChampionComparison } from "./comparison";
 import { chooseDecision, decided } from "./decision";
 import { planImportance } from "./importance";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
 import { predictShards, type RowPredictor, splitShards } from "./predict";
 import type { EvaluationReport } from "./report";
-import type { ClassReport, ImportanceReport, LatencyReport, SliceReport } from "./shapes";
+import type { ClassReport, EvaluationOutput, SliceReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
-
-/** The engine that computed an evaluation's predictions. */
-export interface EvaluationEngine {
-  readonly backend: BackendName;
-  readonly device: "cpu" | "gpu";
-  /** The function of the state machine, or a Batch job (docs/adr/062-large-evaluations.md). */
-  readonly ran: "function" | "job";
-}
-
-/** Output of the step `Evaluate`. */
-export interface EvaluationOutput {
-  /** The full report, JSON in the content store. */
-  readonly report: ContentReference;
-  /** Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, … */
-  readonly metrics: Readonly<Record<string, number>>;
-  /** Present if the job chose it. */
-  readonly decision?: Decision;
-  /** Absent if the model has no champion, or if the candidate has the champion's weights. */
-  readonly comparison?: ChampionComparison;
-  /** Absent in evaluations of earlier versions. */
-  readonly engine?: EvaluationEngine;
-  /** Latency of one row's prediction on the evaluating machine. Absent in evaluations of earlier versions. */
-  readonly latency?: LatencyReport;
-  /** Absent for a trial, a model of one column, few rows, and in evaluations of earlier versions. */
-  readonly importance?: ImportanceReport;
-}
 
 /**
  * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights;

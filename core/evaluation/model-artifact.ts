@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { columnSchema } from "../datasets/shapes";
 import { featureTransform, labelEncoding } from "../features/shapes";
+import type { DocumentKind } from "../object-documents";
 import { decision } from "../runs/decision";
 import { numericsRecord } from "../runs/shapes";
 import { category, contentReference, type Shape, sha256 } from "../shapes";
@@ -30,3 +31,9 @@ export const modelArtifact = z
   })
   .meta({ id: "ModelArtifact", description: "The files that serving loads." });
 export interface ModelArtifact extends Shape<typeof modelArtifact> {}
+
+export const artifactManifest: DocumentKind<ModelArtifact> = {
+  name: "the manifest of a model",
+  schema: modelArtifact,
+  maxBytes: 2 ** 28,
+};

@@ -1,5 +1,7 @@
 import * as z from "zod";
-import { category, count, metrics, type Shape } from "../shapes";
+import { decision } from "../runs/decision";
+import { numericsRecord } from "../runs/shapes";
+import { category, contentReference, count, datasetReference, metrics, type Shape, storedNumber } from "../shapes";
 
 export const pairedInterval = z
   .object({
@@ -113,3 +115,67 @@ export const calibration = z
   })
   .meta({ id: "Calibration" });
 export interface Calibration extends Shape<typeof calibration> {}
+
+export const evaluationReport = z.object({
+  dataset: datasetReference,
+  split: z.literal("test"),
+  rows: count,
+  label: z.string(),
+  metrics,
+  decision: decision.optional().meta({
+    description: "Present if the job chose it. Absent: the second of two classes, above 0.5.",
+  }),
+  classes: z.array(classReport).optional().meta({ description: "Present for a label with classes." }),
+  confusionMatrix: z.array(z.array(count)).optional().meta({
+    description: "`counts[true class][predicted class]`, in the order of `classes`.",
+  }),
+  slices: z.array(sliceReport),
+  predictions: contentReference.meta({
+    description:
+      "Safetensors, in the test split's order: `label` [rows]; for classes `predicted` I32 [rows] and `probabilities` F32 [rows, classes] (binary: [rows], of the second class); for regression `predicted` F32 [rows]; with slice columns `slices` I32 [rows, columns], indexes into the column's `slices` of this report. Two models that were evaluated on the same rows can be compared row by row.",
+  }),
+});
+
+const comparison = z.discriminatedUnion("kind", [
+  pairedInterval.extend({
+    kind: z.literal("compared"),
+    champion: count,
+    metric: z.string().meta({ description: "`accuracy` or `rmse`, unless a rule names another one." }),
+    candidateValue: z.number().meta({ description: "The metric of each model on the same rows." }),
+    championValue: z.number(),
+    outcomes: contentReference.meta({
+      description:
+        "Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 if correct and 0 if not, or the squared error.",
+    }),
+    championPredictions: contentReference.optional().meta({ description: "The champion's predictions for the rows." }),
+  }),
+  z.object({ kind: z.literal("incompatible"), champion: count, reasons: z.array(z.string()) }),
+]);
+/** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
+export type ChampionComparison = Shape<typeof comparison>;
+
+const engine = z.object({
+  backend: numericsRecord.shape.backend,
+  device: numericsRecord.shape.device,
+  ran: z.enum(["function", "job"]).meta({
+    description: "The function of the state machine, or a Batch job (docs/adr/062-large-evaluations.md).",
+  }),
+});
+/** The engine that computed an evaluation's predictions. */
+export interface EvaluationEngine extends Shape<typeof engine> {}
+
+export const evaluationOutput = z.object({
+  report: contentReference.meta({ description: "The full report, JSON in the content store." }),
+  metrics: z.record(z.string().min(1).max(250), storedNumber).meta({
+    description: "Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, …",
+  }),
+  decision: decision.optional().meta({ description: "Present if the job chose it." }),
+  comparison: comparison.optional().meta({
+    description: "Absent if the model has no champion, or if the candidate has the champion's weights.",
+  }),
+  engine: engine.optional(),
+  latency: latency.optional().meta({ description: "Latency of one row's prediction on the evaluating machine." }),
+  importance: importance.optional().meta({ description: "Absent for a trial, a model of one column, and few rows." }),
+});
+/** Output of the step `Evaluate`. */
+export interface EvaluationOutput extends Shape<typeof evaluationOutput> {}

@@ -4,8 +4,8 @@ import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import type { Champion } from "./champion";
-import type { EvaluationOutput } from "./evaluate-model";
 import { maxPredictions, maxPredictionsOfTrial } from "./latency";
+import type { EvaluationOutput } from "./shapes";
 import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";
 
 export interface EvaluationDependencies extends EvaluationTools {

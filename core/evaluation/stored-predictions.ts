@@ -1,9 +1,10 @@
+import { getJsonContent } from "../object-documents";
 import type { ObjectStore } from "../ports";
 import { decodeSafetensors, encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";
-import type { EvaluationReport } from "./report";
+import { type EvaluationReport, evaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";
 
 /** Encodes predictions without a report, with the decision that they were made by. */
@@ -55,8 +56,9 @@ export async function readPredictionTensors(
 
 type ContentReader = Pick<ObjectStore, "getContent">;
 
-export async function readReport(objects: ContentReader, { sha256 }: ContentReference): Promise<EvaluationReport> {
-  return JSON.parse(new TextDecoder().decode(await objects.getContent(sha256))) as EvaluationReport;
+/** @throws CorruptObjectError */
+export function readReport(objects: ContentReader, { sha256 }: ContentReference): Promise<EvaluationReport> {
+  return getJsonContent(objects, sha256, evaluationReport);
 }
 
 /** Reads a report's predictions, row by row. Evaluations of earlier releases lack `slices`. */

@@ -1,16 +1,19 @@
-import type { DatasetManifest } from "../datasets/shapes";
-import type { FeatureManifest } from "../features/shapes";
+import * as z from "zod";
+import { type DatasetManifest, datasetManifest } from "../datasets/shapes";
+import { featureManifest } from "../features/shapes";
 import type { RowSource } from "../features/values";
-import { getJson } from "../object-documents";
+import { type DocumentKind, getJson } from "../object-documents";
 import type { ObjectStore } from "../ports";
-import type { DecisionSettings } from "../runs/decision";
-import type { MachineRecord } from "../runs/shapes";
-import type { ContentReference } from "../shapes";
-import { type Champion, compareWithChampion } from "./champion";
-import { type EvaluationEngine, type EvaluationOutput, evaluateModel } from "./evaluate-model";
+import { thresholdRule } from "../runs/decision";
+import { machine } from "../runs/shapes";
+import { engineBackend } from "../runs/training-task";
+import { type ContentReference, category, contentReference, count, type Shape, sha256 } from "../shapes";
+import { champion, compareWithChampion } from "./champion";
+import { evaluateModel } from "./evaluate-model";
 import { maxWeightBytes } from "./importance";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";
 import { type RowPredictor, splitShards } from "./predict";
+import { type EvaluationEngine, type EvaluationOutput, evaluationOutput } from "./shapes";
 
 /** Rebuilds the trained model; the caller disposes of it. */
 export type LoadModel = (artifact: {
@@ -27,49 +30,54 @@ export type WithRows = <Result>(
   work: (rows: RowSource) => Promise<Result>,
 ) => Promise<Result>;
 
+const evaluationTaskSchema = z.object({
+  runId: z.string(),
+  featureManifestKey: z.string(),
+  model: z.object({ topology: contentReference, weights: contentReference, weightsSha256: sha256 }),
+  settings: z.object({ positive: category.optional(), threshold: thresholdRule.optional() }),
+  opponent: z.object({ champion, manifest: datasetManifest }).optional().meta({
+    description: "The model to compare with, and the dataset version whose raw rows it reads.",
+  }),
+  timedPredictions: count.meta({ description: "Number of single predictions that are timed." }),
+  importance: z.boolean().optional().meta({ description: "Whether the importance of columns is measured." }),
+  operations: z.number().min(0).optional().meta({
+    description: "The model's multiply-adds for a row. A job does not count them.",
+  }),
+  engine: z
+    .object({ backend: engineBackend, threads: z.int().min(1), gpusPerWorker: count, tf32: z.boolean() })
+    .meta({ description: "The engine of a job, as for the run's trainers." }),
+});
 /**
  * The input of one evaluation. A job that evaluates reads it from `objectKeys.evaluationTask`, because it cannot read
  * the run's record.
  */
-export interface EvaluationTask {
-  readonly runId: string;
-  /** Key of the `FeatureManifest` JSON. */
-  readonly featureManifestKey: string;
-  readonly model: {
-    readonly topology: ContentReference;
-    readonly weights: ContentReference;
-    readonly weightsSha256: string;
-  };
-  readonly settings: DecisionSettings;
-  /** The model to compare with, and the dataset version whose raw rows it reads. */
-  readonly opponent?: { readonly champion: Champion; readonly manifest: DatasetManifest };
-  /** Number of single predictions that are timed. */
-  readonly timedPredictions: number;
-  /** Whether the importance of columns is measured. */
-  readonly importance?: boolean;
-  /** The model's multiply-adds for a row. A job does not count them. */
-  readonly operations?: number;
-  /** The engine of a job, as for the run's trainers. */
-  readonly engine: {
-    readonly backend: "auto" | "native" | "wasm";
-    readonly threads: number;
-    readonly gpusPerWorker: number;
-    readonly tf32: boolean;
-  };
-}
+export interface EvaluationTask extends Shape<typeof evaluationTaskSchema> {}
 
+export const evaluationTask: DocumentKind<EvaluationTask> = {
+  name: "the task of an evaluation",
+  schema: evaluationTaskSchema,
+  maxBytes: 2 ** 28,
+};
+
+const evaluationResultSchema = z.object({
+  runId: z.string(),
+  output: evaluationOutput,
+  files: z.array(contentReference).max(1_000).meta({
+    description: "The files that the output refers to, under `objectKeys.evaluationFile`.",
+  }),
+  machine: machine.optional().meta({ description: "The machine of the job, if it is known." }),
+});
 /**
  * The result of a job that evaluated: content of `objectKeys.evaluationResult`. The evaluation is complete when it
  * exists; the first write stays.
  */
-export interface EvaluationResult {
-  readonly runId: string;
-  readonly output: EvaluationOutput;
-  /** The files that the output refers to, under `objectKeys.evaluationFile`. */
-  readonly files: readonly ContentReference[];
-  /** The machine of the job, if it is known. */
-  readonly machine?: MachineRecord;
-}
+export interface EvaluationResult extends Shape<typeof evaluationResultSchema> {}
+
+export const evaluationResult: DocumentKind<EvaluationResult> = {
+  name: "the result of an evaluation",
+  schema: evaluationResultSchema,
+  maxBytes: 350_000,
+};
 
 export interface EvaluationTools {
   readonly objects: ObjectStore;
@@ -90,7 +98,7 @@ export interface EvaluationTools {
 export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask): Promise<EvaluationOutput> {
   const { objects, stopwatch, engine, withRows, operationsPerRow } = tools;
   const { opponent, settings, model, timedPredictions } = task;
-  const features = await getJson<FeatureManifest>(objects, task.featureManifestKey);
+  const features = await getJson(objects, task.featureManifestKey, featureManifest);
   const isCounted = task.importance && model.weights.bytes <= maxWeightBytes;
   const count = async () => {
     if (!isCounted) return undefined;
@@ -105,10 +113,10 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
   });
   const output = engine ? { ...own, engine } : own;
   if (!opponent) return output;
-  const { champion, manifest } = opponent;
+  const { manifest } = opponent;
   const candidate = { predictions, weightsSha256: model.weightsSha256 };
-  const comparison = await withModel(tools, champion.artifact, (predictor) =>
-    withRows(manifest, (rows) => compareWithChampion({ champion, predictor, manifest, rows, objects, candidate })),
+  const comparison = await withModel(tools, opponent.champion.artifact, (predictor) =>
+    withRows(manifest, (rows) => compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate })),
   );
   return { ...output, comparison };
 }

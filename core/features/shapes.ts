@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { SplitName } from "../datasets/shapes";
 import { fittedPlan } from "../feature-plans/shapes";
-import { type ContentReference, category, count, type Shape } from "../shapes";
+import type { DocumentKind } from "../object-documents";
+import { category, contentReference, count, datasetReference, type Shape } from "../shapes";
 
 const place = { column: z.string(), offset: count, width: count, source: count };
 
@@ -69,26 +69,31 @@ export type LabelEncoding = Shape<typeof labelEncoding>;
 /** The part of a timestamp that becomes a one-hot, in UTC: hour 0–23, day of the week 0–6 from Sunday, month 1–12. */
 export type TimestampPart = "hour" | "dayOfWeek" | "month";
 
+const featureShard = contentReference.extend({ rows: count });
 /**
  * A materialised shard: safetensors with `numeric` F32 [rows, n] (standardised, from which readers compute pieces), `codes` I32 [rows, c], `label` I32
  * [rows] (class index) or F32 [rows] (value), and, in the test split, `slices` I32 [rows, s] (index into
  * `SliceColumn.values`). Tensors with a zero dimension are omitted.
  */
-export interface FeatureShard extends ContentReference {
-  readonly rows: number;
-}
+export interface FeatureShard extends Shape<typeof featureShard> {}
 
-export interface SliceColumn {
-  readonly column: string;
-  readonly values: readonly (string | number | boolean | null)[];
-}
+const sliceColumn = z.object({ column: z.string(), values: z.array(category.nullable()) });
+export interface SliceColumn extends Shape<typeof sliceColumn> {}
 
+const split = z.object({ rows: count, shards: z.array(featureShard) });
+const featureManifestSchema = z.object({
+  inputHash: z.string(),
+  dataset: datasetReference,
+  transform: featureTransform,
+  label: labelEncoding,
+  slices: z.array(sliceColumn),
+  splits: z.object({ train: split, validation: split, test: split }),
+});
 /** A materialised feature set. Its JSON is stored at `objectKeys.featureManifest(inputHash)`. */
-export interface FeatureManifest {
-  readonly inputHash: string;
-  readonly dataset: { readonly name: string; readonly version: number; readonly digest: string };
-  readonly transform: FeatureTransform;
-  readonly label: LabelEncoding;
-  readonly slices: readonly SliceColumn[];
-  readonly splits: Readonly<Record<SplitName, { readonly rows: number; readonly shards: readonly FeatureShard[] }>>;
-}
+export interface FeatureManifest extends Shape<typeof featureManifestSchema> {}
+
+export const featureManifest: DocumentKind<FeatureManifest> = {
+  name: "a feature manifest",
+  schema: featureManifestSchema,
+  maxBytes: 2 ** 28,
+};

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { datasetName } from "../datasets/shapes";
 import { driftReport, driftThresholds, modelDriftReport, thresholdsInput } from "../drift/shapes";
+import type { DocumentKind } from "../object-documents";
 import { severities, triggerSchema } from "../retraining/rule";
 import { contentReference, count, instant, type Shape } from "../shapes";
 
@@ -111,3 +112,9 @@ export interface MonitorWindow extends Shape<typeof monitorWindow> {}
 
 export const windowReport = z.union([modelDriftReport, driftReport]);
 export type WindowReport = Shape<typeof windowReport>;
+
+export const storedWindowReport: DocumentKind<WindowReport> = {
+  name: "the report of a window",
+  schema: windowReport,
+  maxBytes: 2 ** 26,
+};

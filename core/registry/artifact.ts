@@ -1,6 +1,6 @@
 import type { Champion } from "../evaluation/champion";
-import type { ModelArtifact } from "../evaluation/model-artifact";
-import { CorruptObjectError, findJson, ObjectNotFoundError } from "../object-documents";
+import { artifactManifest, type ModelArtifact } from "../evaluation/model-artifact";
+import { CorruptObjectError, getJson, getJsonContent } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "./model";
@@ -33,9 +33,8 @@ export async function readArtifact(
   const digest = contentDigest(artifactKey);
   const artifact =
     digest === undefined
-      ? await findJson<ModelArtifact>(objects, artifactKey)
-      : (JSON.parse(new TextDecoder().decode(await objects.getContent(digest))) as ModelArtifact);
-  if (artifact === undefined) throw new ObjectNotFoundError(artifactKey);
+      ? await getJson(objects, artifactKey, artifactManifest)
+      : await getJsonContent(objects, digest, artifactManifest);
   if (artifact.weightsSha256 !== weightsSha256) {
     throw new CorruptObjectError(
       artifactKey,

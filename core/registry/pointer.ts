@@ -1,5 +1,5 @@
 import { inRounds, type Pause } from "../backoff";
-import { parseDocument } from "../object-documents";
+import { type DocumentKind, parseDocument } from "../object-documents";
 
 /** Documents that are overwritten only by a writer that has read the version that it overwrites. */
 export interface PointerStore {
@@ -24,6 +24,7 @@ export interface Pointer<State> {
 export interface PointerDependencies<State extends { readonly revision: number }> {
   readonly store: PointerStore;
   readonly keyOf: (model: string) => string;
+  readonly kind: DocumentKind<State>;
   readonly source: PointerSource<State>;
   readonly pause?: Pause;
 }
@@ -37,12 +38,13 @@ const rounds = 24;
 export function createPointer<State extends { readonly revision: number }>({
   store,
   keyOf,
+  kind,
   source,
   pause = () => Promise.resolve(),
 }: PointerDependencies<State>): Pointer<State> {
   async function read(model: string) {
     const found = await store.find(keyOf(model));
-    return found && { ...found, state: parseDocument<State>(keyOf(model), found.body) };
+    return found && { ...found, state: parseDocument(keyOf(model), found.body, kind) };
   }
 
   return {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { columnSchema } from "../datasets/shapes";
 import { modelArtifact, outputSchema } from "../evaluation/model-artifact";
+import type { DocumentKind } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { count, metrics, type Shape, sha256 } from "../shapes";
@@ -26,6 +27,13 @@ export const resolvedModel = z
   .meta({ id: "ResolvedModel", description: "The files that serving loads." });
 /** The version that serving loads. It does not change while the version is in production. */
 export interface ResolvedModel extends Shape<typeof resolvedModel> {}
+
+/** The version that serving loads, for when the registry is unavailable. */
+export const productionPointer: DocumentKind<ResolvedModel> = {
+  name: "a model's version in production",
+  schema: resolvedModel,
+  maxBytes: 2 ** 28,
+};
 
 /** Returns a strong entity tag of the response, which is a function of these two fields. */
 export function productionTag({ revision, version }: Pick<ResolvedModel, "revision" | "version">): string {

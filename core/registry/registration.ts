@@ -1,9 +1,9 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
+import type { EvaluationOutput } from "../evaluation/shapes";
 import type { FeaturesOutput } from "../features/materialize";
 import { inputColumns } from "../features/planned-rows";
-import type { FeatureManifest } from "../features/shapes";
+import { type FeatureManifest, featureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { RunNotCompletedError, RunNotEvaluatedError, RunNotFoundError } from "../runs/errors";
@@ -86,7 +86,7 @@ export async function artifactOfRun(
   const training = outputOf<TrainingOutput>(details, "LaunchTraining");
   const { decision } = outputOf<EvaluationOutput>(details, "Evaluate");
   const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
-  const features = await getJson<FeatureManifest>(objects, featureManifestKey);
+  const features = await getJson(objects, featureManifestKey, featureManifest);
   const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
   const used = inputColumns(features.transform);
   return {

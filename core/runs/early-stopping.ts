@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../shapes";
+import { type DeepReadonly, type Shape, storedNumber } from "../shapes";
 
 /** Stops a training whose validation metric no longer improves. The result has the weights of the best epoch. */
 export const earlyStoppingSchema = z.strictObject({
@@ -18,15 +18,13 @@ export const earlyStoppingSchema = z.strictObject({
 export type EarlyStopping = DeepReadonly<z.output<typeof earlyStoppingSchema>>;
 
 /** Effect of early stopping, as the result of the training records it. */
-export interface EarlyStoppingOutcome {
-  readonly metric: string;
-  /** Number of the epoch whose weights are the result; the first epoch is 1. */
-  readonly bestEpoch: number;
-  /** Value of the metric after that epoch. */
-  readonly value: number;
-  /** Whether training ended before the job's last epoch. */
-  readonly stopped: boolean;
-}
+export const earlyStoppingOutcome = z.object({
+  metric: z.string(),
+  bestEpoch: z.int().min(1).meta({ description: "The epoch whose weights are the result; the first is 1." }),
+  value: storedNumber.meta({ description: "Value of the metric after that epoch." }),
+  stopped: z.boolean().meta({ description: "Whether training ended before the job's last epoch." }),
+});
+export interface EarlyStoppingOutcome extends Shape<typeof earlyStoppingOutcome> {}
 
 /** Describes the outcome for people. */
 export function stoppingText({ metric, bestEpoch, value, stopped }: EarlyStoppingOutcome, epochs: number): string {

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { contentReference, count, type DeepReadonly, type Shape, sha256 } from "../shapes";
+import type { DocumentKind } from "../object-documents";
+import { type ContentReference, contentReference, count, type DeepReadonly, type Shape, sha256 } from "../shapes";
 
 /** Source of the weights with which a training begins. */
 export const fineTuneSchema = z.strictObject({
@@ -19,6 +20,13 @@ export const fineTuneSchema = z.strictObject({
 });
 export type FineTune = DeepReadonly<z.output<typeof fineTuneSchema>>;
 
+/** Content of `FineTuneSource.parts`: the safetensors objects that hold the weights. */
+export const fineTuneParts: DocumentKind<readonly ContentReference[]> = {
+  name: "a list of the parts of weights",
+  schema: z.array(contentReference),
+  maxBytes: 2 ** 26,
+};
+
 /** The weights with which a run begins, as they were when it was submitted. */
 export const fineTuneSource = z
   .object({
@@ -32,25 +40,24 @@ export const fineTuneSource = z
   .meta({ id: "FineTuneSource", description: "The weights with which a fine-tuned run begins." });
 export interface FineTuneSource extends Shape<typeof fineTuneSource> {}
 
-/** Source of a layer's initial weights. */
-export interface LayerStart {
-  readonly layer: string;
-  /** Number of its weights. */
-  readonly size: number;
-  /** Absent: the source. */
-  readonly initialised?: string;
-}
+export const maxReportedLayers = 1_000;
+
+const layerStart = z.object({
+  layer: z.string(),
+  size: count.meta({ description: "Number of its weights." }),
+  initialised: z.string().optional().meta({ description: "Source of its initial weights; absent: the run's source." }),
+});
+export interface LayerStart extends Shape<typeof layerStart> {}
+
+const layerTotals = z.object({ layers: count, weights: count });
 
 /** Effect of fine-tuning, as the result of the training records it. */
-export interface FineTuneOutcome {
-  /** In the model's order; at most `maxReportedLayers`. */
-  readonly layers: readonly LayerStart[];
-  /** Numbers of layers and weights, of all layers. */
-  readonly loaded: { readonly layers: number; readonly weights: number };
-  readonly initialised: { readonly layers: number; readonly weights: number };
-}
-
-export const maxReportedLayers = 1_000;
+export const fineTuneOutcome = z.object({
+  layers: z.array(layerStart).max(maxReportedLayers).meta({ description: "In the model's order." }),
+  loaded: layerTotals.meta({ description: "Of all layers." }),
+  initialised: layerTotals,
+});
+export interface FineTuneOutcome extends Shape<typeof fineTuneOutcome> {}
 
 /** Describes the source for people. */
 export function sourceText({ model, version, runId, epoch }: FineTuneSource): string {

@@ -27,7 +27,8 @@ export type NarrowPrecision = Extract<Precision, "bfloat16" | "float16">;
 
 export const isNarrow = (given: Precision): given is NarrowPrecision => given === "bfloat16" || given === "float16";
 
-const fields = z.strictObject({
+/** Hyperparameters as runs record them. */
+export const recordedHyperparameters = z.strictObject({
   optimizer: optimizer.default("adam"),
   learningRate: z.number().gt(0).max(10).default(0.001),
   /** μ for `momentum`. */
@@ -72,7 +73,7 @@ const fields = z.strictObject({
 });
 
 /** A run's hyperparameters. Runs that were recorded before an option existed lack it. */
-export type Hyperparameters = DeepReadonly<z.output<typeof fields>>;
+export type Hyperparameters = DeepReadonly<z.output<typeof recordedHyperparameters>>;
 
 interface Option {
   readonly field: keyof Hyperparameters;
@@ -98,12 +99,12 @@ const options: readonly Option[] = [
 ];
 
 /** Refuses an option without effect, even if another field is invalid, so that a person sees all problems at once. */
-const optionProblems = z.check<z.output<typeof fields>>(({ value, issues }) => {
+const optionProblems = z.check<z.output<typeof recordedHyperparameters>>(({ value, issues }) => {
   const refuse = (field: keyof Hyperparameters, message: string): void => {
     issues.push({ code: "custom", path: [field], input: value[field], message });
   };
   for (const { field, of, values, default: standard, always } of options) {
-    if (!fields.shape[of].safeParse(value[of]).success) continue;
+    if (!recordedHyperparameters.shape[of].safeParse(value[of]).success) continue;
     const applies = values.includes(value[of]);
     if (!applies && value[field] !== undefined && !(always && value[field] === standard)) {
       refuse(
@@ -125,7 +126,7 @@ const optionProblems = z.check<z.output<typeof fields>>(({ value, issues }) => {
 optionProblems._zod.def.when = ({ value }) => isObject(value);
 
 /** An option with an effect is recorded, with its default if it was omitted. */
-export const hyperparametersSchema = fields.check(optionProblems).overwrite((value) => ({
+export const hyperparametersSchema = recordedHyperparameters.check(optionProblems).overwrite((value) => ({
   ...value,
   ...Object.fromEntries(
     options.flatMap(({ field, of, values, default: standard }) =>
@@ -137,7 +138,13 @@ export const hyperparametersSchema = fields.check(optionProblems).overwrite((val
 /** Returns the hyperparameter that decides whether an option has an effect, and when; `undefined` for others. */
 export function effectOf(field: string) {
   const option = options.find((each) => each.field === field);
-  return option && { of: option.of, values: option.values, standard: fields.shape[option.of].parse(undefined) };
+  return (
+    option && {
+      of: option.of,
+      values: option.values,
+      standard: recordedHyperparameters.shape[option.of].parse(undefined),
+    }
+  );
 }
 
 /**

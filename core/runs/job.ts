@@ -28,7 +28,7 @@ const layerWidths = z.array(z.int().min(1).max(65_536)).max(16);
 const activation = z.enum(["relu", "tanh", "sigmoid", "elu", "selu"]);
 const dropout = z.number().min(0).lt(1);
 
-const modelSpec = z.discriminatedUnion("type", [
+export const modelSpec = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("mlp"),
     hidden: layerWidths.default([256, 128]),

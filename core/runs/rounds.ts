@@ -1,9 +1,11 @@
+import * as z from "zod";
 import { digestOf } from "../digest";
 import { eachLimited, mapLimited } from "../each-limited";
 import { RingmasterError } from "../errors";
-import { getJson } from "../object-documents";
+import { type DocumentKind, getJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
+import type { Shape } from "../shapes";
 
 /*
  * A step whose data is too large for one function works in rounds. In a round, each part of the data has a task, which
@@ -68,11 +70,17 @@ async function* computed<Part, Result>(parts: readonly Part[], compute: (part: P
   for (const part of parts) yield await compute(part);
 }
 
-interface Stored {
-  readonly result?: unknown;
-  /** An error that another attempt would repeat. */
-  readonly error?: { readonly message: string; readonly code: string; readonly httpStatus: number };
-}
+const storedSchema = z.object({
+  result: z.unknown().optional(),
+  error: z
+    .object({ message: z.string(), code: z.string(), httpStatus: z.int() })
+    .optional()
+    .meta({ description: "An error that another attempt would repeat." }),
+});
+type Stored = Shape<typeof storedSchema>;
+
+/** Only functions of the platform write it, so that the result has the type that they computed. */
+const stored: DocumentKind<Stored> = { name: "the result of a part", schema: storedSchema, maxBytes: 2 ** 29 };
 
 /**
  * Creates the rounds of a step whose results are in the bucket.
@@ -81,7 +89,7 @@ interface Stored {
  * @param task the part that this call computes; absent in the call that merges
  */
 export function storedRounds(
-  objects: Pick<ObjectStore, "get" | "put" | "size">,
+  objects: Pick<ObjectStore, "find" | "put" | "size">,
   inputHash: string,
   task?: RoundTask,
 ): Rounds {
@@ -109,7 +117,7 @@ export function storedRounds(
 
   async function* results<Result>(keys: readonly string[]): AsyncGenerator<Result> {
     for (const key of keys) {
-      const { result, error } = await getJson<Stored>(objects, key);
+      const { result, error } = await getJson(objects, key, stored);
       if (error) {
         // The next run tries again.
         await store(key, empty);

@@ -217,7 +217,7 @@ const progress = progressSchema.meta({
   id: "TrainingProgress",
 });
 
-const machine = z
+export const machine = z
   .object({
     memberId: z.string(),
     instanceType: z.string(),

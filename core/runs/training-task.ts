@@ -1,133 +1,200 @@
-import type { ContentReference, Warning } from "../shapes";
-import type { DecisionSettings } from "./decision";
-import type { EarlyStopping, EarlyStoppingOutcome } from "./early-stopping";
-import type { FineTune, FineTuneOutcome } from "./fine-tune";
-import type { Hyperparameters } from "./hyperparameters";
-import type { ModelSpec } from "./job";
-import type { NumericsRecord } from "./shapes";
+import * as z from "zod";
+import type { DocumentKind } from "../object-documents";
+import { category, contentReference, count, instant, type Shape, sha256, storedNumber, warning } from "../shapes";
+import { thresholdRule } from "./decision";
+import { earlyStoppingOutcome, earlyStoppingSchema } from "./early-stopping";
+import { fineTuneOutcome, fineTuneSchema } from "./fine-tune";
+import { recordedHyperparameters } from "./hyperparameters";
+import { modelSpec } from "./job";
+import { numericsRecord } from "./shapes";
 
+/*
+ * The documents between the platform and the trainers of one run. A training module can write all of them, so each is
+ * read through its schema, on both sides.
+ */
+
+/** The engine of trainers. */
+export const engineBackend = z.enum(["auto", "native", "wasm"]);
+
+const trainingTaskSchema = z.object({
+  runId: z.string(),
+  seed: z.number(),
+  model: modelSpec,
+  hyperparameters: recordedHyperparameters,
+  microshards: z.int().min(1).meta({ description: "V: number of microshards of a global batch." }),
+  workers: z.int().min(1),
+  minWorkers: z.int().min(1),
+  pauseAt: z.int().min(1).optional().meta({
+    description: "Number of finished epochs after which this segment pauses. Default: it trains to the end.",
+  }),
+  earlyStopping: earlyStoppingSchema.optional().meta({
+    description: "Absent: every epoch is trained, and the result has the last one's weights.",
+  }),
+  shardOptimizer: z.boolean().optional().meta({
+    description:
+      "Each worker holds the optimizer's state of two segments instead of all. An execution setting: the weights are bit-identical. Default false.",
+  }),
+  gpusPerWorker: count,
+  tf32: z.boolean().optional().meta({
+    description: "GPUs may round the factors of float32 products to TF32. Default false.",
+  }),
+  threads: z.int().min(1).meta({ description: "Number of threads of each worker's engine." }),
+  backend: engineBackend,
+  allowOtherNumerics: z.boolean().optional().meta({
+    description:
+      "Continues although the numerics differ from those at the run's start. The weights are then not those of an undisturbed run.",
+  }),
+  featureManifestKey: z.string(),
+  decision: z.object({ positive: category.optional(), threshold: thresholdRule.optional() }).optional().meta({
+    description: "Settings of the evaluation that need a label of two classes. Checked before the first step.",
+  }),
+  profileKey: z.string().optional().meta({
+    description: "Key of the `DatasetProfile` JSON. Present if class weights are `balanced`.",
+  }),
+  startStep: count.optional().meta({
+    description: "The training starts from a checkpoint under the run's own key, and must not start without it.",
+  }),
+  fineTune: z.object({ match: fineTuneSchema.shape.match, from: z.string(), parts: sha256 }).optional().meta({
+    description:
+      "The weights with which the training begins, if not random ones: the digest of `FineTuneSource.parts`. Absent with `startStep`.",
+  }),
+  checkpoint: z.object({
+    everySteps: z.int().min(1),
+    everySeconds: z.number().min(0),
+    keep: z.int().min(1),
+    minSeconds: z.number().min(0).optional().meta({
+      description:
+        "A checkpoint is omitted if the last one is younger than this, except at the end of the training. Default 0.",
+    }),
+  }),
+});
 /**
  * The input of a trainer, which knows only its run's id: `objectKeys.trainingTask(runId)`, written once by
  * launch-training before the job is submitted. It has the identity (seed, model, data, V) and the execution settings
  * (workers, checkpoints) of one training.
  */
-export interface TrainingTask {
-  readonly runId: string;
-  readonly seed: number;
-  readonly model: ModelSpec;
-  readonly hyperparameters: Hyperparameters;
-  /** V: number of microshards of a global batch. */
-  readonly microshards: number;
-  readonly workers: number;
-  readonly minWorkers: number;
-  /** Number of finished epochs after which this segment of the run pauses. Default: it trains to the end. */
-  readonly pauseAt?: number;
-  /** Absent: every epoch is trained, and the result has the last one's weights. */
-  readonly earlyStopping?: EarlyStopping;
-  /**
-   * Each worker holds the optimizer's state of two segments instead of all. An execution setting: the weights are
-   * bit-identical. Default false.
-   */
-  readonly shardOptimizer?: boolean;
-  readonly gpusPerWorker: number;
-  /** GPUs may round the factors of float32 products to TF32. Default false. */
-  readonly tf32?: boolean;
-  /** Number of threads of each worker's engine. */
-  readonly threads: number;
-  readonly backend: "auto" | "native" | "wasm";
-  /**
-   * Continues although the numerics differ from those at the run's start. The weights are then not those of an
-   * undisturbed run.
-   */
-  readonly allowOtherNumerics?: boolean;
-  /** Key of the `FeatureManifest` JSON. */
-  readonly featureManifestKey: string;
-  /** Settings of the evaluation that need a label of two classes. Checked before the first step. */
-  readonly decision?: DecisionSettings;
-  /** Key of the `DatasetProfile` JSON. Present if class weights are `balanced`. */
-  readonly profileKey?: string;
-  /** The training starts from a checkpoint under the run's own key, and must not start without it. */
-  readonly startStep?: number;
-  /**
-   * The weights with which the training begins, if not random ones: the digest of `FineTuneSource.parts`. Absent with
-   * `startStep`.
-   */
-  readonly fineTune?: Pick<FineTune, "match"> & { readonly from: string; readonly parts: string };
-  readonly checkpoint: {
-    readonly everySteps: number;
-    readonly everySeconds: number;
-    readonly keep: number;
-    /** A checkpoint is omitted if the last one is younger than this, except at the end of the training. Default 0. */
-    readonly minSeconds?: number;
-  };
+export interface TrainingTask extends Shape<typeof trainingTaskSchema> {}
+
+export const trainingTask: DocumentKind<TrainingTask> = {
+  name: "a training task",
+  schema: trainingTaskSchema,
+  maxBytes: 2 ** 22,
+};
+
+/** Bytes of a document that becomes a part of a row, which DynamoDB limits to 400 KB. */
+const maxRowDocumentBytes = 300_000;
+/** Larger topologies do not fit into a function's memory. */
+const maxTopologyBytes = 2 ** 26;
+const maxMessageLength = 4_000;
+
+/** Shortens a message of user code to the length that documents may have. */
+export function shortMessage(message: string): string {
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }
 
-/** A file that a trainer has stored. */
-export interface ResultFile extends ContentReference {
-  /** The object's key. Absent in results of earlier releases, whose files are in the content store. */
-  readonly key?: string;
-}
+/** A stable code in capitals: `NON_FINITE_LOSS`. */
+const code = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "must be 1–64 capitals, digits and underscores");
+const message = z.string().max(maxMessageLength);
+/** Names of fields of the numerics. */
+const fieldNames = z.array(z.string().max(200)).max(1_000);
 
+/** The fields that a training's output and its result have in common. */
+const trained = z.object({
+  weights: contentReference.meta({ description: "The model's weights as safetensors." }),
+  topology: contentReference
+    .extend({ bytes: count.max(maxTopologyBytes) })
+    .meta({ description: "tfjs-layers topology JSON." }),
+  weightsSha256: sha256,
+  steps: count,
+  epochs: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
+  metrics: z
+    .record(z.string().min(1).max(250), storedNumber)
+    .meta({ description: "Metrics of the epoch whose weights these are: `train/loss`, `validation/accuracy`, …" }),
+  earlyStopping: earlyStoppingOutcome.optional().meta({ description: "With early stopping." }),
+  fineTune: fineTuneOutcome.optional(),
+  numerics: numericsRecord,
+  otherNumerics: fieldNames.optional().meta({
+    description:
+      "Fields of the numerics that changed during training, as the task permits. The weights are then not those of an undisturbed run.",
+  }),
+  backend: numericsRecord.shape.backend,
+  generations: count.meta({ description: "Number of generations of the gang." }),
+});
+
+const trainingResultSchema = trained
+  .extend({
+    runId: z.string(),
+    warnings: z
+      .array(warning.extend({ code, message }))
+      .max(100)
+      .optional()
+      .meta({ description: "Findings for people: checkpoints that could not be used." }),
+    finishedAt: instant,
+  })
+  .refine(({ weights, weightsSha256 }) => weights.sha256 === weightsSha256, {
+    path: ["weightsSha256"],
+    error: "must be the SHA-256 of the weights",
+  });
 /**
  * Content of `objectKeys.trainingResult(runId)`. Training is complete when it exists, whatever the job's status is.
- * Every worker that reaches the end writes the same bytes except `finishedAt`; the first write stays.
+ * Every worker that reaches the end writes the same bytes except `finishedAt`; the first write stays. Its files are
+ * under `objectKeys.trainingFile`.
  */
-export interface TrainingResult {
-  readonly runId: string;
-  /** The model's weights as safetensors; its SHA-256 is the run's `weightsSha256`. */
-  readonly weights: ResultFile;
-  /** tfjs-layers topology JSON. */
-  readonly topology: ResultFile;
-  readonly weightsSha256: string;
-  readonly steps: number;
-  readonly epochs: number;
-  /** Metrics of the epoch whose weights these are: `train/loss`, `validation/loss`, `validation/accuracy`, … */
-  readonly metrics: Readonly<Record<string, number>>;
-  /** With early stopping. */
-  readonly earlyStopping?: EarlyStoppingOutcome;
-  readonly fineTune?: FineTuneOutcome;
-  readonly numerics: NumericsRecord;
-  /**
-   * Fields of the numerics that changed during training, as the task permits. The weights are then not those of an
-   * undisturbed run.
-   */
-  readonly otherNumerics?: readonly string[];
-  readonly backend: "native" | "wasm";
-  /** Findings for people: checkpoints that could not be used. */
-  readonly warnings?: readonly Warning[];
-  /** Number of generations of the gang. */
-  readonly generations: number;
-  /** ISO 8601. */
-  readonly finishedAt: string;
-}
+export interface TrainingResult extends Shape<typeof trainingResultSchema> {}
 
+export const trainingResult: DocumentKind<TrainingResult> = {
+  name: "a training result",
+  schema: trainingResultSchema,
+  maxBytes: maxRowDocumentBytes,
+};
+
+const trainingPauseSchema = z.object({
+  runId: z.string(),
+  segment: count,
+  epoch: count,
+  finishedSteps: count,
+  weightsSha256: sha256,
+  pausedAt: instant,
+});
 /**
  * Content of `objectKeys.trainingPause(runId, segment)`. The segment has ended, and its last checkpoint is stored, when
  * it exists.
  */
-export interface TrainingPause {
-  readonly runId: string;
-  readonly segment: number;
-  readonly epoch: number;
-  readonly finishedSteps: number;
-  readonly weightsSha256: string;
-  /** ISO 8601. */
-  readonly pausedAt: string;
-}
+export interface TrainingPause extends Shape<typeof trainingPauseSchema> {}
 
+export const trainingPause: DocumentKind<TrainingPause> = {
+  name: "the pause of a training",
+  schema: trainingPauseSchema,
+  maxBytes: maxRowDocumentBytes,
+};
+
+const trainingFailureSchema = z.object({
+  runId: z.string(),
+  code: code.meta({
+    description: "`NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `USER_CODE`, `BAD_TASK`, `NUMERICS_DIFFER`, …",
+  }),
+  message,
+  step: count.optional(),
+  retryable: z.boolean().meta({ description: "Whether a new attempt may succeed." }),
+  failedAt: instant,
+});
 /**
  * Content of `objectKeys.trainingFailure(runId, jobId)`: why training cannot continue, by the worker that detected it.
  */
-export interface TrainingFailure {
-  readonly runId: string;
-  /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `USER_CODE`, `BAD_TASK`, `NUMERICS_DIFFER`, … */
-  readonly code: string;
-  readonly message: string;
-  readonly step?: number;
-  /** Whether a new attempt may succeed. */
-  readonly retryable: boolean;
-  readonly failedAt: string;
-}
+export interface TrainingFailure extends Shape<typeof trainingFailureSchema> {}
+
+export const trainingFailure: DocumentKind<TrainingFailure> = {
+  name: "the failure of a job",
+  schema: trainingFailureSchema,
+  maxBytes: maxRowDocumentBytes,
+};
+
+/** Content of `objectKeys.trainingNumerics(runId)`: the numerics of the run's first worker. */
+export const trainingNumerics: DocumentKind<Shape<typeof numericsRecord>> = {
+  name: "a record of numerics",
+  schema: numericsRecord,
+  maxBytes: maxRowDocumentBytes,
+};
 
 /**
  * The failure code of a training module that threw an error or returned something that cannot be trained. It occurs on
@@ -145,8 +212,5 @@ export const trainerExitCodes = {
 } as const;
 
 /** Output of the step `LaunchTraining`. Its files are in the content store. */
-export interface TrainingOutput
-  extends Omit<TrainingResult, "runId" | "finishedAt" | "warnings" | "weights" | "topology"> {
-  readonly weights: ContentReference;
-  readonly topology: ContentReference;
-}
+export const trainingOutput = trained;
+export interface TrainingOutput extends Shape<typeof trainingOutput> {}

@@ -158,6 +158,9 @@ export const runRecord = z
       .string()
       .optional()
       .meta({ description: "Id of the run whose training and metrics this training run reuses." }),
+    unreadable: z.string().optional().meta({
+      description: "Why a part of the record cannot be read. That part is absent. The run can be shown and deleted.",
+    }),
     revision: z.int(),
   })
   .meta({ id: "RunRecord", description: "A run, trained here or logged by a client." });

@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../evaluation/shapes";
 import type { Clock } from "../ports";
 import type { MetricStore } from "./metric-store";
 import { RunFieldFixedError } from "./records/errors";

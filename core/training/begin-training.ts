@@ -2,6 +2,7 @@ import { createJson } from "../object-documents";
 import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import { beginStep, finishStep, inputHashOf } from "../runs/step";
+import { trainingTask } from "../runs/training-task";
 import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
 import { testPrefix } from "../tracking/test-metrics";
@@ -46,7 +47,7 @@ export async function beginTraining(
     return { reusedFrom: known.runId };
   }
 
-  await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTaskOf(details));
+  await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTask, trainingTaskOf(details));
   // The job may have ended before the token was stored.
   if (attemptsOfSegment(details).length > 0) return { move: await completeTraining(dependencies, runId) };
   const next = nextAttempt(details);

@@ -1,9 +1,10 @@
 import { CorruptObjectError, findJson } from "../object-documents";
+import { objectKeys } from "../object-keys";
 import { isoTime, type ObjectStore } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import type { RunDetails } from "../runs/shapes";
 import { finishStep, inputHashOf } from "../runs/step";
-import type { TrainingPause, TrainingResult } from "../runs/training-task";
+import { type TrainingResult, trainingPause, trainingResult } from "../runs/training-task";
 import { completeAttempt } from "./complete-attempt";
 import { attemptsOfSegment } from "./launch";
 import { makeNextMove, type NextMoveDependencies } from "./next-move";
@@ -30,8 +31,10 @@ export async function completeTraining(
     failureKey: keys.failure,
     async findResult(attempt, waiting) {
       const succeeded = () => completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");
-      const result = await findJson<TrainingResult>(objects, keys.result);
+      const result = await findJson(objects, keys.result, trainingResult);
       if (result) {
+        if (result.runId !== runId)
+          throw new CorruptObjectError(keys.result, `a result of ${runId}`, `one of ${result.runId}`);
         return async () => {
           await takeInFiles(objects, result);
           await succeeded();
@@ -40,7 +43,7 @@ export async function completeTraining(
           await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
         };
       }
-      if (!(await findJson<TrainingPause>(objects, keys.pause))) return undefined;
+      if (!(await findJson(objects, keys.pause, trainingPause))) return undefined;
       return async () => {
         await succeeded();
         const { segment = 0 } = details.run;
@@ -55,9 +58,10 @@ export async function completeTraining(
  *
  * @throws CorruptObjectError if a file is missing or damaged
  */
-async function takeInFiles(objects: ObjectStore, { weights, topology }: TrainingResult): Promise<void> {
-  for (const { key, ...content } of [weights, topology]) {
-    if (key === undefined || (await objects.copyContent(content, key))) continue;
+async function takeInFiles(objects: ObjectStore, { runId, weights, topology }: TrainingResult): Promise<void> {
+  for (const content of [weights, topology]) {
+    const key = objectKeys.trainingFile(runId, content.sha256);
+    if (await objects.copyContent(content, key)) continue;
     if (!(await objects.hasContent(content, "by-checksum"))) {
       throw new CorruptObjectError(key, `SHA-256 ${content.sha256}`, "missing or damaged");
     }

@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../evaluation/shapes";
 import { isoTime, type ObjectStore } from "../ports";
 import type { RunOutputs } from "../registry/gates/candidate";
 import { unregisteredFacts } from "../registry/gates/candidate-facts";

@@ -1,8 +1,8 @@
 import type { Champion } from "../evaluation/champion";
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../evaluation/shapes";
 import { type EvaluationDependencies, evaluationStep, evaluationTaskOf } from "../evaluation/step";
-import { type CountOperations, type EvaluationResult, type EvaluationTask, evaluateTask } from "../evaluation/task";
-import type { FeatureManifest } from "../features/shapes";
+import { type CountOperations, type EvaluationTask, evaluateTask, evaluationResult } from "../evaluation/task";
+import { featureManifest } from "../features/shapes";
 import { findJson, getJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
@@ -31,7 +31,7 @@ export async function evaluateHereOrInJob(
   const open = await openStep(dependencies, runId, step, read);
   if (open.known) return open.known;
   const { inputHash } = open;
-  const result = await findJson<EvaluationResult>(objects, objectKeys.evaluationResult(runId, inputHash));
+  const result = await findJson(objects, objectKeys.evaluationResult(runId, inputHash), evaluationResult);
   if (result) {
     const job = open.details.attempts.find(({ evaluation }) => evaluation === inputHash);
     const takeIn = { ...step, execute: () => takeInEvaluation(objects, result) };
@@ -65,13 +65,13 @@ const maxWeightBytes = 2 ** 29;
  * those of the same dataset version, so they are the champion's rows too. Infinite for a model that is too large to load.
  */
 async function evaluationOperations(
-  objects: Pick<ObjectStore, "getContent" | "get">,
+  objects: Pick<ObjectStore, "getContent" | "find">,
   { featureManifestKey, model, opponent, settings }: EvaluationTask,
   count: CountOperations,
 ): Promise<number> {
   const models = [model, ...(opponent ? [opponent.champion.artifact] : [])];
   if (models.some(({ weights }) => weights.bytes > maxWeightBytes)) return Number.POSITIVE_INFINITY;
-  const { splits } = await getJson<FeatureManifest>(objects, featureManifestKey);
+  const { splits } = await getJson(objects, featureManifestKey, featureManifest);
   const ofModel = async ({ sha256 }: { readonly sha256: string }) =>
     operationsPerRow + (await count(new TextDecoder().decode(await objects.getContent(sha256))));
   const choosesThreshold = settings.threshold !== undefined && typeof settings.threshold !== "number";

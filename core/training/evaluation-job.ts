@@ -1,5 +1,5 @@
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
-import type { EvaluationResult } from "../evaluation/task";
+import type { EvaluationOutput } from "../evaluation/shapes";
+import { type EvaluationResult, evaluationResult } from "../evaluation/task";
 import { CorruptObjectError, findJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
@@ -51,7 +51,7 @@ export async function completeEvaluation(dependencies: NextMoveDependencies, run
     attempts: attemptsAt(details, inputHash),
     failureKey: (jobId) => objectKeys.evaluationFailure(runId, inputHash, jobId),
     async findResult(attempt, waiting) {
-      const result = await findJson<EvaluationResult>(objects, objectKeys.evaluationResult(runId, inputHash));
+      const result = await findJson(objects, objectKeys.evaluationResult(runId, inputHash), evaluationResult);
       if (!result) return undefined;
       return async () => {
         const machines = result.machine ? [...details.machines, result.machine] : details.machines;

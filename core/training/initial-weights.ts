@@ -163,8 +163,8 @@ async function pinTensors(
 ): Promise<void> {
   const pins = new Map<string, string[]>();
   for (const { key } of tensors) {
-    const owner = key === undefined ? undefined : ownerOfTensors(key);
-    if (key !== undefined && owner !== undefined) pins.set(owner, [...(pins.get(owner) ?? []), key]);
+    const owner = ownerOfTensors(key);
+    if (owner !== undefined) pins.set(owner, [...(pins.get(owner) ?? []), key]);
   }
   for (const [owner, keys] of pins) {
     const pin = objectKeys.tensorPin(owner, to, finishedSteps);
@@ -183,8 +183,7 @@ async function requireTensors(
 ): Promise<void> {
   await eachLimited(tensors, tensorChecksAtOnce, async (tensor) => {
     if (await objects.hasContent(tensor, "by-checksum")) return;
-    const { key = objectKeys.content(tensor.sha256) } = tensor;
-    const damage = `object ${key} (${tensor.buffer}) is missing, or its bytes are not those that were stored.`;
+    const damage = `object ${tensor.key} (${tensor.buffer}) is missing, or its bytes are not those that were stored.`;
     throw new CheckpointDamagedError(runId, finishedSteps, damage);
   });
 }

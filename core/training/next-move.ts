@@ -13,7 +13,7 @@ import type { RunRepository } from "../runs/run-repository";
 import { isOpen, type Phase } from "../runs/run-states";
 import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import type { StepDependencies } from "../runs/step";
-import type { TrainingFailure } from "../runs/training-task";
+import { trainingFailure } from "../runs/training-task";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
 import { launchAttempt, nextAttempt, takeOverAttempt } from "./launch";
 
@@ -54,21 +54,23 @@ export async function makeNextMove(
   // The job is read before the result. A result that a worker writes in between is seen, so that its job's end is not
   // treated as a failure.
   const job = await outcomeOf(jobs, attempt);
-  const recordResult = await work.findResult(attempt, waiting);
-  const hasResult = recordResult !== undefined;
-  const failure =
-    hasResult || attempt.jobId === undefined
-      ? undefined
-      : await findJson<TrainingFailure>(objects, work.failureKey(attempt.jobId));
-  const { retries, resources } = run.job;
-  const waitedMs = waitOf(details, attempt, dependencies.clock.now());
-  const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
-  const maxWaitMs = maxWaitMinutes * 60_000;
-  const next = decideNextMove({ hasResult, failure, job, attempts, retries, waitedMs, maxWaitMs });
-
-  const answerFailure = (code: string, message: string) =>
-    Promise.all(waiting.map((token) => tokens.fail(token, code, message)));
+  const fail = async (code: string, message: string, reason = message): Promise<void> => {
+    if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, reason, runId);
+    await completeAttempt(dependencies, details, attempt, { status: "failed", reason }, "batch");
+    await Promise.all(waiting.map((token) => tokens.fail(token, code, message)));
+  };
   try {
+    const recordResult = await work.findResult(attempt, waiting);
+    const hasResult = recordResult !== undefined;
+    const failure =
+      hasResult || attempt.jobId === undefined
+        ? undefined
+        : await findJson(objects, work.failureKey(attempt.jobId), trainingFailure);
+    const { retries, resources } = run.job;
+    const waitedMs = waitOf(details, attempt, dependencies.clock.now());
+    const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
+    const maxWaitMs = maxWaitMinutes * 60_000;
+    const next = decideNextMove({ hasResult, failure, job, attempts, retries, waitedMs, maxWaitMs });
     if (next.move === "wait" && attempt.jobId === undefined) {
       await takeOverAttempt(dependencies, run, attempt);
     } else if (next.move === "wait") {
@@ -85,16 +87,16 @@ export async function makeNextMove(
       await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
       await launchAttempt(dependencies, run, { ...nextAttempt(details, attempt.evaluation), market: next.market });
     } else if (next.move === "fail") {
-      if (job.status === "running" && attempt.jobId !== undefined) await jobs.terminate(attempt.jobId, next.why, runId);
-      await completeAttempt(dependencies, details, attempt, { status: "failed", reason: next.why }, "batch");
-      await answerFailure(next.code, next.message);
+      await fail(next.code, next.message, next.why);
     }
+    return next.move;
   } catch (error) {
+    // Batch refuses the job, or what user code stored is none of the documents that it may store: a repetition would
+    // meet the same.
     if (!(error instanceof JobRefusedError || error instanceof CorruptObjectError)) throw error;
-    await answerFailure(error.code, error.message);
+    await fail(error.code, error.message);
     return "fail";
   }
-  return next.move;
 }
 
 /**

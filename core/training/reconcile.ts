@@ -68,10 +68,7 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
     return "concluded";
   }
   if (run.phase === "LaunchTraining") {
-    const move = await completeTraining(dependencies, run.runId);
-    if (move === "wait" && (await endBeyondLimits(dependencies, run))) return "limit exceeded";
-    await keepWaiting(dependencies, run.runId, run.phase, move);
-    return move;
+    return reconcileTraining(dependencies, run);
   }
   const details = await runs.findDetails(run.runId);
   if (details) await stopStragglers(dependencies, details);
@@ -105,15 +102,26 @@ async function keepWaiting(
   await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
 }
 
-/** Kills a run that exceeds a limit of its job. Batch ends its trainers, which store a last checkpoint if they can. */
-async function endBeyondLimits(dependencies: ReconcileDependencies, run: Run): Promise<boolean> {
+/**
+ * Continues a run's training, or kills a run that exceeds a limit of its job: Batch ends its trainers, which store a
+ * last checkpoint if they can. Only a result that is stored already goes before a limit. No error of its work keeps a
+ * run beyond its limits.
+ */
+async function reconcileTraining(dependencies: ReconcileDependencies, run: Run): Promise<string> {
   const { runs, clock, executions } = dependencies;
-  if (run.job.limits === undefined) return false;
-  const details = await runs.findDetails(run.runId);
+  const { runId } = run;
+  const details = run.job.limits && (await runs.findDetails(runId));
   const failure = details && exceededLimit(details, clock.now());
-  if (failure === undefined) return false;
-  await closeRun(dependencies, run, { status: "killed", failure }, executions);
-  return true;
+  const move = await completeTraining(dependencies, runId, details).catch((error: unknown) => {
+    if (failure === undefined) throw error;
+    return "wait" as const;
+  });
+  if (failure !== undefined && move === "wait") {
+    await closeRun(dependencies, run, { status: "killed", failure }, executions);
+    return "limit exceeded";
+  }
+  await keepWaiting(dependencies, runId, "LaunchTraining", move);
+  return move;
 }
 
 interface ReconcileAllOptions {

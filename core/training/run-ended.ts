@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { EvaluationOutput } from "../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../evaluation/shapes";
 import type { RegistrationOutput } from "../registry/registration";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";

@@ -7,7 +7,6 @@ import { workersOf } from "../runs/run";
 import type { Run, RunDetails } from "../runs/shapes";
 import { outputOf } from "../runs/step";
 import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
-import type { ContentReference } from "../shapes";
 
 /** Maximum seconds between checkpoints, even if steps take long. */
 const checkpointSeconds = 600;
@@ -105,12 +104,9 @@ export function trainingOutputOf({
   runId: _runId,
   finishedAt: _finishedAt,
   warnings: _warnings,
-  weights,
-  topology,
   ...output
 }: TrainingResult): TrainingOutput {
-  const reference = ({ sha256, bytes }: ContentReference): ContentReference => ({ sha256, bytes });
-  return { weights: reference(weights), topology: reference(topology), ...output };
+  return output;
 }
 
 export const trainingKeys = (runId: string, segment = 0) => ({

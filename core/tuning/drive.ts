@@ -5,7 +5,7 @@ import { objectKeys } from "../object-keys";
 import { isoTime, type ObjectStore } from "../ports";
 import type { RunRecords } from "../tracking/run-records";
 import { decide } from "./decide";
-import type { ObservedTrial } from "./history";
+import { type ObservedTrial, warmStartTrials } from "./history";
 import { type Observation, type ObserveDependencies, observe } from "./observe";
 import { maxTrialsPerWrite, StudyBusyError, type StudyRepository, type StudyState } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
@@ -96,10 +96,10 @@ function withChanges(trials: readonly Trial[], changes: readonly Trial[]): reado
 
 /** Returns the trials of earlier studies that the sampler knows. They were stored with the study and never change. */
 async function warmStart(
-  { objects }: { readonly objects: Pick<ObjectStore, "get"> },
+  { objects }: { readonly objects: Pick<ObjectStore, "find"> },
   { name, warmTrials }: Study,
 ): Promise<readonly ObservedTrial[]> {
-  return warmTrials === 0 ? [] : getJson<readonly ObservedTrial[]>(objects, objectKeys.studyWarmStart(name));
+  return warmTrials === 0 ? [] : getJson(objects, objectKeys.studyWarmStart(name), warmStartTrials);
 }
 
 async function startSegments(dependencies: DriveDependencies, { state, toStart }: Turn): Promise<Refusals> {

@@ -1,24 +1,44 @@
 import * as z from "zod";
-import type { Point } from "./space";
+import type { DocumentKind } from "../object-documents";
+import type { Shape } from "../shapes";
+import { type Point, settingValue } from "./space";
 
+/** A value that is not finite is `null` in JSON. */
+const value = z
+  .number()
+  .nullable()
+  .transform((given) => given ?? Number.NaN);
+
+const observedTrial = z.object({
+  number: z.int().meta({ description: "Trials are numbered from 0 in the order of their creation." }),
+  params: z.record(z.string(), settingValue),
+  state: z.enum(["running", "paused", "completed", "stopped", "failed"]),
+  reports: z.array(z.object({ epoch: z.number(), value })).meta({
+    description: "Values of the first objective by epoch, ascending, in its own direction.",
+  }),
+  curve: z
+    .array(z.object({ at: z.number(), value }))
+    .optional()
+    .meta({
+      description:
+        "Values of the first objective at the epochs at which a scheduler compares trials, ascending, in its own direction. `at` is 0 at the first of these epochs, 1 at the last, and even between.",
+    }),
+  values: z.array(value).optional().meta({
+    description: "Values of all objectives at the end, each in its own direction.",
+  }),
+  constraints: z.array(value).optional().meta({ description: "At most 0 where a constraint is kept." }),
+});
 /** Describes a trial to samplers and schedulers. */
-export interface ObservedTrial {
-  /** Trials are numbered from 0 in the order of their creation. */
-  readonly number: number;
+export interface ObservedTrial extends Omit<Shape<typeof observedTrial>, "params"> {
   readonly params: Point;
-  readonly state: "running" | "paused" | "completed" | "stopped" | "failed";
-  /** Values of the first objective by epoch, ascending, in its own direction. */
-  readonly reports: readonly { readonly epoch: number; readonly value: number }[];
-  /**
-   * Values of the first objective at the epochs at which a scheduler compares trials, ascending, in its own direction.
-   * `at` is 0 at the first of these epochs, 1 at the last, and even between.
-   */
-  readonly curve?: readonly { readonly at: number; readonly value: number }[];
-  /** Values of all objectives at the end, each in its own direction. */
-  readonly values?: readonly number[];
-  /** At most 0 where a constraint is kept. */
-  readonly constraints?: readonly number[];
 }
+
+/** The trials of earlier studies and runs from which a study's sampler starts. */
+export const warmStartTrials: DocumentKind<readonly ObservedTrial[]> = {
+  name: "a list of trials",
+  schema: z.array(observedTrial),
+  maxBytes: 2 ** 26,
+};
 
 export const objectiveSchema = z.strictObject({
   /** A metric that the run tracks: `validation/accuracy`. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { mapLimited } from "../each-limited";
 import { InvalidInputError } from "../errors";
-import { parseDocument } from "../object-documents";
+import { type DocumentKind, getJsonContent } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
@@ -142,6 +142,9 @@ const importedTrials = z.strictObject({
 });
 export type ImportedTrials = Shape<typeof importedTrials>;
 
+/** A file that a person uploaded. Its problems are those of the study. */
+const imported: DocumentKind<unknown> = { name: "a list of trials", schema: z.unknown(), maxBytes };
+
 /**
  * Returns the trials of an imported study that lie in a space.
  *
@@ -178,7 +181,7 @@ async function readImport(
   const bytes = await objects.size(key);
   if (bytes === undefined) throw refuse("must be trials that were imported: ringmaster study import FILE");
   if (bytes > maxBytes) throw refuse(`must have at most ${maxBytes} bytes, but has ${bytes}`);
-  const parsed = importedTrials.safeParse(parseDocument<unknown>(key, await objects.getContent(sha256)));
+  const parsed = importedTrials.safeParse(await getJsonContent(objects, sha256, imported));
   if (!parsed.success) throw new InvalidInputError("the imported trials", problemsOf(parsed.error).slice(0, 20));
   return parsed.data;
 }

@@ -1,11 +1,15 @@
+import { Readable } from "node:stream";
 import type { createApp } from "../../api/app";
 import { sha256 } from "../../core/digest";
 import { objectKeys } from "../../core/object-keys";
-import type { NumericsRecord, Run } from "../../core/runs/shapes";
+import type { Run } from "../../core/runs/shapes";
 import { type CheckpointManifest, checkpointFormat } from "../../core/training/checkpoint/manifest";
 import { callApp, startTestApp } from "../support/app";
 import type { Calls, Embedded, TestPlatform as Platform } from "../support/embedded";
-import { jobInput, registerTestDataset } from "../support/fixtures";
+import { jobInput, registerTestDataset, resultOf } from "../support/fixtures";
+
+/** The checkpoints of all runs share the tensors of one. */
+const tensorOf = (tensor: string): string => objectKeys.tensors("run-first", 0, sha256(tensor));
 
 const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: number): CheckpointManifest => ({
   format: checkpointFormat,
@@ -13,12 +17,12 @@ const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: 
   finishedSteps,
   epoch,
   identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
-  numerics: { backend: "wasm" } as NumericsRecord,
+  numerics: resultOf(runId).numerics,
   weightsSha256: `${finishedSteps}`.padStart(64, "0"),
   ...(loss === undefined ? {} : { validation: { loss } }),
   tensors: [
-    { buffer: "weights", sha256: sha256("weights"), bytes: 7 },
-    { buffer: "optimizer/m", sha256: sha256("slots"), bytes: 7 },
+    { buffer: "weights", key: tensorOf("weights"), sha256: sha256("weights"), bytes: 7 },
+    { buffer: "optimizer/m", key: tensorOf("slots"), sha256: sha256("slots"), bytes: 7 },
   ],
   epochScore: "",
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -35,11 +39,17 @@ describe("restoring a checkpoint over the API", () => {
       objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps),
       JSON.stringify(manifest),
     );
+  const putTensor = (key: string, tensor: string) =>
+    platform.objects.putContentStream(
+      () => Readable.from([Buffer.from(tensor)]),
+      undefined,
+      async () => ({ key, stored: false }),
+    );
   beforeAll(async () => {
     ({ embedded, platform, calls, app } = await startTestApp());
     await registerTestDataset(platform);
     source = (await call("POST", "/training-runs", { job: jobInput({ dataset: "digits@latest" }) })).body.run;
-    for (const tensor of ["weights", "slots"]) await platform.objects.putContent(tensor);
+    for (const tensor of ["weights", "slots"]) await putTensor(tensorOf(tensor), tensor);
     await put(manifestOf(source.runId, 2, 20, 0.5));
     await put(manifestOf(source.runId, 2, 25));
     await put(manifestOf(source.runId, 3, 30, 0.4));
@@ -146,9 +156,10 @@ describe("restoring a checkpoint over the API", () => {
 
   it.each([
     ["whose manifest is damaged", 4, () => objectKeys.checkpointManifest(source.runId, 35)],
-    ["of which a tensor is missing", 5, () => objectKeys.content(sha256("never stored"))],
+    ["of which a tensor is missing", 5, () => tensorOf("never stored")],
   ])("refuses a checkpoint %s, names it, and creates nothing", async (_name, epoch, object) => {
-    const tensors = [{ buffer: "weights", sha256: sha256("never stored"), bytes: 12 }];
+    const key = tensorOf("never stored");
+    const tensors = [{ buffer: "weights", key, sha256: sha256("never stored"), bytes: 12 }];
     await put(manifestOf(source.runId, 4, 40));
     await put({ ...manifestOf(source.runId, 5, 50), tensors });
     const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;

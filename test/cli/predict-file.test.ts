@@ -5,7 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { openPredictor, type Prediction } from "../../cli/predict";
 import { predictFile } from "../../cli/predict-file";
 import type { ApiClient } from "../../client/api-client";
-import type { ModelArtifact } from "../../core/evaluation/model-artifact";
+import { artifactManifest, type ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { RawRow } from "../../core/features/transform";
 import { getJson } from "../../core/object-documents";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
@@ -26,7 +26,7 @@ describe("predictions of a file", () => {
     const { objects } = createTestPlatform(embedded).platform;
     const features = await fitted([...columns, labels.classification], mixedRows);
     const { artifactKey } = await registered(objects, columns, features, { hidden: [7] });
-    artifact = await getJson<ModelArtifact>(objects, artifactKey!);
+    artifact = await getJson(objects, artifactKey!, artifactManifest);
     const contentUrl = async (sha256: string): Promise<string> =>
       `data:application/octet-stream;base64,${Buffer.from(await objects.getContent(sha256)).toString("base64")}`;
     client = { contentUrl } as unknown as ApiClient;
@@ -83,7 +83,7 @@ describe("predictions of a file", () => {
     const rows = Array.from({ length: 8 }, (_, i) => ({ x: i - 3, late: i % 2 === 0 }));
     const features = await fitted([...schema, labels.binary], rows);
     const { artifactKey } = await registered(objects, schema, features, { hidden: [] });
-    const binary = await getJson<ModelArtifact>(objects, artifactKey!);
+    const binary = await getJson(objects, artifactKey!, artifactManifest);
     for (const [positive, threshold] of [
       [true, 0.3],
       [false, 0.3],

@@ -1,21 +1,24 @@
+import * as z from "zod";
 import { createJson, ObjectDiffersError } from "../../core/object-documents";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
 
 describe("a document that is written once", () => {
+  const schema = z.strictObject({ runId: z.string(), weights: z.string(), at: z.string() });
+  const kind = { name: "a note", schema, maxBytes: 200 };
   const document = { runId: "run-1", weights: "a", at: "10:00" };
 
   it("is stored, and stored again it is there already", async () => {
     const store = createMemoryObjectStore();
-    expect(await createJson(store, "k", document)).toEqual({ created: true, document });
+    expect(await createJson(store, "k", kind, document)).toEqual({ created: true, document });
     const reordered = { at: "10:00", weights: "a", runId: "run-1" };
-    expect(await createJson(store, "k", reordered, { indent: 2 })).toEqual({ created: false, document });
+    expect(await createJson(store, "k", kind, reordered, { indent: 2 })).toEqual({ created: false, document });
   });
 
   it("stands as it was stored first where only what does not count differs", async () => {
     const store = createMemoryObjectStore();
-    await createJson(store, "k", document);
+    await createJson(store, "k", kind, document);
     const essence = ({ weights }: typeof document) => weights;
-    expect(await createJson(store, "k", { ...document, at: "11:00" }, { essence })).toEqual({
+    expect(await createJson(store, "k", kind, { ...document, at: "11:00" }, { essence })).toEqual({
       created: false,
       document,
     });
@@ -30,7 +33,7 @@ describe("a document that is written once", () => {
   ])("is never taken for what lies there with %s", async (_what, there) => {
     const store = createMemoryObjectStore();
     await store.put("k", there);
-    const attempt = createJson(store, "k", document);
+    const attempt = createJson(store, "k", kind, document);
     await expect(attempt).rejects.toThrow(ObjectDiffersError);
     await expect(attempt).rejects.toThrow(/k is written once, but it is there already with other content/);
     expect(new TextDecoder().decode(await store.get("k"))).toBe(there);

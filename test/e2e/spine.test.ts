@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import type { ModelDriftReport } from "../../core/drift/shapes";
-import type { EvaluationOutput } from "../../core/evaluation/evaluate-model";
+import type { EvaluationOutput } from "../../core/evaluation/shapes";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";

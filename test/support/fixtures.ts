@@ -2,6 +2,7 @@ import type { Platform } from "../../adapters/platform";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { registerDataset } from "../../core/datasets/register";
 import type { DatasetDraft } from "../../core/datasets/shapes";
+import { objectKeys } from "../../core/object-keys";
 import { type JobInput, jobSchema } from "../../core/runs/job";
 import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import type { TrainingResult } from "../../core/runs/training-task";
@@ -56,6 +57,14 @@ export const resultOf = (runId: string): TrainingResult => ({
   generations: 1,
   finishedAt: "2026-01-01T00:00:00.000Z",
 });
+
+/** Stores a result of a run with its files, as a trainer does. */
+export async function storeResult(objects: Platform["objects"], runId: string): Promise<TrainingResult> {
+  const [weights, topology] = await Promise.all([objects.putContent("weights"), objects.putContent("{}")]);
+  const result = { ...resultOf(runId), weights, topology, weightsSha256: weights.sha256 };
+  await objects.put(objectKeys.trainingResult(runId), JSON.stringify(result));
+  return result;
+}
 
 /** A registered dataset whose content is there but means nothing: for tests of what stands around it. */
 export async function registerTestDataset(platform: Platform, name = "digits", rows = 100): Promise<DatasetDraft> {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ObjectStore } from "../../core/ports";
+import { objectKeys } from "../../core/object-keys";
+import type { ContentPlace, ObjectStore } from "../../core/ports";
 import { encodeHead } from "../../core/safetensors";
 import type { TensorGroupReference } from "../../core/training/checkpoint/manifest";
 import type { ParameterSlot } from "../engine/engine";
 import type { StateBuffer } from "./state";
-import { placeOf, type TensorPlaces } from "./tensor-places";
 
 /** Bytes of a state, counted from its first buffer's beginning. The buffers follow each other. */
 export interface Range {
@@ -86,6 +86,23 @@ export async function digestOfFile(file: StateFile, read: ReadState): Promise<st
   return hash.digest("hex");
 }
 
+/** Determines where a checkpoint's tensors are stored. It can be sent to another thread. */
+export interface TensorPlaces {
+  readonly runId: string;
+  readonly step: number;
+  /** Keys of the newest checkpoint's tensors, by digest. Equal tensors are not stored again. */
+  readonly earlier: Readonly<Record<string, string>>;
+}
+
+/** Returns the place of a tensor file: an earlier one with the same content, or a new one of this checkpoint. */
+function placeOf(store: Pick<ObjectStore, "hasContent">, { runId, step, earlier }: TensorPlaces): ContentPlace {
+  return async (content) => {
+    const key = earlier[content.sha256];
+    if (key !== undefined && (await store.hasContent({ ...content, key }, "by-checksum"))) return { key, stored: true };
+    return { key: objectKeys.tensors(runId, step, content.sha256), stored: false };
+  };
+}
+
 /** Stores a state's groups. Those of the newest checkpoint are not sent again. */
 export async function storeState(
   store: Pick<ObjectStore, "putContentStream" | "hasContent">,
@@ -101,7 +118,7 @@ export async function storeState(
       const index = next;
       next += 1;
       const file = groups[index]!;
-      let key: string | undefined;
+      let key = "";
       const content = await store.putContentStream(
         () => contentOf(file, read),
         undefined,
@@ -111,7 +128,7 @@ export async function storeState(
           return placed;
         },
       );
-      tensors[index] = { buffer: file.buffer, ...content, ...(key === undefined ? {} : { key }) };
+      tensors[index] = { buffer: file.buffer, ...content, key };
     }
   };
   await Promise.all(Array.from({ length: uploadsInFlight }, storeSome));

@@ -1,8 +1,14 @@
 import { eachLimited } from "../../core/each-limited";
 import { CorruptObjectError, findJson } from "../../core/object-documents";
 import { objectKeys, ownerOfTensors } from "../../core/object-keys";
-import type { ContentPlace, ObjectStore } from "../../core/ports";
-import { type CheckpointManifest, findCheckpointManifest, manifestKeys } from "../../core/training/checkpoint/manifest";
+import type { ObjectStore } from "../../core/ports";
+import {
+  type CheckpointManifest,
+  findCheckpointManifest,
+  manifestKeys,
+  tensorPin,
+} from "../../core/training/checkpoint/manifest";
+import type { TensorPlaces } from "./state-files";
 
 /**
  * Below this size, a checkpoint stores all its tensors again: to find out which ones are unchanged would cost as many
@@ -10,14 +16,6 @@ import { type CheckpointManifest, findCheckpointManifest, manifestKeys } from ".
  */
 const smallStateBytes = 8 * 1024 * 1024;
 const erasuresAtOnce = 8;
-
-/** Determines where a checkpoint's tensors are stored. It can be sent to another thread. */
-export interface TensorPlaces {
-  readonly runId: string;
-  readonly step: number;
-  /** Keys of the newest checkpoint's tensors, by digest. Equal tensors are not stored again. */
-  readonly earlier: Readonly<Record<string, string>>;
-}
 
 /**
  * Finds the tensors that a new checkpoint may share with an earlier one. Only the newest visible checkpoint counts:
@@ -31,9 +29,7 @@ export async function tensorPlaces(
 ): Promise<TensorPlaces> {
   const { runId, step, bytes } = checkpoint;
   const newest = bytes < smallStateBytes ? undefined : await newestCheckpoint(store, runId);
-  const earlier = (newest?.tensors ?? []).map(
-    ({ sha256, key = objectKeys.content(sha256) }): readonly [string, string] => [sha256, key],
-  );
+  const earlier = (newest?.tensors ?? []).map(({ sha256, key }): readonly [string, string] => [sha256, key]);
   return { runId, step, earlier: Object.fromEntries(earlier) };
 }
 
@@ -47,18 +43,9 @@ async function newestCheckpoint(store: ObjectStore, runId: string): Promise<Chec
   }
 }
 
-/** Returns the place of a tensor file: an earlier one with the same content, or a new one of this checkpoint. */
-export function placeOf(store: Pick<ObjectStore, "hasContent">, { runId, step, earlier }: TensorPlaces): ContentPlace {
-  return async (content) => {
-    const key = earlier[content.sha256];
-    if (key !== undefined && (await store.hasContent({ ...content, key }, "by-checksum"))) return { key, stored: true };
-    return { key: objectKeys.tensors(runId, step, content.sha256), stored: false };
-  };
-}
-
 /** Returns the keys of a checkpoint's tensors that the run itself has stored. Those of other runs are never deleted. */
 export function ownTensors(runId: string, { tensors }: CheckpointManifest): readonly string[] {
-  return tensors.flatMap(({ key }) => (key !== undefined && ownerOfTensors(key) === runId ? [key] : []));
+  return tensors.flatMap(({ key }) => (ownerOfTensors(key) === runId ? [key] : []));
 }
 
 /**
@@ -75,7 +62,7 @@ export async function eraseTensors(
   for (const key of kept) unused.delete(key);
   if (unused.size === 0) return;
   for (const pin of await store.list(objectKeys.tensorPinPrefix(runId))) {
-    for (const key of (await findJson<readonly string[]>(store, pin)) ?? []) unused.delete(key);
+    for (const key of (await findJson(store, pin, tensorPin)) ?? []) unused.delete(key);
   }
   await eachLimited([...unused], erasuresAtOnce, (key) => store.erase(key));
 }

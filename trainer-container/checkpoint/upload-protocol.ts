@@ -1,7 +1,6 @@
 import type { ObjectStore } from "../../core/ports";
 import { type FrozenState, readFrozen } from "./frozen-state";
-import { type StateFiles, type StoredState, storeState } from "./state-files";
-import type { TensorPlaces } from "./tensor-places";
+import { type StateFiles, type StoredState, storeState, type TensorPlaces } from "./state-files";
 
 /** Stores a frozen state's files, on this thread or another one. */
 export type StateUploader = (state: FrozenState, files: StateFiles, places: TensorPlaces) => Promise<StoredState>;

@@ -1,4 +1,4 @@
-import type { DatasetProfile } from "../../core/datasets/profile";
+import { type DatasetProfile, datasetProfile } from "../../core/datasets/profile";
 import type { LabelEncoding } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import type { ObjectStore } from "../../core/ports";
@@ -23,7 +23,7 @@ export async function classWeightsOf(
   const classes = label.classes.map(String);
   if (classWeights === "balanced") {
     if (profileKey === undefined) throw new TrainingHaltedError("BAD_TASK", "the task has no key of the profile");
-    return balanced(classes, await getJson<DatasetProfile>(store, profileKey));
+    return balanced(classes, await getJson(store, profileKey, datasetProfile));
   }
   const unknown = Object.keys(classWeights).filter((name) => !classes.includes(name));
   if (unknown.length > 0) {

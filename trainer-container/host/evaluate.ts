@@ -3,7 +3,13 @@ import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { stopwatch } from "../../adapters/host/stopwatch";
 import { loadPredictorHere } from "../../adapters/tfjs/predictor";
-import { type EvaluationResult, type EvaluationTask, evaluateTask } from "../../core/evaluation/task";
+import {
+  type EvaluationResult,
+  type EvaluationTask,
+  evaluateTask,
+  evaluationResult,
+  evaluationTask,
+} from "../../core/evaluation/task";
 import type { Logger } from "../../core/logging";
 import { findJson, getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
@@ -34,11 +40,14 @@ export async function evaluateRun(dependencies: EvaluatorDependencies): Promise<
   const { runId, inputHash, jobId, store, clock, logger } = dependencies;
   const key = objectKeys.evaluationResult(runId, inputHash);
   try {
-    if (await findJson<EvaluationResult>(store, key)) {
+    if (await findJson(store, key, evaluationResult)) {
       logger.log("info", "the evaluation is complete already");
       return trainerExitCodes.completed;
     }
-    const result = await evaluate(dependencies, await getJson(store, objectKeys.evaluationTask(runId, inputHash)));
+    const result = await evaluate(
+      dependencies,
+      await getJson(store, objectKeys.evaluationTask(runId, inputHash), evaluationTask),
+    );
     // The first result stays.
     await store.putNew(key, JSON.stringify(result), "application/json");
     logger.log("info", "evaluated", { metrics: result.output.metrics, engine: result.output.engine });

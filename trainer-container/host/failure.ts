@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-documents";
-import { userCodeFailure } from "../../core/runs/training-task";
+import { shortMessage, userCodeFailure } from "../../core/runs/training-task";
 import { EngineError, ModelError } from "../engine/errors";
 import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";
 import { userFrame } from "./module-source";
@@ -20,6 +20,11 @@ export type Consequence =
 
 /** Decides whether an error fails the attempt, or whether a new start of this process may succeed. */
 export function classifyError(error: unknown): Consequence {
+  const consequence = consequenceOf(error);
+  return { ...consequence, message: shortMessage(consequence.message) };
+}
+
+function consequenceOf(error: unknown): Consequence {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof TrainingHaltedError) {
     const step = error.step === undefined ? {} : { step: error.step };

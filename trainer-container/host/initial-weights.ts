@@ -1,10 +1,8 @@
-import { parseDocument } from "../../core/object-documents";
-import { objectKeys } from "../../core/object-keys";
+import { getJsonContent } from "../../core/object-documents";
 import type { ObjectStore } from "../../core/ports";
-import { type FineTuneOutcome, maxReportedLayers } from "../../core/runs/fine-tune";
+import { type FineTuneOutcome, fineTuneParts, maxReportedLayers } from "../../core/runs/fine-tune";
 import type { TrainingTask } from "../../core/runs/training-task";
 import { decodeSafetensors } from "../../core/safetensors";
-import type { ContentReference } from "../../core/shapes";
 import type { TrainableModel } from "../engine/engine";
 import { matchLayers } from "../engine/match-layers";
 import { TrainingHaltedError } from "../loop/errors";
@@ -52,8 +50,7 @@ export async function loadInitialWeights(
 
 async function readTensors(store: Pick<ObjectStore, "getContent">, parts: string) {
   const tensors = new Map<string, { readonly shape: readonly number[]; readonly data: Float32Array }>();
-  const list = parseDocument<readonly ContentReference[]>(objectKeys.content(parts), await store.getContent(parts));
-  for (const { sha256 } of list) {
+  for (const { sha256 } of await getJsonContent(store, parts, fineTuneParts)) {
     for (const [name, { shape, data }] of Object.entries(decodeSafetensors(await store.getContent(sha256)).tensors)) {
       if (data instanceof Float32Array) tensors.set(name, { shape, data });
     }

@@ -1,4 +1,4 @@
-import type { FeatureManifest } from "../../core/features/shapes";
+import { featureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import type { TrainingTask } from "../../core/runs/training-task";
 import { openFeed, openValidation } from "../data/open-feed";
@@ -24,7 +24,7 @@ export type PreparedTraining = Awaited<ReturnType<typeof prepareTraining>>;
  */
 export async function prepareTraining(dependencies: TrainerDependencies, task: TrainingTask) {
   const { config, store, logger } = dependencies;
-  const features = await getJson<FeatureManifest>(store, task.featureManifestKey);
+  const features = await getJson(store, task.featureManifestKey, featureManifest);
   const { rows, shards } = features.splits.train;
   const shardRows = windowedShards(shards);
   const plan = planTraining(task, rows, shardRows);

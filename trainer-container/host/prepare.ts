@@ -8,7 +8,7 @@ import { isNarrow } from "../../core/runs/hyperparameters";
 import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { numericsDifferences } from "../../core/runs/numerics";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { TrainingTask } from "../../core/runs/training-task";
+import { type TrainingTask, trainingNumerics } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { classWeightsOf } from "./class-weights";
@@ -79,7 +79,7 @@ export async function agreeOnNumerics(
 ): Promise<readonly string[]> {
   const key = objectKeys.trainingNumerics(task.runId);
   if (await store.putNew(key, JSON.stringify(mine, null, 2), "application/json")) return [];
-  const first = await getJson<NumericsRecord>(store, key);
+  const first = await getJson(store, key, trainingNumerics);
   const differences = numericsDifferences(first, mine);
   if (differences.length === 0 || task.allowOtherNumerics === true) return differences.map(({ field }) => field);
   const list = differences.map(({ field, left, right }) => `${field} is ${left} there and ${right} here`).join("; ");

@@ -5,8 +5,14 @@ import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import type { FineTuneOutcome } from "../../core/runs/fine-tune";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { ResultFile, TrainingPause, TrainingResult } from "../../core/runs/training-task";
-import type { ContentReference, Warning } from "../../core/shapes";
+import {
+  shortMessage,
+  type TrainingPause,
+  type TrainingResult,
+  trainingPause,
+  trainingResult,
+} from "../../core/runs/training-task";
+import { type ContentReference, isStorable, type Warning } from "../../core/shapes";
 import { findCheckpointManifest } from "../../core/training/checkpoint/manifest";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
@@ -53,14 +59,11 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
   if (known !== undefined) return known;
 
   const file = fileOf("weights", model.layout);
-  const storeFile = async (open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ResultFile> => {
-    const keyOf = ({ sha256 }: ContentReference) => objectKeys.trainingFile(runId, sha256);
-    const content = await store.putContentStream(open, contentType, async (each) => ({
-      key: keyOf(each),
+  const storeFile = (open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference> =>
+    store.putContentStream(open, contentType, async ({ sha256 }) => ({
+      key: objectKeys.trainingFile(runId, sha256),
       stored: false,
     }));
-    return { ...content, key: keyOf(content) };
-  };
   const weightsFile = await storeFile(() => contentOf(file, readLive([weights])));
   const topology = await storeFile(() => Readable.from([Buffer.from(model.topology())]), "application/json");
   const result: TrainingResult = {
@@ -70,7 +73,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     weightsSha256: weightsFile.sha256,
     steps: end.finishedSteps,
     epochs: end.finishedSteps / plan.sampler.stepsPerEpoch,
-    metrics: finite({
+    metrics: storable({
       ...namedScore("train", end.train),
       ...(end.validation === undefined ? {} : namedScore("validation", end.validation)),
     }),
@@ -87,13 +90,18 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     ...(options.fineTune ? { fineTune: options.fineTune } : {}),
     numerics,
     ...(options.otherNumerics.length === 0 ? {} : { otherNumerics: options.otherNumerics }),
-    ...(options.warnings?.length ? { warnings: options.warnings } : {}),
+    ...(options.warnings?.length
+      ? { warnings: options.warnings.map(({ code, message }) => ({ code, message: shortMessage(message) })) }
+      : {}),
     backend: numerics.backend,
     generations: end.generation,
     finishedAt: isoTime(clock),
   };
   await options.beforeVisible();
-  const stored = await createJson(store, key, result, { indent: 2, essence: (each) => each.weightsSha256 });
+  const stored = await createJson(store, key, trainingResult, result, {
+    indent: 2,
+    essence: (each) => each.weightsSha256,
+  });
   return stored.document;
 }
 
@@ -140,21 +148,24 @@ export async function publishPause(
   if (manifest === undefined) throw new CheckpointMissingError(runId, finishedSteps);
   const { weightsSha256 } = manifest;
   const pause = { runId, segment, epoch, finishedSteps, weightsSha256, pausedAt: isoTime(clock) };
-  const stored = await createJson(store, key, pause, { indent: 2, essence: (each) => each.weightsSha256 });
+  const stored = await createJson(store, key, trainingPause, pause, {
+    indent: 2,
+    essence: (each) => each.weightsSha256,
+  });
   return stored.document;
 }
 
 /** Reads the pause of a segment, if it has ended with one. */
 export function findPause(store: ObjectStore, runId: string, segment: number): Promise<TrainingPause | undefined> {
-  return findJson<TrainingPause>(store, objectKeys.trainingPause(runId, segment));
+  return findJson(store, objectKeys.trainingPause(runId, segment), trainingPause);
 }
 
 /** Reads the run's result, if training is complete. */
 export function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
-  return findJson<TrainingResult>(store, objectKeys.trainingResult(runId));
+  return findJson(store, objectKeys.trainingResult(runId), trainingResult);
 }
 
-/** Omits metrics that are not finite, because JSON has no NaN. */
-function finite(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => Number.isFinite(value)));
+/** Omits metrics that the database cannot store: NaN and numbers beyond its range. */
+function storable(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => isStorable(value)));
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { isoTime } from "../../core/ports";
-import { type TrainingFailure, type TrainingTask, trainerExitCodes } from "../../core/runs/training-task";
+import { type TrainingFailure, type TrainingTask, trainerExitCodes, trainingTask } from "../../core/runs/training-task";
 import { createCheckpointer } from "../checkpoint/checkpointer";
 import { SnapshotSpace } from "../checkpoint/snapshot";
 import { uploadHere } from "../checkpoint/upload-protocol";
@@ -36,7 +36,7 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
       logger.log("info", "pausedAt" in ended ? "training is paused already" : "training is complete already");
       return trainerExitCodes.completed;
     }
-    const task = await getJson<TrainingTask>(store, objectKeys.trainingTask(runId, segment));
+    const task = await getJson(store, objectKeys.trainingTask(runId, segment), trainingTask);
     const training = trainTask(dependencies, task, () => {
       gang = dependencies.createGang(task);
       return gang;

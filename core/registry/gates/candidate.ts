@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../../evaluation/shapes";
 import type { Job } from "../../runs/job";
 import type { RunRepository } from "../../runs/run-repository";
 import { findOutput } from "../../runs/step";

@@ -1,7 +1,7 @@
 import { sha256 } from "../../digest";
-import { type ChampionComparison, compareReports } from "../../evaluation/comparison";
-import type { EvaluationOutput } from "../../evaluation/evaluate-model";
+import { compareReports } from "../../evaluation/comparison";
 import { pairedMetric } from "../../evaluation/paired-bootstrap";
+import type { ChampionComparison, EvaluationOutput } from "../../evaluation/shapes";
 import { readPredictions, readPredictionTensors, readReport } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
 import { ChampionChangedError } from "../errors";

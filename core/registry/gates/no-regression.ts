@@ -1,5 +1,5 @@
-import type { ChampionComparison } from "../../evaluation/comparison";
 import { lessIsBetter } from "../../evaluation/metrics";
+import type { ChampionComparison } from "../../evaluation/shapes";
 import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
 

@@ -1,4 +1,4 @@
-import type { EvaluationOutput } from "../../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../../evaluation/shapes";
 import { evaluationIdentity } from "../../evaluation/step";
 import type { StepCache } from "../../runs/run-repository";
 import type { Run, RunDetails } from "../../runs/shapes";

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { digestOf } from "../../digest";
 import { RingmasterError } from "../../errors";
+import type { DocumentKind } from "../../object-documents";
+import { count, type Shape } from "../../shapes";
 import type { ModelChange } from "../change";
 import { NoChampionError } from "../errors";
-import type { Model, ModelVersion } from "../model";
+import { type Model, type ModelVersion, model } from "../model";
 import type { CanaryArm, SequentialPlan, Traffic } from "./shapes";
 
 /** Thrown when other reports changed the outcomes before each attempt. */
@@ -179,10 +181,14 @@ interface Routes {
 }
 
 /** The part of a model's head that routing needs. The bucket has a copy of it. */
-export interface RoutedModel extends Pick<Model, "name" | "production" | "traffic"> {
-  /** Revision of the model. */
-  readonly revision: number;
-}
+const routed = model.pick({ name: true, production: true, traffic: true }).extend({ revision: count });
+export interface RoutedModel extends Shape<typeof routed> {}
+
+export const routingPointer: DocumentKind<RoutedModel> = {
+  name: "a model's routing",
+  schema: routed,
+  maxBytes: 2 ** 24,
+};
 
 /** Returns the part of a model's head that routing needs. */
 export function routedModel({ name, revision, production, traffic }: Model): RoutedModel {

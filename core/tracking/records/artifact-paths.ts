@@ -1,6 +1,6 @@
 import type { ValidationOutput } from "../../datasets/validation";
 import { InvalidInputError } from "../../errors";
-import type { EvaluationOutput } from "../../evaluation/evaluate-model";
+import type { EvaluationOutput } from "../../evaluation/shapes";
 import type { Phase } from "../../runs/run-states";
 import type { StepRecord } from "../../runs/shapes";
 import type { TrainingOutput } from "../../runs/training-task";

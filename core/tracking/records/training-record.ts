@@ -27,7 +27,7 @@ export type KeptRecord = Pick<RunRecord, (typeof keptFields)[number]>;
 export interface TrainingState {
   readonly run: Run;
   /** Present once the run has trained. */
-  readonly training?: TrainingOutput;
+  readonly training?: Pick<TrainingOutput, "weightsSha256" | "numerics">;
   /** The run that trained, if this run reuses its output. */
   readonly reusedFrom?: string | undefined;
   /** Types of the machines on which it has run. */
@@ -107,7 +107,7 @@ export function keptOf(
   before: RunRecord,
   after: RunRecord,
 ): { readonly kept: KeptRecord } | { readonly fixedField: string } {
-  const own = paramsOfJob(before.job as NonNullable<RunRecord["job"]>);
+  const own = before.job ? paramsOfJob(before.job) : {};
   const changedParam = Object.keys(own).find((key) => after.params[key] !== own[key]);
   if (changedParam !== undefined) return { fixedField: `param ${changedParam}` };
   const fixed = (["status", "startedAt", "endedAt", "createdBy", "seed", "weightsSha256", "reusedFrom"] as const).find(
@@ -121,9 +121,36 @@ export function keptOf(
     kept: {
       ...rest,
       params: Object.fromEntries(Object.entries(params).filter(([key]) => !Object.hasOwn(own, key))),
-      datasets: datasets.slice(1),
+      datasets: before.job ? datasets.slice(1) : datasets,
     },
   };
+}
+
+/** The fields of a record of which nothing can be read. */
+const blank: Omit<RunRecord, keyof RunIdentity | "name" | "revision"> = {
+  status: "failed",
+  lifecycle: "active",
+  createdBy: "",
+  startedAt: 0,
+  params: {},
+  tags: {},
+  notes: "",
+  datasets: [],
+  modelInputs: [],
+  modelOutputs: [],
+  code: {},
+  environment: {},
+  artifactUri: "",
+};
+
+/** Returns the record of a run whose rows are damaged: lists have it, and it can be deleted. */
+export function unreadableRecord(
+  identity: RunIdentity,
+  kept: Partial<RunRecord>,
+  revision: number,
+  unreadable: string,
+): RunRecord {
+  return { ...blank, name: identity.runId, ...kept, ...identity, revision, unreadable };
 }
 
 function datasetOf({ dataset: { name, version, digest } }: Run): DatasetInput {

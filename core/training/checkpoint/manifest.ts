@@ -1,87 +1,111 @@
-import { CorruptObjectError } from "../../object-documents";
-import { objectKeys } from "../../object-keys";
+import * as z from "zod";
+import { CorruptObjectError, type DocumentKind, findJson } from "../../object-documents";
+import { objectKeys, tensorKey } from "../../object-keys";
 import type { ObjectStore } from "../../ports";
 import { CheckpointDamagedError } from "../../runs/errors";
-import type { NarrowPrecision } from "../../runs/hyperparameters";
-import type { CheckpointSummary, DamagedCheckpoint, NumericsRecord } from "../../runs/shapes";
-import type { ContentReference } from "../../shapes";
-import type { GradientFormat } from "../narrow-format";
+import { type CheckpointSummary, type DamagedCheckpoint, numericsRecord } from "../../runs/shapes";
+import { base64, contentReference, count, instant, type Shape, sha256 } from "../../shapes";
 
+export const checkpointFormat = "ringmaster/checkpoint@1";
+
+const trainingIdentity = z.object({
+  seed: z.number(),
+  microshards: count,
+  batchSize: count,
+  layout: z.string().meta({ description: "SHA-256 over the names, shapes and order of the model's parameters." }),
+  optimizer: z.string(),
+  gradientFormat: z.enum(["float32", "bfloat16", "float16"]),
+  precision: z.enum(["bfloat16", "float16"]).optional().meta({
+    description: "Absent: float32, or TF32, which is part of the numerics.",
+  }),
+});
+/**
+ * Everything except numerics on which a checkpoint's bits depend. Training with another identity cannot continue from
+ * it.
+ */
+export interface TrainingIdentity extends Shape<typeof trainingIdentity> {}
+
+const tensorGroup = contentReference.extend({
+  buffer: z.string().meta({ description: "`weights`, `optimizer/<slot>`, or `best/weights` with early stopping." }),
+  key: z.string().regex(tensorKey, "must be the key of a checkpoint's tensors"),
+});
+/** A safetensors object that holds some of one buffer's parameters, by name. */
+export interface TensorGroupReference extends Shape<typeof tensorGroup> {}
+
+const unsentMetrics = z.object({
+  runId: z.string().meta({
+    description: "Run of the points. A run that was created from another's checkpoint does not have that one's points.",
+  }),
+  series: z.array(
+    z.object({
+      metric: z.string(),
+      points: base64.meta({
+        description: "Steps, then values, then times in milliseconds since the epoch. Float64, little-endian.",
+      }),
+    }),
+  ),
+});
+export interface UnsentMetrics extends Shape<typeof unsentMetrics> {}
+
+/** A loss that is not finite is `null` in JSON. */
+const loss = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? Number.NaN);
+
+const manifest = z.object({
+  format: z.literal(checkpointFormat),
+  runId: z.string(),
+  finishedSteps: count,
+  epoch: count.meta({ description: "Number of finished epochs." }),
+  identity: trainingIdentity,
+  numerics: numericsRecord,
+  otherNumerics: z.array(z.string()).optional().meta({
+    description:
+      "Fields in which the machines that computed its steps differed. The weights are then not those of an undisturbed run.",
+  }),
+  weightsSha256: sha256.meta({
+    description:
+      "SHA-256 of `weights.safetensors` with its weights. Equal for equal training, whichever worker wrote it.",
+  }),
+  validation: z.object({ loss, accuracy: loss.optional() }).optional().meta({
+    description: "Means over the validation split; present if the checkpoint was taken at an epoch's end.",
+  }),
+  tensors: z.array(tensorGroup),
+  epochScore: base64.meta({
+    description:
+      "Sums of the training score since the start of the epoch. With float16 gradients, these are followed by the loss scale, its good steps, and the number of skipped steps. Float64, little-endian.",
+  }),
+  bestEpoch: base64.optional().meta({
+    description:
+      "With early stopping: the number of the best epoch (0: none yet), the sums of its training score, and those of its validation score. Float64, little-endian.",
+  }),
+  unsentMetrics: unsentMetrics.optional().meta({
+    description:
+      "Metric points of earlier steps that may not be stored yet. A worker that continues from here sends them.",
+  }),
+  createdAt: instant,
+});
 /**
  * A checkpoint: the whole state of training after `finishedSteps`. Its JSON is written last, at
  * `objectKeys.checkpointManifest(runId, finishedSteps)`, and makes the checkpoint visible; the tensors are
  * content-addressed. Sample order and random draws follow from (seed, step), so the number of steps is the only
  * position.
  */
-export interface CheckpointManifest {
-  readonly format: typeof checkpointFormat;
-  readonly runId: string;
-  readonly finishedSteps: number;
-  /** Number of finished epochs. */
-  readonly epoch: number;
-  readonly identity: TrainingIdentity;
-  readonly numerics: NumericsRecord;
-  /**
-   * Fields in which the machines that computed its steps differed. The weights are then not those of an undisturbed
-   * run.
-   */
-  readonly otherNumerics?: readonly string[];
-  /**
-   * SHA-256 of `weights.safetensors` with this checkpoint's weights. Equal for equal training, whichever worker wrote
-   * it.
-   */
-  readonly weightsSha256: string;
-  /** Means over the validation split; present if the checkpoint was taken at an epoch's end. */
-  readonly validation?: { readonly loss: number; readonly accuracy?: number };
-  readonly tensors: readonly TensorGroupReference[];
-  /**
-   * Sums of the training score since the start of the epoch. With float16 gradients, these are followed by the loss
-   * scale, its good steps, and the number of skipped steps. Float64, little-endian, base64.
-   */
-  readonly epochScore: string;
-  /**
-   * With early stopping: the number of the best epoch (0: none yet), the sums of its training score, and those of its
-   * validation score. Float64, little-endian, base64.
-   */
-  readonly bestEpoch?: string;
-  /** Metric points of earlier steps that may not be stored yet. A worker that continues from here sends them. */
-  readonly unsentMetrics?: UnsentMetrics;
-  /** ISO 8601. */
-  readonly createdAt: string;
-}
+export interface CheckpointManifest extends Shape<typeof manifest> {}
 
-export interface UnsentMetrics {
-  /** Run of the points. A run that was created from another's checkpoint does not have that one's points. */
-  readonly runId: string;
-  /** `points`: steps, then values, then times in milliseconds since the epoch. Float64, little-endian, base64. */
-  readonly series: readonly { readonly metric: string; readonly points: string }[];
-}
+export const checkpointManifest: DocumentKind<CheckpointManifest> = {
+  name: "a checkpoint manifest",
+  schema: manifest,
+  maxBytes: 2 ** 26,
+};
 
-export const checkpointFormat = "ringmaster/checkpoint@1";
-
-/**
- * Everything except numerics on which a checkpoint's bits depend. Training with another identity cannot continue from
- * it.
- */
-export interface TrainingIdentity {
-  readonly seed: number;
-  readonly microshards: number;
-  readonly batchSize: number;
-  /** SHA-256 over the names, shapes and order of the model's parameters. */
-  readonly layout: string;
-  readonly optimizer: string;
-  readonly gradientFormat: GradientFormat;
-  /** Absent: float32, or TF32, which is part of the numerics. */
-  readonly precision?: NarrowPrecision;
-}
-
-/** A safetensors object that holds some of one buffer's parameters, by name. */
-export interface TensorGroupReference extends ContentReference {
-  /** `weights`, `optimizer/<slot>`, or `best/weights` with early stopping. */
-  readonly buffer: string;
-  /** The object's key. Absent in checkpoints of earlier releases, whose tensors are in the content store. */
-  readonly key?: string;
-}
+/** Keys of a run's tensors that the checkpoint of another run refers to. */
+export const tensorPin: DocumentKind<readonly string[]> = {
+  name: "a list of tensors",
+  schema: z.array(z.string()),
+  maxBytes: 2 ** 26,
+};
 
 /** Returns the fields in which two trainings differ; empty if one may continue from the other's checkpoint. */
 export function identityDifferences(left: TrainingIdentity, right: TrainingIdentity): readonly string[] {
@@ -89,16 +113,6 @@ export function identityDifferences(left: TrainingIdentity, right: TrainingIdent
   return [...fields]
     .filter((field) => left[field] !== right[field])
     .map((field) => `${field} is ${left[field] ?? "float32"} there and ${right[field] ?? "float32"} here`);
-}
-
-/** Parses a manifest; returns `undefined` for any other text, so that the checkpoint is not used. */
-export function parseCheckpointManifest(text: string): CheckpointManifest | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<CheckpointManifest> | null;
-    return value?.format === checkpointFormat ? (value as CheckpointManifest) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A run's checkpoints, oldest first. */
@@ -143,10 +157,8 @@ export async function findCheckpointManifest(
   objects: Pick<ObjectStore, "find">,
   key: string,
 ): Promise<CheckpointManifest | undefined> {
-  const body = await objects.find(key);
-  if (body === undefined) return undefined;
-  const manifest = parseCheckpointManifest(new TextDecoder().decode(body));
-  if (manifest === undefined) throw new CorruptObjectError(key, "a checkpoint manifest", "something else");
+  const manifest = await findJson(objects, key, checkpointManifest);
+  if (manifest === undefined) return undefined;
   const own = objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps);
   if (own !== key) throw new CorruptObjectError(key, "this checkpoint's manifest", `that of ${own}`);
   return manifest;

@@ -19,8 +19,11 @@ export function createMemoryObjectStore(): MemoryObjectStore {
       if (found === undefined) throw new ObjectNotFoundError(key);
       return found.slice();
     },
-    async find(key) {
-      return objects.get(key)?.slice();
+    async find(key, maxBytes = Number.POSITIVE_INFINITY) {
+      const found = objects.get(key);
+      if (found !== undefined && found.length > maxBytes)
+        throw new CorruptObjectError(key, `at most ${maxBytes} bytes`, `${found.length} bytes`);
+      return found?.slice();
     },
     async getRange(key, start, length) {
       return (await store.get(key)).slice(start, start + length);

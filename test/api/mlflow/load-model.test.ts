@@ -5,7 +5,7 @@ import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { artifactFormat } from "../../../adapters/tfjs/artifact";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
-import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
+import { artifactManifest, type ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { startTestApp } from "../../support/app";
@@ -50,7 +50,7 @@ describe("a trained version that MLflow's client loads", () => {
 
   /** Registers a version of another run, whose artifact differs from that of the first. */
   async function registerVariant(model: string, change: Partial<ModelArtifact>): Promise<void> {
-    const artifact = await getJson<ModelArtifact>(platform.objects, manifestKey);
+    const artifact = await getJson(platform.objects, manifestKey, artifactManifest);
     const artifactKey = `runs/run-${model}/artifacts/manifest.json`;
     await platform.objects.putNew(artifactKey, JSON.stringify({ ...artifact, runId: `run-${model}`, ...change }));
     await register(model, { runId: `run-${model}`, artifactKey, weightsSha256: artifact.weightsSha256 });
@@ -162,7 +162,7 @@ describe("a trained version that MLflow's client loads", () => {
   });
 
   it("is refused by the layer's name where ONNX has no form of the layer", async () => {
-    const { transform } = await getJson<ModelArtifact>(platform.objects, manifestKey);
+    const { transform } = await getJson(platform.objects, manifestKey, artifactManifest);
     const { width } = transform;
     const network = sequential({
       layers: [

@@ -46,7 +46,7 @@ async function setup(
   const objects = createMemoryObjectStore();
   const index = await objects.putContent(encodeSplitIndex(Uint32Array.from([1, 3, 5])));
   const manifest = {
-    digest: "d",
+    digest: "d".repeat(64),
     schema,
     rowCount: 6,
     split: { indexes: { test: { ...index, rows: 3 } } },

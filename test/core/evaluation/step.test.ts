@@ -32,7 +32,7 @@ async function setup() {
   const shard = { ...(await objects.putContent(bytes)), rows: 2 };
   const features: FeatureManifest = {
     inputHash: "f00",
-    dataset: { name: "toy", version: 1, digest: "d" },
+    dataset: { name: "toy", version: 1, digest: "d".repeat(64) },
     transform,
     label: { kind: "class", column: "y", classes: [0, 1] },
     slices: [],

@@ -2,22 +2,29 @@ import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { objectKeys } from "../../../core/object-keys";
 import { readArtifact, storeArtifact } from "../../../core/registry/artifact";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { resultOf } from "../../support/fixtures";
 
 const weightsSha256 = "a".repeat(64);
-const artifact = { format: 1, model: "m", weightsSha256, outputSchema: { kind: "probabilities", classes: [0, 1] } };
-const made = artifact as unknown as ModelArtifact;
+const { weights, topology, numerics } = resultOf("run-1");
+const artifact: ModelArtifact = {
+  ...{ format: 1, runId: "run-1", model: "m", weights, topology, weightsSha256, numerics },
+  transform: { outputs: [], width: 0, shape: [0] },
+  label: { kind: "class", column: "label", classes: [0, 1] },
+  inputSchema: [],
+  outputSchema: { kind: "probabilities", classes: [0, 1] },
+};
 const reversed = JSON.stringify({ ...artifact, outputSchema: { kind: "probabilities", classes: [1, 0] } });
 
 describe("an artifact manifest", () => {
   it("is read as it was registered", async () => {
     const objects = createMemoryObjectStore();
-    const artifactKey = await storeArtifact(objects, made);
+    const artifactKey = await storeArtifact(objects, artifact);
     expect(await readArtifact(objects, { artifactKey, weightsSha256 })).toEqual(artifact);
   });
 
   it("is an error where other bytes lie under its digest", async () => {
     const objects = createMemoryObjectStore();
-    const artifactKey = await storeArtifact(objects, made);
+    const artifactKey = await storeArtifact(objects, artifact);
     await objects.put(artifactKey, reversed);
     await expect(readArtifact(objects, { artifactKey, weightsSha256 })).rejects.toMatchObject({
       code: "CORRUPT_OBJECT",
@@ -27,7 +34,7 @@ describe("an artifact manifest", () => {
   it("is not affected by a manifest under the name that earlier releases read", async () => {
     const objects = createMemoryObjectStore();
     await objects.put(objectKeys.artifactManifest("run-1"), reversed);
-    const artifactKey = await storeArtifact(objects, made);
+    const artifactKey = await storeArtifact(objects, artifact);
     expect(await readArtifact(objects, { artifactKey, weightsSha256 })).toEqual(artifact);
   });
 

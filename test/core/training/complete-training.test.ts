@@ -1,3 +1,4 @@
+import { sha256 } from "../../../core/digest";
 import type { Run } from "../../../core/runs/shapes";
 import { beginTraining } from "../../../core/training/begin-training";
 import { cancelRun, closeInterruptedRun } from "../../../core/training/close-run";
@@ -7,7 +8,7 @@ import { resumeRun } from "../../../core/training/pause";
 import { reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { resultOf, runOf } from "../../support/fixtures";
+import { runOf, storeResult } from "../../support/fixtures";
 
 describe("the end of a run's training", () => {
   let embedded: Embedded;
@@ -39,19 +40,19 @@ describe("the end of a run's training", () => {
 
   it("answers the state machine with the result, and keeps it for other runs", async () => {
     const { platform, calls, runId } = await launched();
-    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await storeResult(platform.objects, runId);
     expect(await completeTraining(platform, runId)).toBe("succeed");
     expect(calls.succeeded).toEqual([{ token: `token-${runId}`, output: { runId } }]);
     const details = (await platform.runs.findDetails(runId))!;
     const record = details.steps.find(({ step }) => step === "LaunchTraining")!;
-    expect(record.output).toMatchObject({ weightsSha256: "a".repeat(64), steps: 10 });
+    expect(record.output).toMatchObject({ weightsSha256: sha256("weights"), steps: 10 });
     expect(await platform.cache.find("LaunchTraining", record.inputHash)).toMatchObject({ runId });
     expect(details.attempts).toMatchObject([{ attempt: 1, status: "succeeded" }]);
   });
 
   it("is reused by a run with the same inputs, but not by one that pauses: a population needs its checkpoint", async () => {
     const { platform, runId } = await launched({ job: { ...runOf("r").job, seed: 77 } });
-    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await storeResult(platform.objects, runId);
     await completeTraining(platform, runId);
     const { run, steps } = (await platform.runs.findDetails(runId))!;
     const begin = async (changes: Partial<Run>) => {
@@ -66,7 +67,7 @@ describe("the end of a run's training", () => {
 
   it("says the same when the event comes twice", async () => {
     const { platform, calls, runId } = await launched();
-    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await storeResult(platform.objects, runId);
     await completeTraining(platform, runId);
     await completeTraining(platform, runId);
     expect(new Set(calls.succeeded.map(({ token }) => token)).size).toBe(1);
@@ -382,7 +383,7 @@ describe("the end of a run's training", () => {
     const run = (await platform.runs.find(runId))!;
     expect(await reconcile(platform, run)).toBe("wait");
     expect(calls.heartbeats).toEqual([`token-${runId}`]);
-    await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+    await storeResult(platform.objects, runId);
     expect(await reconcile(platform, run)).toBe("succeed");
     expect(calls.succeeded).toHaveLength(1);
   });

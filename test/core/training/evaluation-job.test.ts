@@ -44,7 +44,8 @@ describe("a run's evaluation by a job", () => {
     await beginEvaluation(platform, runId, "token-2", "h1");
     calls.spans = [{ memberId: "m", startedAt: 0, stoppedAt: Date.parse("2026-01-01T01:00:00.000Z") }];
     const machine = { memberId: "m", instanceType: "g5.xlarge" };
-    const result = { runId, output: { metrics: {} }, files: [], machine };
+    const output = { metrics: {}, report: { sha256: "a".repeat(64), bytes: 1 } };
+    const result = { runId, output, files: [], machine };
     await platform.objects.put(objectKeys.evaluationResult(runId, "h1"), JSON.stringify(result));
     expect(await completeJob(platform, runId)).toBe("succeed");
     expect(calls.succeeded).toEqual(["token-1", "token-2"].map((token) => ({ token, output: { runId } })));

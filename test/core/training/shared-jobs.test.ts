@@ -9,7 +9,7 @@ import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../.
 import { trainingKeys } from "../../../core/training/training-step";
 import { localConfig } from "../../../local/settings";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
-import { resultOf, runOf } from "../../support/fixtures";
+import { runOf, storeResult } from "../../support/fixtures";
 import { ManualClock } from "../../support/manual-clock";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -67,7 +67,7 @@ describe("a job that trains several trials", () => {
     const ask = async (runId: string, jobId: string, leave = false) =>
       continueJob(ports, { runId, jobId, segment: 0, runKey: `key-${runId}`, leave });
     async function trained(runId: string): Promise<void> {
-      await platform.objects.put(trainingKeys(runId).result, JSON.stringify(resultOf(runId)));
+      await storeResult(platform.objects, runId);
     }
     return { platform, calls, clock, ports, shared, status, prepared, launched, ask, trained, detailsOf };
   }

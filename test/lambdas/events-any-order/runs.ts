@@ -2,10 +2,9 @@ import { closeInterruptedRun } from "../../../core/training/close-run";
 import { takeJobEvent, takeSpotNotice } from "../../../core/training/job-event";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { reconcileAll } from "../../../core/training/reconcile";
-import { trainingKeys } from "../../../core/training/training-step";
 import { readJobEvent } from "../../../lambdas/finish-training/events";
 import { ingest } from "../../../lambdas/ingest-metrics/ingest";
-import { resultOf, runOf } from "../../support/fixtures";
+import { runOf, storeResult } from "../../support/fixtures";
 import { at, type Delivery, type World } from "./world";
 
 /** Runs that are training: one ends well, one's first try fails, one's execution is aborted, one goes on, on an instance that is taken back. */
@@ -27,7 +26,7 @@ export async function trainingRuns({ platform: given, calls }: World): Promise<r
     const details = (await runs.findDetails(runId))!;
     await launchAttempt(platform, details.run, nextAttempt(details));
   }
-  await objects.put(trainingKeys("run-good").result, JSON.stringify(resultOf("run-good")));
+  await storeResult(objects, "run-good");
   for (const [n, memberId] of ["job-run-on-1:0/1", "job-run-on-1:1/1"].entries())
     await runs.recordMachine("run-on", { memberId, instanceType: "g6.xlarge", instanceId: `i-${n}` });
   const runKey = await platform.runKeys.keyOf("run-on");

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import type { NumericsRecord } from "../../../core/runs/shapes";
-import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
+import { checkpointManifest } from "../../../core/training/checkpoint/manifest";
 import {
   type Checkpointer,
   type CheckpointerOptions,
@@ -266,7 +267,11 @@ describe("checkpoints", () => {
     await run(worker);
     await checkpointer.idle();
     const visible = (await at.store.list(objectKeys.checkpointPrefix("run-1"))).map((key) => {
-      const manifest = parseCheckpointManifest(Buffer.from(at.store.objects.get(key)!).toString())!;
+      const manifest = parseDocument(
+        "manifest",
+        Buffer.from(at.store.objects.get(key)!).toString(),
+        checkpointManifest,
+      );
       return { step: manifest.finishedSteps, loss: manifest.validation?.loss };
     });
     expect(visible.map(({ step }) => step)).toEqual([10, 12]);
@@ -285,7 +290,7 @@ describe("checkpoints", () => {
     const { worker, checkpointer } = checkpointing(at);
     await run(worker);
     await checkpointer.idle();
-    const newest = parseCheckpointManifest(Buffer.from(await at.store.get(keyOf(12))).toString())!;
+    const newest = parseDocument("manifest", Buffer.from(await at.store.get(keyOf(12))).toString(), checkpointManifest);
     const slot = newest.tensors.find(({ buffer }) => buffer === "optimizer/m")!;
     at.store.objects.get(slot.key!)!.reverse();
     await at.store.put(keyOf(10), "{ torn");
@@ -313,7 +318,7 @@ describe("checkpoints", () => {
     const { worker, checkpointer } = checkpointing(at);
     await run(worker);
     await checkpointer.idle();
-    const newest = parseCheckpointManifest(Buffer.from(await at.store.get(keyOf(12))).toString())!;
+    const newest = parseDocument("manifest", Buffer.from(await at.store.get(keyOf(12))).toString(), checkpointManifest);
     const part = newest.tensors.find(({ buffer }) => buffer === "weights")!.key!;
     const damaged = damage(at.store.objects.get(part)!);
     if (damaged) at.store.objects.set(part, damaged);

@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
-import type { NumericsRecord } from "../../../core/runs/shapes";
-import { parseCheckpointManifest } from "../../../core/training/checkpoint/manifest";
+import { checkpointManifest } from "../../../core/training/checkpoint/manifest";
 import { type CheckpointerOptions, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
 import type { ParameterSlot } from "../../../trainer-container/engine/engine";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { resultOf } from "../../support/fixtures";
 
 /** An uploader that stores one state for each call of `release`. */
 class SlowUploader {
@@ -79,7 +80,7 @@ describe("what is kept of a run", () => {
         optimizer: "momentum",
         gradientFormat: "float32",
       },
-      numerics: {} as NumericsRecord,
+      numerics: resultOf("run-1").numerics,
       rule: { everySteps: 100, stepsPerEpoch, everySeconds: 600, keep: 3 },
       events: {
         written: () => undefined,
@@ -115,9 +116,11 @@ describe("what is kept of a run", () => {
   async function epochsOf(store: MemoryObjectStore): Promise<readonly number[]> {
     const keys = await store.list(objectKeys.checkpointPrefix("run-1"));
     return keys.map((key) => {
-      const { epoch, finishedSteps, validation } = parseCheckpointManifest(
+      const { epoch, finishedSteps, validation } = parseDocument(
+        "manifest",
         Buffer.from(store.objects.get(key)!).toString(),
-      )!;
+        checkpointManifest,
+      );
       expect([finishedSteps, validation]).toEqual([epoch * stepsPerEpoch, { loss: lossOf(epoch) }]);
       return epoch;
     });
@@ -180,7 +183,7 @@ describe("what is kept of a run", () => {
     uploader.releaseAll();
     await checkpointer.flush();
     const body = await store.get(objectKeys.checkpointManifest("run-1", 28));
-    const { tensors } = parseCheckpointManifest(Buffer.from(body).toString())!;
+    const { tensors } = parseDocument("manifest", Buffer.from(body).toString(), checkpointManifest);
     const weights = await (({ sha256, key }) => store.getContent(sha256, key))(
       tensors.find(({ buffer }) => buffer === "weights")!,
     );

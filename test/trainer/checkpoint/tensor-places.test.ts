@@ -1,5 +1,5 @@
 import { objectKeys } from "../../../core/object-keys";
-import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
+import { type CheckpointManifest, checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { checkpointStart } from "../../../core/training/initial-weights";
 import {
   bytesOf,
@@ -10,6 +10,7 @@ import {
 } from "../../../trainer-container/checkpoint/state-files";
 import { eraseTensors, ownTensors, tensorPlaces } from "../../../trainer-container/checkpoint/tensor-places";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { resultOf } from "../../support/fixtures";
 
 const elements = 1_200_000;
 const slot = (name: string) => ({ name, shape: [elements], offset: 0, size: elements, trainable: true });
@@ -43,7 +44,13 @@ async function checkpoint(runId: string, step: number): Promise<StoredState> {
 }
 
 async function putManifest(runId: string, finishedSteps: number, { tensors, weightsSha256 }: StoredState) {
-  const manifest = { format: checkpointFormat, runId, finishedSteps, epoch: finishedSteps, tensors, weightsSha256 };
+  const manifest: CheckpointManifest = {
+    ...{ format: checkpointFormat, runId, finishedSteps, epoch: finishedSteps, tensors, weightsSha256 },
+    identity: { seed: 0, microshards: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    numerics: resultOf(runId).numerics,
+    epochScore: "",
+    createdAt: "2026-01-01T00:00:00.000Z",
+  };
   await store.put(objectKeys.checkpointManifest(runId, finishedSteps), JSON.stringify(manifest));
 }
 

@@ -47,7 +47,7 @@ describe("openFeed", () => {
     const split = { rows: 700, shards };
     manifest = {
       inputHash: "h",
-      dataset: { name: "d", version: 1, digest: "d" },
+      dataset: { name: "d", version: 1, digest: "d".repeat(64) },
       transform,
       label: { kind: "class", column: "y", classes: [0, 1, 2, 3, 4, 5, 6] },
       slices: [],

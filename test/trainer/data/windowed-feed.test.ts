@@ -33,7 +33,7 @@ function splitOf(): { readonly manifest: FeatureManifest; readonly bytes: Readon
   const split = { rows, shards };
   const manifest: FeatureManifest = {
     inputHash: "h",
-    dataset: { name: "d", version: 1, digest: "d" },
+    dataset: { name: "d", version: 1, digest: "d".repeat(64) },
     transform,
     label: { kind: "class", column: "y", classes: [0, 1, 2] },
     slices: [],

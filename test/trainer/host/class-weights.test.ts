@@ -26,7 +26,9 @@ describe("class weights of a task", () => {
       { value: false, rows: rows(30) },
       { value: "unseen", rows: rows(0) },
     ];
-    await store.put("profile", JSON.stringify({ classes }));
+    const dataset = { name: "d", version: 1, digest: "d".repeat(64) };
+    const statistics = { dataset, rowCount: 40, exact: true, columns: [], duplicateShare: 0, leakedShare: 0 };
+    await store.put("profile", JSON.stringify({ ...statistics, classes }));
     expect(await weightsOf(task("balanced", "profile"))).toEqual([40 / 60, 2]);
     const withUnseen = { ...label, classes: [true, "unseen", false] };
     expect(await weightsOf(task("balanced", "profile"), withUnseen)).toEqual([2, 1, 40 / 60]);

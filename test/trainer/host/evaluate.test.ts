@@ -40,7 +40,7 @@ async function trained() {
   const none = { rows: 0, shards: [] };
   const test = { rows, shards: [{ ...(await objects.putContent(bytes)), rows }] };
   const features: FeatureManifest = {
-    ...{ inputHash: "f", dataset: { name: "toy", version: 1, digest: "d" }, transform, label, slices: [] },
+    ...{ inputHash: "f", dataset: { name: "toy", version: 1, digest: "d".repeat(64) }, transform, label, slices: [] },
     splits: { train: none, validation: none, test },
   };
   const featureManifestKey = objectKeys.featureManifest("f");

@@ -1,3 +1,4 @@
+import { sha256 } from "../../../core/digest";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
@@ -28,8 +29,9 @@ function storeOf(model: TrainableModel) {
   const parts = model.layout.map(({ name, shape, offset, size }, index) => {
     const data = weights.slice(offset, offset + size);
     const bytes = encodeSafetensors({ tensors: { [name]: { dtype: "F32", shape: [...shape], data } } });
-    objects.set(`part-${index}`, bytes);
-    return { sha256: `part-${index}`, bytes: bytes.length };
+    const digest = sha256(`part ${index}`);
+    objects.set(digest, bytes);
+    return { sha256: digest, bytes: bytes.length };
   });
   objects.set("list", new TextEncoder().encode(JSON.stringify(parts)));
   return { getContent: async (sha256: string) => objects.get(sha256)! };

@@ -2,6 +2,7 @@ import { objectKeys } from "../../../core/object-keys";
 import { publishResult, type ResultOptions } from "../../../trainer-container/host/result";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { resultOf } from "../../support/fixtures";
 import { taskOf } from "../loop/in-process";
 import { linearModel } from "../loop/linear-model";
 
@@ -30,7 +31,7 @@ describe("publishResult", () => {
       model,
       weights: new Float32Array(model.parameterCount),
       plan: planTraining(taskOf(), 100),
-      numerics: { backend: "wasm" } as ResultOptions["numerics"],
+      numerics: resultOf("run-1").numerics,
       otherNumerics: [],
       end: {
         end: "completed",
@@ -57,7 +58,7 @@ describe("publishResult", () => {
 
   it("is left to the ranks before, whose result is taken", async () => {
     const store = createMemoryObjectStore();
-    const leader = () => store.put(key, JSON.stringify({ runId: "run-1", generations: 9 }));
+    const leader = () => store.put(key, JSON.stringify({ ...resultOf("run-1"), generations: 9 }));
     expect(await publish(store, 2, () => 2, new Map([[500, leader]]))).toMatchObject({ generations: 9 });
     expect([slept, stored]).toEqual([500, []]);
   });
@@ -76,7 +77,7 @@ describe("publishResult", () => {
     let before = 1;
     const leaves = async () => {
       before = 0;
-      await store.put(key, JSON.stringify({ runId: "run-1", generations: 9 }));
+      await store.put(key, JSON.stringify({ ...resultOf("run-1"), generations: 9 }));
     };
     expect(await publish(store, 1, () => before, new Map([[300, leaves]]))).toMatchObject({ generations: 9 });
     expect(stored).toEqual([]);
@@ -91,7 +92,9 @@ describe("publishResult", () => {
     const store = {
       ...memory,
       async putContentStream(...given: Parameters<typeof memory.putContentStream>) {
-        await memory.put(key, JSON.stringify({ runId: "run-1", generations: 9, weightsSha256: weightsSha256 ?? same }));
+        const sha256 = weightsSha256 ?? same;
+        const other = { ...resultOf("run-1"), generations: 9, weights: { sha256, bytes: 4 }, weightsSha256: sha256 };
+        await memory.put(key, JSON.stringify(other));
         return memory.putContentStream(...given);
       },
     };

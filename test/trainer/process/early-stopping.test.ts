@@ -1,3 +1,4 @@
+import { objectKeys } from "../../../core/object-keys";
 import type { TrainingTask } from "../../../core/runs/training-task";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
@@ -30,9 +31,8 @@ describe("a run with early stopping", () => {
     await storeTask(cloud.store, "run-source", { workers: 1, seed: 99 }, { learningRate: 0.0005, epochs: 1 });
     await expectEnd(fleet.start("run-source", 0, 0));
     const { weights } = await readResult(cloud.store, "run-source");
-    const { key = "", ...content } = weights;
-    expect(await cloud.store.copyContent(content, key)).toBe(true);
-    return (await cloud.store.putContent(JSON.stringify([content]))).sha256;
+    expect(await cloud.store.copyContent(weights, objectKeys.trainingFile("run-source", weights.sha256))).toBe(true);
+    return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
   }
 
   /** Its best epoch is not the first one. */

@@ -75,7 +75,10 @@ describe("trainer processes", () => {
 
   it("leave weights that are what the result says, with every step's loss sent at least once", async () => {
     const result = await readResult(cloud.store, "run-alone");
-    const file = await cloud.store.getContent(result.weightsSha256, result.weights.key);
+    const file = await cloud.store.getContent(
+      result.weightsSha256,
+      objectKeys.trainingFile("run-alone", result.weightsSha256),
+    );
     expect(sha256(file)).toBe(result.weightsSha256);
     expect(Object.values(decodeSafetensors(file).tensors).map(({ shape }) => shape)).toEqual(
       expect.arrayContaining([[66, 24], [24], [24, 3], [3]]),

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { HistoryEntry } from "../../../../core/registry/model";
 import { createOutbox, type Outbox } from "../../../../core/registry/outbox";
 import { createPointer } from "../../../../core/registry/pointer";
@@ -26,6 +27,7 @@ export class Aftermath {
     const reader = createRegistry(repository);
     const pointer = createPointer<Pointed>({
       keyOf: (model) => model,
+      kind: { name: "a pointer", schema: z.object({ revision: z.int(), version: z.int() }), maxBytes: 1_000 },
       pause: () => turn("within"),
       source: {
         async resolve(name) {

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { reportHtml } from "../../../../api/pages/version-report";
 import { reportMarkdown } from "../../../../api/report/markdown";
 import { versionReport } from "../../../../api/report/report";
-import { type EvaluationOutput, evaluateModel } from "../../../../core/evaluation/evaluate-model";
+import { evaluateModel } from "../../../../core/evaluation/evaluate-model";
+import type { ModelArtifact } from "../../../../core/evaluation/model-artifact";
+import type { EvaluationOutput } from "../../../../core/evaluation/shapes";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { objectKeys } from "../../../../core/object-keys";
@@ -23,7 +25,7 @@ import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
 import { keyText } from "../../../../core/signing-key";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
-import { jobInput, runOf } from "../../../support/fixtures";
+import { jobInput, resultOf, runOf } from "../../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 const ada = { by: "ada" };
@@ -89,7 +91,14 @@ describe("judging a version", () => {
       const weights = await objects.putContent(`weights ${wrong}`);
       const topology = await objects.putContent("{}");
       const artifactKey = objectKeys.artifactManifest(runId);
-      await objects.put(artifactKey, JSON.stringify({ weights, topology, weightsSha256: weights.sha256 }));
+      const { transform, label } = features;
+      const artifact: ModelArtifact = {
+        ...{ format: 1, runId, model: "toy", weights, topology, weightsSha256: weights.sha256, transform, label },
+        inputSchema: [],
+        outputSchema: { kind: "value", column: label.column },
+        numerics: resultOf(runId).numerics,
+      };
+      await objects.put(artifactKey, JSON.stringify(artifact));
       const step = (name: string, output: unknown) => ({ step: name, output });
       details.set(runId, {
         run: runOf(runId, { team, job: jobSchema.parse(jobInput({ evaluation: {} })) }),

@@ -1,4 +1,4 @@
-import type { ChampionComparison } from "../../../../core/evaluation/comparison";
+import type { ChampionComparison } from "../../../../core/evaluation/shapes";
 import { gateStep } from "../../../../core/registry/gates/step";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
 import type { Phase } from "../../../../core/runs/run-states";

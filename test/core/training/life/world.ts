@@ -69,6 +69,7 @@ export class World {
           objects.set(key, body);
           return true;
         },
+        copyContent: async () => true,
       }) as unknown as ObjectStore,
       registry: createRegistry(gated("models", this.models)),
       executions: gated("executions", {
