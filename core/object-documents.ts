@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { digestOf } from "./digest";
 import { describeProblem, type Problem, RingmasterError } from "./errors";
+import { type JsonLimits, parseJson } from "./json-text";
 import { objectKeys } from "./object-keys";
 import type { ObjectStore } from "./ports";
 import { problemsOf } from "./problems";
@@ -47,6 +48,15 @@ export async function getJsonContent<Content>(
   return parseDocument(objectKeys.content(sha256), await objects.getContent(sha256), kind);
 }
 
+/** The size bounds the number of values. Messages contain values, and a deeper one could not be written into them. */
+const documentLimits: JsonLimits = {
+  depth: 64,
+  values: Number.POSITIVE_INFINITY,
+  elements: Number.POSITIVE_INFINITY,
+  members: Number.POSITIVE_INFINITY,
+  characters: Number.POSITIVE_INFINITY,
+};
+
 /** Number of problems in a message. */
 const maxProblems = 5;
 
@@ -62,9 +72,9 @@ export function parseDocument<Content>(
   if (body.length > maxBytes) return refuse(`larger than ${maxBytes} bytes`);
   let value: unknown;
   try {
-    value = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
+    value = parseJson(typeof body === "string" ? body : new TextDecoder().decode(body), documentLimits);
   } catch (error) {
-    return refuse(`no JSON (${(error as Error).message})`, error);
+    return refuse(`no JSON of a document (${(error as Error).message})`, error);
   }
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;

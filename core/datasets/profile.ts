@@ -67,3 +67,13 @@ export const datasetProfile: DocumentKind<DatasetProfile> = {
   schema: profileSchema,
   maxBytes: 2 ** 28,
 };
+
+/** Two words and the beginning of a third, or a text of a script that has no blanks between words. */
+export const severalWords = "\\S\\s+\\S+\\s+\\S|[\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Thai}].{9}";
+const sentence = new RegExp(severalWords.replaceAll(/\\p\{(\w+)\}/g, "\\p{Script=$1}"), "u");
+
+/** Whether a column has another text in most of its rows, with several words: no category, but free text. */
+export function hasTexts({ type, count, distinct = 0, top = [] }: ColumnProfile): boolean {
+  if (type !== "string" || distinct <= 20 || 2 * distinct <= count || top.length === 0) return false;
+  return 2 * top.filter(({ value }) => sentence.test(String(value))).length >= top.length;
+}

@@ -164,7 +164,10 @@ describe("the walk along two trainings", () => {
       finishedSteps: step,
       weightsSha256,
       epoch: 0,
+      identity: { seed: 0, microshards: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+      numerics,
       tensors: [],
+      epochScore: "",
       createdAt: at,
     });
 
@@ -194,13 +197,13 @@ describe("the walk along two trainings", () => {
   it("finds a checkpoint that differs before any point does", async () => {
     const objects = createMemoryObjectStore();
     for (const [run, step, weights] of [
-      ["a", 10, "x"],
-      ["b", 10, "x"],
-      ["a", 20, "y"],
-      ["b", 20, "z"],
-      ["a", 30, "q"],
+      ["a", 10, "a"],
+      ["b", 10, "a"],
+      ["a", 20, "c"],
+      ["b", 20, "d"],
+      ["a", 30, "e"],
     ] as const)
-      await objects.put(objectKeys.checkpointManifest(run, step), checkpoint(run, step, weights));
+      await objects.put(objectKeys.checkpointManifest(run, step), checkpoint(run, step, weights.repeat(64)));
     const metrics = metricsOf({
       a: [
         [1, 2],
@@ -214,7 +217,7 @@ describe("the walk along two trainings", () => {
     expect(await walkOf({ metrics, objects })(factsOf("a"), factsOf("b"))).toEqual({
       steps: 2,
       checkpoints: 2,
-      first: { by: "checkpoint", step: 20, original: "y", reproduction: "z" },
+      first: { by: "checkpoint", step: 20, original: "c".repeat(64), reproduction: "d".repeat(64) },
     });
   });
 

@@ -38,7 +38,7 @@ export async function createEvaluatedRun(
   );
   const features: FeatureManifest = {
     inputHash: "f00",
-    dataset: { name: "digits", version: 1, digest: "d" },
+    dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
     transform,
     label: classes.length > 0 ? { kind: "class", column: "y", classes } : { kind: "value", column: "y" },
     slices: [],

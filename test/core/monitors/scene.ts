@@ -3,6 +3,7 @@ import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { type LoggedRow, placeOfUnit } from "../../../core/drift/served-batch";
 import { logServedRows } from "../../../core/drift/served-log";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
+import type { EvaluationReport } from "../../../core/evaluation/report";
 import { encodePredictions } from "../../../core/evaluation/stored-predictions";
 import type { RowSource } from "../../../core/features/values";
 import type { EvaluateDependencies } from "../../../core/monitors/evaluate";
@@ -10,6 +11,7 @@ import { createMonitor } from "../../../core/monitors/lifecycle";
 import { monitorDefinition } from "../../../core/monitors/shapes";
 import { storeArtifact } from "../../../core/registry/artifact";
 import { createTestPlatform, type Embedded } from "../../support/embedded";
+import { resultOf } from "../../support/fixtures";
 import { draftOf } from "../datasets/drafts";
 import { memoryRows } from "../features/memory-rows";
 
@@ -43,7 +45,17 @@ export async function createScene(embedded: Embedded, team: string) {
   const labels = Int32Array.from({ length: 100 }, (_row, i) => i % 2);
   const outputs = Float32Array.from(labels, (label) => (label === 1 ? 0.9 : 0.1));
   const predictions = await objects.putContent(encodePredictions({ classes: 2, labels, outputs }));
-  const report = { predictions, classes: [{ value: 0 }, { value: 1 }], slices: [] };
+  const scores = { support: 1, precision: 1, recall: 1, f1: 1 };
+  const report: EvaluationReport = {
+    ...{
+      dataset: { name: "shop", version: first, digest },
+      split: "test",
+      rows: labels.length,
+      label: "y",
+      metrics: {},
+    },
+    ...{ predictions, classes: [0, 1].map((value) => ({ value, ...scores })), slices: [] },
+  };
   const evaluationReport = await objects.putContent(JSON.stringify(report));
   const by = { by: "ada", at: new Date(clock.time).toISOString() };
   for (const version of [1, 2]) {
@@ -51,10 +63,14 @@ export async function createScene(embedded: Embedded, team: string) {
     const outputsOf = [
       { kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 },
     ] as const;
-    const artifact = {
-      ...{ weightsSha256, label: { kind: "class", column: "y", classes: [0, 1] } },
+    const { weights, topology, numerics } = resultOf("run-1");
+    const artifact: ModelArtifact = {
+      ...{ format: 1, runId: "run-1", model: "toys", weights, topology, numerics, weightsSha256 },
+      label: { kind: "class", column: "y", classes: [0, 1] },
       transform: { outputs: outputsOf, width: 1, shape: [1] },
-    } as unknown as ModelArtifact;
+      inputSchema: [],
+      outputSchema: { kind: "probabilities", classes: [0, 1] },
+    };
     const artifactKey = await storeArtifact(objects, artifact);
     const dataset = { name: "shop", version: first, digest };
     const made = {
