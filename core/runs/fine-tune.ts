@@ -54,7 +54,7 @@ const layerTotals = z.object({ layers: count, weights: count });
 /** Effect of fine-tuning, as the result of the training records it. */
 export const fineTuneOutcome = z.object({
   layers: z.array(layerStart).max(maxReportedLayers).meta({ description: "In the model's order." }),
-  loaded: layerTotals.meta({ description: "Of all layers." }),
+  loaded: layerTotals.meta({ description: "Totals of all layers." }),
   initialised: layerTotals,
 });
 export interface FineTuneOutcome extends Shape<typeof fineTuneOutcome> {}

@@ -159,7 +159,8 @@ export const runRecord = z
       .optional()
       .meta({ description: "Id of the run whose training and metrics this training run reuses." }),
     unreadable: z.string().optional().meta({
-      description: "Why a part of the record cannot be read. That part is absent. The run can be shown and deleted.",
+      description:
+        "The reason for which a part of the record cannot be read. That part is absent. The run can be shown and deleted.",
     }),
     revision: z.int(),
   })
