@@ -10,7 +10,7 @@ export interface DescribedColumn extends ColumnProfile {
   readonly histogram?: readonly number[];
   /**
    * Relation to the label: Pearson's correlation of two numbers (-1 to 1), the correlation ratio of a number and a
-   * category, or Cramér's V of two categories (0 to 1).
+   * category, or Cramér's V of two categories (0 to 1), both corrected for the number of values.
    */
   readonly labelCorrelation?: number;
 }

@@ -118,7 +118,7 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
     failure &&
       html`<div class="banner bad"><strong>${failure.code}</strong>${failure.phase === undefined ? undefined : ` in ${failure.phase}`}<pre>${shortened(failure.message, 4_000)}</pre></div>`,
     outcome &&
-      html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(sentence(outcomeText(outcome)), 2_000)}${
+      html`<p class="banner ${isGood(outcome) ? "good" : "warn"}">${shortened(outcomeText(outcome), 2_000)}${
         canRegister ? html`. Register it: <code>ringmaster models register ${record.runId} --as NAME</code>` : undefined
       }</p>${canRegister ? registerForm(links.register(record.runId)) : undefined}`,
     ...next.map(
@@ -152,8 +152,4 @@ function registerForm(action: string | undefined): Markup | undefined {
 
 function isGood(outcome: RunOutcome): boolean {
   return outcome.decision === "promoted" || (outcome.decision === "not-registered" && outcome.passed);
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

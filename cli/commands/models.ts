@@ -115,13 +115,14 @@ export function addModelCommands(program: Command): void {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { client, json } = contextOf(command);
       const resolved = await client.production(name);
-      // The metrics of a version from elsewhere. Without them, the command still prints what serving loads.
-      const { loggedMetrics } =
-        resolved.artifact === undefined
+      // A client logs the metrics of a version from elsewhere. Without them, the command prints what serving loads.
+      const { loggedMetrics = {} } =
+        Object.keys(resolved.metrics).length === 0
           ? await client.modelVersion(name, resolved.version).catch(() => nothing)
           : nothing;
+      const metrics = { ...loggedMetrics, ...resolved.metrics };
       const views = resolved.artifact === undefined ? [] : await shownViews(client, resolved.artifact);
-      const more = { ...(loggedMetrics && { loggedMetrics }), ...(views.length > 0 && { views }) };
+      const more = { metrics, ...(views.length > 0 && { views }) };
       if (json) printJson({ ...resolved, ...more });
       else printResolved({ ...resolved, ...more });
     });
@@ -215,7 +216,7 @@ function printResolved({
   inputSchema,
   signature,
   ...summary
-}: ResolvedModel & Readonly<Record<string, unknown>>): void {
+}: Omit<ResolvedModel, "metrics"> & Readonly<Record<string, unknown>>): void {
   // The signature of a model of the platform is its input schema in MLflow's words.
   const fields = inputSchema === undefined ? { ...summary, signature } : summary;
   for (const [field, value] of Object.entries(fields)) {

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createApp } from "../../api/app";
+import { cliOverApp } from "../support/cli-over-app";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 
 /** Free names: what keys, paths and URLs give a meaning of their own. */
@@ -169,6 +170,16 @@ describe("models through the API", () => {
       undefined,
       loggedMetrics,
     ]);
+    await promoted("logged", 1);
+    const cli = await cliOverApp(app);
+    try {
+      expect(JSON.parse((await cli.run("models", "resolve", "logged", "--json")).out).metrics).toEqual(loggedMetrics);
+      expect((await cli.run("models", "resolve", "logged")).out).toContain(
+        `metrics       ${JSON.stringify(loggedMetrics)}`,
+      );
+    } finally {
+      await cli.stop();
+    }
   });
 
   it("compares with the champion unless the policy waives it, and keeps that in the verdict", async () => {
