@@ -44,7 +44,7 @@ export async function storeFeatures(store: ObjectStore, trainRows: readonly numb
   }
   const manifest: FeatureManifest = {
     inputHash: "test",
-    dataset: { name: "synthetic", version: 1, digest: "0" },
+    dataset: { name: "synthetic", version: 1, digest: "0".repeat(64) },
     transform,
     label: { kind: "class", column: "y", classes: ["a", "b", "c"] },
     slices: [],
