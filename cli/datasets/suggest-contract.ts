@@ -34,14 +34,14 @@ export function inferContract(
   // A value may be too long or too large for a rule.
   const valid = written.map((rule) => dataContract.safeParse({ rules: [rule] }).data?.rules[0]);
   const all = valid.filter((rule) => rule !== undefined);
-  const kept = new Set(mostWeighty(all));
+  const kept = new Set(keptRules(all));
   return { contract: { rules: all.filter((rule) => kept.has(rule)) }, omitted: all.length - kept.size };
 }
 
 /** The kinds of suggested rules, those that say most about a version first. */
 const weights = ["rowCount", "notNull", "type", "values", "range", "unique", "statistic"];
 
-function mostWeighty(rules: readonly DataContractRule[]): readonly DataContractRule[] {
+function keptRules(rules: readonly DataContractRule[]): readonly DataContractRule[] {
   const ordered = [...rules].sort((a, b) => weights.indexOf(a.rule) - weights.indexOf(b.rule));
   let bytes = contractBytes({ rules: [] });
   return ordered.filter((rule) => {
