@@ -70,13 +70,13 @@ export function parseDocument<Content>(
     throw new CorruptObjectError(key, name, actual, cause);
   };
   if (body.length > maxBytes) return refuse(`larger than ${maxBytes} bytes`);
-  let value: unknown;
+  let parsed: z.ZodSafeParseResult<Content>;
   try {
-    value = parseJson(typeof body === "string" ? body : new TextDecoder().decode(body), documentLimits);
+    const value = parseJson(typeof body === "string" ? body : new TextDecoder().decode(body), documentLimits);
+    parsed = schema.safeParse(value, { reportInput: true });
   } catch (error) {
     return refuse(`no JSON of a document (${(error as Error).message})`, error);
   }
-  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   return refuse(`another document: ${problemText(problemsOf(parsed.error))}`, parsed.error);
 }

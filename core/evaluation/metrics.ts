@@ -1,3 +1,4 @@
+import { nearestStorable } from "../shapes";
 import { accuracy, classMetrics, confusionMatrix, logLoss, macroAverage, weightedAverage } from "./classification";
 import { requireRows } from "./errors";
 import { type Ranking, rank } from "./ranking";
@@ -100,9 +101,8 @@ function meanOf(rankings: readonly (Ranking | undefined)[], read: (ranking: Rank
 }
 
 function definedOnly(metrics: Readonly<Record<string, number | undefined>>): Metrics {
-  return Object.fromEntries(
-    Object.entries(metrics).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
-  );
+  const defined = Object.entries(metrics).filter((entry): entry is [string, number] => Number.isFinite(entry[1]));
+  return Object.fromEntries(defined.map(([name, value]) => [name, nearestStorable(value)]));
 }
 
 /** Metrics of predicted values, with the semantics of scikit-learn. */

@@ -1,6 +1,23 @@
 import * as z from "zod";
 import { createJson, ObjectDiffersError } from "../../core/object-documents";
+import { base64 } from "../../core/shapes";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
+
+describe("base64 in a document", () => {
+  it.each([
+    ["", true],
+    ["AA==", true],
+    ["AAA=", true],
+    ["A", false],
+    ["A===", false],
+    ["====", false],
+    ["AA=A", false],
+    ["A".repeat(20_000_000), true],
+    [`${"A".repeat(20_000_000)}!!!!`, false],
+  ])("is checked at every length", (text, isBase64) => {
+    expect(base64.safeParse(text).success).toBe(isBase64);
+  });
+});
 
 describe("a document that is written once", () => {
   const schema = z.strictObject({ runId: z.string(), weights: z.string(), at: z.string() });

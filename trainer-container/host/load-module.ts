@@ -3,6 +3,7 @@ import path from "node:path";
 import vm from "node:vm";
 import type { ObjectStore } from "../../core/ports";
 import type { Task } from "../../core/runs/model-definition";
+import { keyText, limits } from "../../core/tracking/shapes";
 import type { Training } from "../engine/define-training";
 import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-code";
 import { TrainingHaltedError } from "../loop/errors";
@@ -103,7 +104,10 @@ export function requireFreeNames({ metrics = {} }: Training, task: Task, name: s
   );
 }
 
-/** @throws TrainingHaltedError `USER_CODE` if `loss` or a metric is no function */
+/** Characters of a metric's name. A run records the metric as `validation/NAME`. */
+const maxNameLength = limits.key - "validation/".length;
+
+/** @throws TrainingHaltedError `USER_CODE` if `loss` or a metric is no function, or has no possible name */
 function checkFunctions({ loss, metrics }: Training, name: string): void {
   const refuse = (what: string, value: unknown, rule: string) =>
     userCodeError(
@@ -116,6 +120,11 @@ function checkFunctions({ loss, metrics }: Training, name: string): void {
   if (typeof metrics !== "object" || metrics === null)
     throw refuse("metrics", metrics, "an object of functions by name");
   for (const [metric, value] of Object.entries(metrics)) {
+    if (metric === "" || !keyText.safeParse(`validation/${metric}`).success)
+      throw userCodeError(
+        `the training module ${name} has a metric named ${JSON.stringify(metric)}; a name has 1–${maxNameLength} characters and no control characters`,
+        undefined,
+      );
     if (typeof value === "function") continue;
     throw refuse(`metrics.${metric}`, value, "a function (labels, outputs) => tensor");
   }

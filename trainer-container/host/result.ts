@@ -12,7 +12,7 @@ import {
   trainingPause,
   trainingResult,
 } from "../../core/runs/training-task";
-import { type ContentReference, isStorable, type Warning } from "../../core/shapes";
+import { type ContentReference, nearestStorable, type Warning } from "../../core/shapes";
 import { findCheckpointManifest } from "../../core/training/checkpoint/manifest";
 import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
@@ -82,7 +82,7 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
           earlyStopping: {
             metric: plan.earlyStopping.metric,
             bestEpoch: end.best.epoch,
-            value: end.best.value,
+            value: nearestStorable(end.best.value),
             stopped: end.finishedSteps < plan.totalSteps,
           },
         }
@@ -165,7 +165,8 @@ export function findResult(store: ObjectStore, runId: string): Promise<TrainingR
   return findJson(store, objectKeys.trainingResult(runId), trainingResult);
 }
 
-/** Omits metrics that the database cannot store: NaN and numbers beyond its range. */
+/** Omits metrics that are not finite, which the database cannot store, and rounds the others to its range. */
 function storable(metrics: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(metrics).filter(([, value]) => isStorable(value)));
+  const finite = Object.entries(metrics).filter(([, value]) => Number.isFinite(value));
+  return Object.fromEntries(finite.map(([name, value]) => [name, nearestStorable(value)]));
 }

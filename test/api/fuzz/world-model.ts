@@ -20,7 +20,10 @@ const rules = policyRulesSchema.parse({ checks: [hook, review] });
 export async function furnishModel(platform: Platform, model: string): Promise<readonly Thing[]> {
   const { registry, team } = platform;
   const evaluationReport = await platform.objects.putContent(
-    JSON.stringify({ rows: 1, label: "y", metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } }),
+    JSON.stringify({
+      ...{ dataset: { name: "digits", version: 1, digest: "d".repeat(64) }, split: "test", rows: 1, label: "y" },
+      ...{ metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } },
+    }),
   );
   for (const version of [1, 2, 3, 4, 5]) {
     const runId = `run-of-${model}-${version}`;

@@ -68,6 +68,11 @@ describe("user modules", () => {
       message: "null as metrics.mine; it must be a function",
     },
     {
+      name: "name a metric as no run can record it",
+      source: 'exports.default = { model() {}, metrics: { ["m".repeat(240)]: () => {} } };',
+      message: "a name has 1–239 characters and no control characters",
+    },
+    {
       name: "give a field that a training does not have",
       source: "exports.default = { model() {}, losses() {} };",
       message: "the field 'losses'; its fields are model, loss, metrics, graph, rematerialise",

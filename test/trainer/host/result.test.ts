@@ -1,4 +1,5 @@
 import { objectKeys } from "../../../core/object-keys";
+import { trainingResult } from "../../../core/runs/training-task";
 import { publishResult, type ResultOptions } from "../../../trainer-container/host/result";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
@@ -22,6 +23,7 @@ describe("publishResult", () => {
     rank: number,
     ranksBefore: () => number,
     happens: ReadonlyMap<number, () => Promise<unknown>> = new Map(),
+    changes: Partial<Omit<ResultOptions, "end">> & { readonly end?: Partial<ResultOptions["end"]> } = {},
   ) {
     const model = linearModel(2, 2);
     const options: ResultOptions = {
@@ -33,6 +35,7 @@ describe("publishResult", () => {
       plan: planTraining(taskOf(), 100),
       numerics: resultOf("run-1").numerics,
       otherNumerics: [],
+      ...changes,
       end: {
         end: "completed",
         rank,
@@ -40,6 +43,7 @@ describe("publishResult", () => {
         finishedSteps: 12,
         train: { loss: 1, weight: 1, metrics: {} },
         ranksBefore,
+        ...changes.end,
       },
       beforeVisible: async () => void stored.push(`rank ${rank}`),
       sleep: async (ms) => {
@@ -54,6 +58,22 @@ describe("publishResult", () => {
     const store = createMemoryObjectStore();
     expect(await publish(store, 0, () => 0)).toMatchObject({ runId: "run-1", generations: 1 });
     expect([slept, stored]).toEqual([0, ["rank 0"]]);
+  });
+
+  it("stores a document that the platform accepts, whatever the numbers of the training are", async () => {
+    const metrics = { tiny: 1e-200, huge: -1e300, none: Number.NaN, endless: Number.POSITIVE_INFINITY };
+    const train = { loss: 1e-300, weight: 1, metrics };
+    const best = { epoch: 1, train, validation: train, value: 1e-200, weights: new Float32Array(6) };
+    const earlyStopping = { metric: "validation/tiny", patience: 1, minDelta: 0 };
+    const result = await publish(createMemoryObjectStore(), 0, () => 0, new Map(), {
+      plan: { ...planTraining(taskOf(), 100), earlyStopping },
+      end: { train, validation: train, best },
+    });
+    expect(trainingResult.schema.parse(JSON.parse(JSON.stringify(result)))).toMatchObject({
+      metrics: { "train/loss": 0, "train/tiny": 0, "train/huge": -9.99e125, "validation/loss": 0 },
+      earlyStopping: { value: 0 },
+    });
+    expect(Object.keys(result.metrics)).toHaveLength(6);
   });
 
   it("is left to the ranks before, whose result is taken", async () => {

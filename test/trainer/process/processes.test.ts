@@ -346,7 +346,8 @@ describe("trainer processes", () => {
       name: "diverges",
       code: "NON_FINITE",
       task: {},
-      hyperparameters: { optimizer: "sgd", learningRate: 1e30, clipNorm: 0, warmupSteps: 0 },
+      // Each step multiplies the weights by 1 − 10 × 1.
+      hyperparameters: { optimizer: "sgd", learningRate: 10, weightDecay: 1, clipNorm: 0, warmupSteps: 0 },
     },
     {
       name: "has a user module that is not there",
