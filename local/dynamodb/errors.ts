@@ -1,3 +1,4 @@
+import { isDiskFull } from "../../adapters/files/directory-problem";
 /** An error answer of DynamoDB: HTTP 400 (500 for internal errors) and a JSON body with `__type`. */
 export class DynamoDbError extends Error {
   constructor(
@@ -97,8 +98,7 @@ export function idempotentParameterMismatch(): DynamoDbError {
 }
 
 export function internalError(cause?: unknown): DynamoDbError {
-  const full = /No space left on device|Disk quota exceeded/i.test(String(cause));
-  const why = full ? "the disk that holds the tables is full" : "of an internal failure";
+  const why = isDiskFull(cause) ? "the disk that holds the tables is full" : "of an internal failure";
   return new DynamoDbError(
     "com.amazon.coral.service#InternalServerError",
     `The request could not be carried out because ${why}; nothing of it was stored`,

@@ -33,6 +33,7 @@ export async function serve(
     if (request.method !== "POST" || !operation) throw unknownOperation();
     const input = parse(body);
     if (caller) authorize(caller, name.slice(target.length), input, context);
+    await context.store.readable();
     const answer = await operation(context, Fields.of(input));
     send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
   } catch (error) {

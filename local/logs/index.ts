@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isDiskFull } from "../../adapters/files/directory-problem";
 import type { Clock } from "../../core/ports";
 import { logsAccess } from "../iam/access/json";
 import type { Caller } from "../iam/caller";
@@ -90,8 +91,8 @@ function handle(
 
 function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  const full = code === "ENOSPC" || code === "EDQUOT";
+  const { message } = error as Error;
+  const full = isDiskFull(error);
   return new ServiceError(
     "ServiceUnavailableException",
     full ? 507 : 500,

@@ -1,3 +1,4 @@
+import { isDiskFull } from "../../adapters/files/directory-problem";
 import { AccessDenied } from "../iam/caller";
 
 /** An error answer of S3 (API reference, "Error responses"). */
@@ -70,8 +71,8 @@ export const accessDenied = (message: string) => new S3Error(403, "AccessDenied"
 export function toS3Error(error: unknown, dataDirectory: string): S3Error {
   if (error instanceof S3Error) return error;
   if (error instanceof AccessDenied) return accessDenied(error.message);
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if (isDiskFull(error)) {
+    const { code = "ENOSPC" } = error as NodeJS.ErrnoException;
     return new S3Error(
       507,
       "ServiceUnavailable",

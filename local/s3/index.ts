@@ -87,6 +87,7 @@ async function handle(
     checkSignature(call, context.store.clock.now());
     if (caller) authorize(caller, call);
     if (call.key) await context.store.settled(call.bucket, toBinary(call.key));
+    await context.store.written.readable();
     await route(call)(call);
   } catch (error) {
     // The refusal may depend on a change that is not durable yet.

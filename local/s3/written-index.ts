@@ -43,6 +43,11 @@ export class WrittenIndex {
     return new WrittenIndex(rows);
   }
 
+  /** Resolves when the index has been opened again after a failed write. Undefined if it may be read now. */
+  readable(): Promise<void> | undefined {
+    return this.rows.readable();
+  }
+
   find(bucket: string, key: BinaryKey): Entry | undefined {
     const row = rowOf(bucket, key);
     return this.pending.has(row) ? this.pending.get(row) : (this.rows.get(row) as Entry | undefined);

@@ -1,10 +1,12 @@
 import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
 import { DamagedRecordError } from "./damage";
 import { openSeal, type Seal, type StoreLocation } from "./seal";
 import { ValueSeal } from "./sealed-value";
 import type { SlotFile } from "./slot-file";
+import { requireSpace } from "./space";
 
 export interface DatabaseOptions extends StoreLocation {
   readonly cacheBytes?: number;
@@ -27,7 +29,7 @@ export interface Write<K> {
 }
 
 /** A snapshot of the database. */
-export type Snapshot = ReturnType<ClassicLevel["snapshot"]>;
+type Snapshot = ReturnType<ClassicLevel["snapshot"]>;
 
 interface Group<K> {
   readonly writes: Write<K>[];
@@ -38,6 +40,11 @@ interface Group<K> {
 const readAheadBytes = 512 * 1024;
 const chunkRows = 1_000;
 const migrationChunk = 1_000;
+/** The time between two attempts to open a database that could not be opened again after a failed write. */
+const reopenMs = 1_000;
+/** The time that opening again waits for readers. The data that a reader has not read by then are an error for it. */
+const maxReaderMs = 2_000;
+const readerPollMs = 2;
 /** The resolution of the file system's clock. Two changes within it may have the same time stamp. */
 const clockStepMs = 50;
 
@@ -47,6 +54,9 @@ const clockStepMs = 50;
  *
  * A resolved write is on disk and survives a power loss. All writes that arrive during a write form the next one (group
  * commit), in order and atomically.
+ *
+ * A write that fails (the disk is full) is not stored. LevelDB writes nothing more after such a failure, so the database
+ * is opened again, and the write repeated, as soon as there is space. Until then the stored values can be read.
  */
 export class Database<K extends Buffer | string> {
   private opened: ClassicLevel<K, string> | undefined;
@@ -57,8 +67,12 @@ export class Database<K extends Buffer | string> {
   private directoryTime = 0;
   private forming: Group<K> | undefined;
   private writing: Group<K> | undefined;
-  /** Whether a write failed and may have left an incomplete record at the end of the log. */
-  private tornLog = false;
+  /** Whether a write failed, so that LevelDB must be opened again before the next one. */
+  private failed = false;
+  /** Resolves when the database has been opened again. */
+  private reopening: Promise<void> | undefined;
+  private readers = 0;
+  private closed = false;
 
   constructor(
     private readonly options: DatabaseOptions,
@@ -70,32 +84,48 @@ export class Database<K extends Buffer | string> {
    * @throws DamagedStoreError
    */
   async open(): Promise<void> {
-    const { directory, cacheBytes, writeBufferBytes } = this.options;
-    const { file, lastSequence } = openSeal(this.options);
-    makeDirectory(directory);
-    this.seal = file;
-    this.sealed = file.content;
-    this.values = new ValueSeal(file.content.database);
-    this.sequence = lastSequence;
     try {
-      // The constructor opens the database, so it is called only after the files were verified.
-      this.opened = new ClassicLevel<K, string>(directory, {
-        keyEncoding: this.keyEncoding,
-        valueEncoding: "utf8",
-        ...(cacheBytes && { cacheSize: cacheBytes }),
-        ...(writeBufferBytes && { writeBufferSize: writeBufferBytes }),
-      });
-      await this.opened.open();
-      if (file.content.state !== "ready") await this.migrate();
+      await this.openLevel();
+      if (this.sealed?.state !== "ready") await this.migrate();
     } catch (error) {
       await this.close();
       throw error;
     }
   }
 
+  /** Verifies the files, and opens them. @param end drops the log's records after this sequence number */
+  private async openLevel(end?: number): Promise<void> {
+    const { directory, cacheBytes, writeBufferBytes } = this.options;
+    const { file, lastSequence } = openSeal(this.options, end);
+    makeDirectory(directory);
+    this.seal = file;
+    this.sealed = file.content;
+    this.values = new ValueSeal(file.content.database);
+    this.sequence = lastSequence;
+    // The constructor opens the database, so it is called only after the files were verified.
+    const level = new ClassicLevel<K, string>(directory, {
+      keyEncoding: this.keyEncoding,
+      valueEncoding: "utf8",
+      ...(cacheBytes && { cacheSize: cacheBytes }),
+      ...(writeBufferBytes && { writeBufferSize: writeBufferBytes }),
+    });
+    try {
+      await level.open();
+    } catch (error) {
+      await level.close();
+      throw error;
+    }
+    this.opened = level;
+  }
+
   private get level(): ClassicLevel<K, string> {
-    if (!this.opened) throw new Error(`The store ${this.options.store} is not open`);
-    return this.opened;
+    if (this.opened) return this.opened;
+    throw new Error(`The store ${this.options.store} ${this.failed ? "is being opened again" : "is not open"}`);
+  }
+
+  /** Resolves when the database has been opened again after a failed write. Undefined if it may be read now. */
+  readable(): Promise<void> | undefined {
+    return this.reopening?.catch(() => undefined);
   }
 
   get(key: K, snapshot?: Snapshot): string | undefined {
@@ -103,27 +133,42 @@ export class Database<K extends Buffer | string> {
     return stored === undefined ? undefined : this.unseal(key, stored);
   }
 
-  snapshot(): Snapshot {
-    return this.level.snapshot();
-  }
-
-  /**
-   * Visits entries in the order of their keys until `visit` returns false. The entries come from the snapshot, or from
-   * the time of the call.
-   */
-  async scan(range: Range<K>, visit: (key: K, value: string) => boolean, snapshot?: Snapshot): Promise<void> {
-    for await (const chunk of this.chunks(range, snapshot)) {
-      for (const [key, value] of chunk) if (!visit(key, value)) return;
+  /** Returns the values of several keys from one snapshot. */
+  getTogether(keys: readonly K[]): (string | undefined)[] {
+    const snapshot = this.level.snapshot();
+    try {
+      return keys.map((key) => this.get(key, snapshot));
+    } finally {
+      void snapshot.close();
     }
   }
 
-  /** Yields entries in the order of their keys, from the snapshot or from the time of the call. */
+  /**
+   * Visits values in the order of their keys until `visit` returns false. The values and the results of `get` come from
+   * a snapshot at the time of the call.
+   */
+  async scan(range: Range<K>, visit: (value: string, get: (key: K) => string | undefined) => boolean): Promise<void> {
+    await this.readable();
+    const snapshot = this.level.snapshot();
+    const get = (key: K) => this.get(key, snapshot);
+    try {
+      for await (const chunk of this.chunks(range, snapshot)) {
+        for (const [, value] of chunk) if (!visit(value, get)) return;
+      }
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** Yields entries in the order of their keys, from the time of the call. */
   async *chunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
+    await this.readable();
     const entries = this.level.iterator({
       ...range,
       highWaterMarkBytes: readAheadBytes,
       ...(snapshot && { snapshot }),
     });
+    this.readers++;
     try {
       for (;;) {
         const chunk = await entries.nextv(chunkRows);
@@ -132,6 +177,7 @@ export class Database<K extends Buffer | string> {
       }
     } finally {
       await entries.close();
+      this.readers--;
     }
   }
 
@@ -141,7 +187,8 @@ export class Database<K extends Buffer | string> {
     return found;
   }
 
-  keys(range: Range<K>): Promise<K[]> {
+  async keys(range: Range<K>): Promise<K[]> {
+    await this.readable();
     return this.level.keys({ ...range }).all();
   }
 
@@ -158,9 +205,17 @@ export class Database<K extends Buffer | string> {
   /** Waits for the current writes and closes the database. */
   async close(): Promise<void> {
     await (this.forming ?? this.writing)?.written.catch(() => undefined);
-    await this.opened?.close();
-    this.seal?.close();
+    this.closed = true;
+    await this.reopening?.catch(() => undefined);
+    await this.closeLevel();
+  }
+
+  private async closeLevel(): Promise<void> {
+    const { opened, seal } = this;
+    this.opened = undefined;
     this.seal = undefined;
+    await opened?.close();
+    seal?.close();
   }
 
   private async pump(): Promise<void> {
@@ -172,7 +227,6 @@ export class Database<K extends Buffer | string> {
       try {
         await this.commit(group.writes);
       } catch (error) {
-        this.tornLog = true;
         failure = { error };
       }
       this.writing = undefined;
@@ -180,19 +234,57 @@ export class Database<K extends Buffer | string> {
     }
   }
 
+  /** Writes a group. After a failure it opens the database again, if the disk has space, and repeats the write. */
   private async commit(writes: readonly Write<K>[]): Promise<void> {
-    // Starts a new log, because LevelDB drops everything after an incomplete record.
-    if (this.tornLog) await this.level.compactRange("\u0000" as K, "\u0000" as K, { keyEncoding: "utf8" });
-    this.tornLog = false;
+    try {
+      if (!this.failed) return await this.append(writes);
+    } catch {
+      this.failed = true;
+    }
+    try {
+      requireSpace(
+        this.options.directory,
+        writes.reduce((sum, { key, value = "" }) => sum + key.length + 2 * value.length, 0),
+      );
+      await this.openAgain();
+      await this.append(writes);
+    } catch (error) {
+      this.failed = true;
+      throw error;
+    }
+  }
+
+  private async append(writes: readonly Write<K>[]): Promise<void> {
     await this.level.batch(
       writes.map(({ key, value }) =>
         value === undefined ? { type: "del", key } : { type: "put", key, value: this.values.seal(key, value) },
       ),
       { sync: true },
     );
-    this.sequence += writes.length;
     this.syncNewFiles();
-    this.acknowledge();
+    this.acknowledge(this.sequence + writes.length);
+  }
+
+  /** Opens the database again after a failed write, without the records of that write. */
+  private openAgain(): Promise<void> {
+    const attempt = async (): Promise<void> => {
+      const deadline = performance.now() + maxReaderMs;
+      while (this.readers > 0 && performance.now() < deadline) await sleep(readerPollMs);
+      await this.closeLevel();
+      if (!this.closed) await this.openLevel(this.sequence);
+      this.failed = false;
+    };
+    this.reopening ??= attempt()
+      .catch(async (error: unknown) => {
+        await this.closeLevel();
+        // Without a write, the values must become readable again too.
+        setTimeout(() => void (this.closed || this.openAgain().catch(() => undefined)), reopenMs).unref();
+        throw error;
+      })
+      .finally(() => {
+        this.reopening = undefined;
+      });
+    return this.reopening;
   }
 
   /** Syncs the directory of new files. LevelDB syncs the content of a new log, but not its directory entry. */
@@ -203,9 +295,11 @@ export class Database<K extends Buffer | string> {
     this.directoryTime = Date.now() - mtimeMs > clockStepMs ? mtimeMs : 0;
   }
 
-  private acknowledge(): void {
-    this.sealed = { ...this.sealed!, acknowledged: this.sequence };
-    this.seal?.write(this.sealed);
+  private acknowledge(sequence: number): void {
+    const sealed = { ...this.sealed!, acknowledged: sequence };
+    this.seal?.write(sealed);
+    this.sealed = sealed;
+    this.sequence = sequence;
   }
 
   private unseal(key: K, stored: string): string {
@@ -222,7 +316,7 @@ export class Database<K extends Buffer | string> {
         const chunk = await entries.nextv(migrationChunk);
         if (chunk.length === 0) break;
         const old = chunk.filter(([key, stored]) => this.values.open(key, stored) === undefined);
-        if (old.length > 0) await this.commit(old.map(([key, value]) => ({ key, value })));
+        if (old.length > 0) await this.append(old.map(([key, value]) => ({ key, value })));
       }
     } finally {
       await entries.close();
@@ -231,8 +325,8 @@ export class Database<K extends Buffer | string> {
     syncDirectory(this.options.directory);
     this.sealed = { ...this.sealed!, state: "ready" };
     // Writes both slots, because the older one must not repeat the migration.
-    this.acknowledge();
-    this.acknowledge();
+    this.acknowledge(this.sequence);
+    this.acknowledge(this.sequence);
     this.seal?.flush();
   }
 }

@@ -99,21 +99,19 @@ export class Journal<T> {
     try {
       for (let written = 0; written < bytes.length; ) written += writeSync(this.fd, bytes, written);
       fdatasyncSync(this.fd);
+      this.note(this.appended + items.length);
     } catch (error) {
       ftruncateSync(this.fd, this.size);
       throw error;
     }
     this.size += bytes.length;
-    this.appended += items.length;
     this.outstanding += items.length;
-    this.note();
   }
 
   routed(count: number): void {
     this.outstanding -= count;
     if (this.outstanding > 0) return;
-    this.routedTo = this.appended;
-    this.note();
+    this.note(this.appended, this.appended);
     if (this.size < maxJournalBytes) return;
     // The file is emptied only after the mark is on disk. Otherwise a power loss in between would look like lost
     // entries.
@@ -127,8 +125,10 @@ export class Journal<T> {
     closeSync(this.fd);
   }
 
-  private note(): void {
-    this.mark.write({ journal: this.name, appended: this.appended, routed: this.routedTo });
+  private note(appended = this.appended, routed = this.routedTo): void {
+    this.mark.write({ journal: this.name, appended, routed });
+    this.appended = appended;
+    this.routedTo = routed;
   }
 }
 

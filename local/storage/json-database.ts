@@ -20,6 +20,9 @@ export class JsonDatabase<V = unknown> {
   /** Waits for the current writes and closes the database. */
   close = (): Promise<void> => this.rows.close();
 
+  /** Resolves when the database has been opened again after a failed write. Undefined if it may be read now. */
+  readable = (): Promise<void> | undefined => this.rows.readable();
+
   get(key: string): V | undefined {
     const text = this.rows.get(key);
     return text === undefined ? undefined : (JSON.parse(text) as V);
@@ -53,5 +56,23 @@ export class JsonDatabase<V = unknown> {
       if (keys.length === 0) return;
       await this.batch(keys.map((key) => ({ type: "del", key })));
     }
+  }
+}
+
+/** Changes an entry of a map at once, and takes the change back if it cannot be written. Undefined deletes the entry. */
+export async function changeDurably<V>(
+  map: Map<string, V>,
+  key: string,
+  value: V | undefined,
+  write: () => Promise<void>,
+): Promise<void> {
+  const before = map.get(key);
+  const set = (next: V | undefined): unknown => (next === undefined ? map.delete(key) : map.set(key, next));
+  set(value);
+  try {
+    await write();
+  } catch (error) {
+    if (map.get(key) === value) set(before);
+    throw error;
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { type Damage, DamagedStoreError } from "./damage";
-import { type FileFault, type Inspection, inspectDatabase } from "./leveldb/inspect";
+import { cutLogs, type FileFault, type Inspection, inspectDatabase } from "./leveldb/inspect";
 import type { Entry } from "./leveldb/write-batch";
 import { looksSealed, ValueSeal } from "./sealed-value";
 import { SlotFile } from "./slot-file";
@@ -41,6 +41,7 @@ export interface Examined {
   readonly seal: Seal | undefined;
   readonly lastSequence: number;
   readonly faults: readonly FileFault[];
+  readonly torn?: Inspection["torn"] | undefined;
   readonly cut?: Inspection["cut"] | undefined;
 }
 
@@ -95,15 +96,26 @@ export function examine(location: StoreLocation, visit: (entry: Entry) => void =
     const reason = `it ends at change ${inspection.lastSequence}, but ${seal.acknowledged} changes were acknowledged`;
     damage(directory, reason);
   }
-  return { damages, seal, lastSequence: inspection.lastSequence, faults, cut: inspection.cut };
+  const { lastSequence, torn, cut } = inspection;
+  return { damages, seal, lastSequence, faults, torn, cut };
 }
 
-/** Opens the seal of an intact database. Creates the seal of a new database, or of one from a release without seals. */
-export function openSeal(location: StoreLocation): { readonly file: SlotFile<Seal>; readonly lastSequence: number } {
-  const { damages, seal, lastSequence, cut } = examine(location);
+/**
+ * Opens the seal of an intact database. Creates the seal of a new database, or of one from a release without seals.
+ *
+ * @param end removes the log's records after this sequence number, which belong to a failed write
+ */
+export function openSeal(
+  location: StoreLocation,
+  end?: number,
+): { readonly file: SlotFile<Seal>; readonly lastSequence: number } {
+  if (end !== undefined) cutLogs(location.directory, end);
+  const { damages, seal, lastSequence, torn, cut } = examine(location);
   const [first, ...more] = damages;
   if (first) throw new DamagedStoreError([first, ...more]);
   if (cut) truncateSync(join(location.directory, cut.file), cut.end);
+  // LevelDB continues with a new log, in which an incomplete record would be damage.
+  if (torn?.offset !== undefined) truncateSync(join(location.directory, torn.file), torn.offset);
   const path = sealPath(location);
   // LevelDB creates a database if CURRENT is missing, and fails if CURRENT names an incomplete manifest.
   if (seal?.state === "new" && holdsNothing(location.directory))

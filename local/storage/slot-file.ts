@@ -56,11 +56,13 @@ export class SlotFile<T> {
 
   /** Writes the content. It survives the death of this process when `write` returns, and a power loss after `flush`. */
   write(content: T): void {
-    this.generation++;
-    const json = JSON.stringify({ generation: this.generation, content });
+    const generation = this.generation + 1;
+    const json = JSON.stringify({ generation, content });
     const bytes = Buffer.from(`${checksum(json)} ${json}\n`);
     if (bytes.length > slotBytes) throw new Error("A slot's content must be small");
-    writeSync(this.descriptor, bytes, 0, bytes.length, (this.generation % slots) * slotBytes);
+    writeSync(this.descriptor, bytes, 0, bytes.length, (generation % slots) * slotBytes);
+    // A failed write is repeated in its slot, because the other one is the newest.
+    this.generation = generation;
   }
 
   flush(): void {

@@ -72,6 +72,11 @@ export class Store {
     return new Store(database);
   }
 
+  /** Resolves when the store has been opened again after a failed write. Undefined if it may be read now. */
+  readable(): Promise<void> | undefined {
+    return this.database.readable();
+  }
+
   /** Returns the value that is on disk now. */
   get(key: Buffer): string | undefined {
     return this.database.get(key);
@@ -79,26 +84,15 @@ export class Store {
 
   /** Returns the values of several keys from one snapshot. */
   getTogether(keys: readonly Buffer[]): (string | undefined)[] {
-    const snapshot = this.database.snapshot();
-    try {
-      return keys.map((key) => this.database.get(key, snapshot));
-    } finally {
-      void snapshot.close();
-    }
+    return this.database.getTogether(keys);
   }
 
   /**
    * Visits values in the order of their keys until `visit` returns false. The values and the results of `get` come from
    * a snapshot at the time of the call.
    */
-  async scan(range: Range, visit: (value: string, get: (key: Buffer) => string | undefined) => boolean): Promise<void> {
-    const snapshot = this.database.snapshot();
-    const get = (key: Buffer) => this.database.get(key, snapshot);
-    try {
-      await this.database.scan(range, (_key, value) => visit(value, get), snapshot);
-    } finally {
-      await snapshot.close();
-    }
+  scan(range: Range, visit: (value: string, get: (key: Buffer) => string | undefined) => boolean): Promise<void> {
+    return this.database.scan(range, visit);
   }
 
   /** Returns up to `limit` keys of a range at the time of the call. */
@@ -117,6 +111,8 @@ export class Store {
   async write<T>(plan: (draft: Draft) => T): Promise<T> {
     const changes = new Map<string, Operation>();
     const counters = new Map<string, Counter>();
+    const opening = this.database.readable();
+    if (opening) await opening;
     let result: T;
     try {
       const draft = this.draft(changes, counters);

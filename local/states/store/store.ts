@@ -131,6 +131,7 @@ export class Store {
   }
 
   private async get<T extends Stored>(key: string): Promise<T | undefined> {
+    await this.db.readable();
     return this.db.get(key) as T | undefined;
   }
   private write = (writes: readonly Write[]): Promise<void> => this.db.batch([...writes]);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { FormatError } from "./byte-reader";
 import { readLog } from "./log-file";
@@ -133,7 +133,8 @@ function inspectLogs(
   let expected: number | undefined;
   for (const [i, { file }] of logs.entries()) {
     const { records, fault } = readLog(readFileSync(join(directory, file)));
-    const isLast = i === logs.length - 1;
+    // A log is created before the manifest names it. A process that stopped in between has left an empty one.
+    const isLast = logs.slice(i + 1).every((later) => statSync(join(directory, later.file)).size === 0);
     if (fault) {
       const doubtful = [fault.data, ...fault.after.map(({ data }) => data)].flatMap((data) => readDamagedBatch(data));
       const found: FileFault = { file, offset: fault.offset, reason: fault.reason, doubtful };
@@ -163,6 +164,16 @@ function inspectLogs(
     faults.push({ file, reason: `it ends at sequence number ${end}, but ${version.lastSequence} was written` });
   }
   return { lastSequence: Math.max(end, after, version.lastSequence), ...(torn && { torn }) };
+}
+
+/** Removes the records after a sequence number, and an incomplete last record, from the logs of a closed database. */
+export function cutLogs(directory: string, end: number): void {
+  for (const { file } of logsOf(readdirSync(directory), 0)) {
+    const { records, fault } = readLog(readFileSync(join(directory, file)));
+    const later = records.find(({ data }) => readWriteBatch(data).sequence > end);
+    const offset = later?.offset ?? (fault?.after.length === 0 ? fault.offset : undefined);
+    if (offset !== undefined) truncateSync(join(directory, file), offset);
+  }
 }
 
 /** Visits the entries of all tables and logs. Without a manifest the live files are unknown. */

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { PutObjectCommand, type S3ServiceException } from "@aws-sdk/client-s3";
+import { mountSmallDisk } from "../../support/small-disk";
 import { bytes, failure, newBucket, put, text } from "./contract/target";
-import { type RunningS3, startS3, temporaryDirectory } from "./harness";
+import { type RunningS3, startS3 } from "./harness";
 
 async function expectFullDisk(s3: RunningS3, write: Promise<unknown>): Promise<void> {
   const error = await write.then(
@@ -38,29 +37,11 @@ it("answers 507 when a write finds no space, keeps the old object, and continues
   await s3.close();
 });
 
-/** A real small disk. It needs root on Linux. */
-const mounted = tryMount();
+const disk = mountSmallDisk(4);
+afterAll(() => disk?.unmount());
 
-function tryMount(): string | undefined {
-  if (os.platform() !== "linux" || process.getuid?.() !== 0) return undefined;
-  const directory = temporaryDirectory();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", directory], { stdio: "ignore" });
-    return directory;
-  } catch {
-    fs.rmSync(directory, { recursive: true });
-    return undefined;
-  }
-}
-
-afterAll(() => {
-  if (mounted === undefined) return;
-  execFileSync("umount", [mounted]);
-  fs.rmSync(mounted, { recursive: true });
-});
-
-(mounted === undefined ? it.skip : it)("survives a disk that is really full", async () => {
-  const s3 = await startS3({ directory: mounted! });
+(disk ? it : it.skip)("survives a disk that is really full", async () => {
+  const s3 = await startS3({ directory: disk!.directory });
   const Bucket = await newBucket(s3);
   await put(s3, Bucket, "first", bytes(2_000_000));
   const write = s3.client.send(new PutObjectCommand({ Bucket, Key: "second", Body: bytes(3_000_000) }));

@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
+import { isDiskFull } from "../../../adapters/files/directory-problem";
 import { DamagedRecordError, DamagedStoreError } from "../../../local/storage/damage";
 import { Database } from "../../../local/storage/database";
 import { examine } from "../../../local/storage/seal";
 import { SlotFile } from "../../../local/storage/slot-file";
+import { seededRandom } from "../../support/random";
+import { mountSmallDisk } from "../../support/small-disk";
 
 let directory: string;
 beforeEach(() => {
@@ -133,15 +136,117 @@ it("writes in order and atomically", async () => {
   await database.close();
 });
 
-it("continues after the disk was full, and loses no write of that time", async () => {
-  const database = await open();
-  await database.write([{ key: "a", value: "1" }]);
-  const { batch } = ClassicLevel.prototype;
-  const full = jest.spyOn(ClassicLevel.prototype, "batch").mockRejectedValueOnce(new Error("ENOSPC") as never);
-  await expect(database.write([{ key: "b", value: "2" }])).rejects.toThrow("ENOSPC");
-  full.mockRestore();
-  expect(ClassicLevel.prototype.batch).toBe(batch);
-  await database.write([{ key: "c", value: "3" }]);
+/** Makes the disk full: a batch leaves the beginning of its record in the log, and no file can be written. */
+function fillDisk(): () => void {
+  const error = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  const spies = [
+    jest.spyOn(ClassicLevel.prototype, "batch").mockImplementation((() => {
+      const log = readdirSync(directory).find((name) => name.endsWith(".log"))!;
+      appendFileSync(join(directory, log), readFileSync(join(directory, log)).subarray(0, 20));
+      return Promise.reject(error());
+    }) as never),
+    jest.spyOn(fs, "writeFileSync").mockImplementation(() => {
+      throw error();
+    }),
+  ];
+  return () => spies.forEach((spy) => void spy.mockRestore());
+}
+
+describe("a full disk", () => {
+  it("refuses writes, keeps the values readable, and accepts writes once there is space", async () => {
+    const database = await open();
+    await database.write([{ key: "a", value: "1" }]);
+    const free = fillDisk();
+    for (const key of ["b", "c"]) {
+      await expect(database.write([{ key, value: "2" }])).rejects.toThrow("ENOSPC");
+      expect(database.get("a")).toBe("1");
+    }
+    free();
+    await database.write([{ key: "d", value: "3" }]);
+    expect(Object.fromEntries(await database.entries({}))).toEqual({ a: "1", d: "3" });
+    await database.close();
+    expect(await all()).toEqual({ a: "1", d: "3" });
+  });
+
+  it("leaves a store that starts without repair", async () => {
+    const database = await open();
+    await database.write([{ key: "a", value: "1" }]);
+    const free = fillDisk();
+    await expect(database.write([{ key: "b", value: "2" }])).rejects.toThrow("ENOSPC");
+    await database.close();
+    free();
+    expect(examine(location()).damages).toEqual([]);
+    await write({ c: "3" });
+    expect(await all()).toEqual({ a: "1", c: "3" });
+  });
+
+  it("does not disturb readers while the store is opened again", async () => {
+    const database = await open();
+    const rows = Array.from({ length: 3_000 }, (_, i) => ({ key: `k${String(i).padStart(4, "0")}`, value: "v" }));
+    await database.write(rows);
+    jest.spyOn(ClassicLevel.prototype, "batch").mockRejectedValueOnce(new Error("once") as never);
+    let seen = 0;
+    let writing: Promise<void> | undefined;
+    for await (const chunk of database.chunks({})) {
+      writing ??= database.write([{ key: "new", value: "1" }]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      seen += chunk.length;
+    }
+    await writing;
+    expect(seen).toBe(rows.length);
+    expect((await database.entries({})).length).toBe(rows.length + 1);
+    await database.close();
+  });
+});
+
+const disk = mountSmallDisk(6);
+afterAll(() => disk?.unmount());
+
+(disk ? it : it.skip)("keeps every acknowledged write of a disk that is full again and again", async () => {
+  const small = join(disk!.directory, "store");
+  const options = { directory: small, store: "test", seals: disk!.directory, writeBufferBytes: 256 * 1024 };
+  let database = new Database<string>(options, "utf8");
+  await database.open();
+  const acknowledged: Record<string, string> = {};
+  const random = seededRandom(7);
+  const store = async (key: string): Promise<boolean> => {
+    const value = key.repeat(1 + Math.floor(random() * 3_000));
+    const written = await database.write([{ key, value }]).then(
+      () => true,
+      (error: Error) => {
+        expect(isDiskFull(error)).toBe(true);
+        return false;
+      },
+    );
+    if (written) acknowledged[key] = value;
+    return written;
+  };
+  for (let round = 0; round < 8; round++) {
+    disk!.fill(Math.floor(random() * 200_000));
+    let refused = 0;
+    for (let n = 0; refused < 3; n++) if (!(await store(`r${round}-${n}`))) refused++;
+    for (const [key, value] of Object.entries(acknowledged)) expect(database.get(key)).toBe(value);
+    // A kill at this time leaves the files as they are.
+    const killed = mkdtempSync(join(tmpdir(), "ringmaster-killed-"));
+    cpSync(disk!.directory, killed, { recursive: true, filter: (name) => !name.endsWith("ballast") });
+    expect(examine({ directory: join(killed, "store"), store: "test", seals: killed }).damages).toEqual([]);
+    rmSync(killed, { recursive: true });
+    if (round % 3 === 2) {
+      await database.close();
+      if (round % 2 === 0) disk!.free();
+      expect(examine(options).damages).toEqual([]);
+      disk!.free();
+      database = new Database<string>(options, "utf8");
+      await database.open();
+    }
+    disk!.free();
+    expect(await store(`after-${round}`)).toBe(true);
+    expect(Object.fromEntries(await database.entries({}))).toEqual(acknowledged);
+    // Makes space for the next round.
+    for (const key of Object.keys(acknowledged).slice(0, -5)) {
+      await database.write([{ key, value: undefined }]);
+      delete acknowledged[key];
+    }
+  }
   await database.close();
-  expect(await all()).toEqual({ a: "1", c: "3" });
 });
