@@ -33,6 +33,9 @@ export interface DurableQueueOptions<T> {
   readonly concurrency?: number;
 }
 
+/** The time until a failed write is repeated. */
+const rewriteMs = 1_000;
+
 /**
  * A queue with at-least-once delivery that survives a kill. `add` resolves once the item is on disk, and the item
  * leaves the disk only after its delivery. Each waiting item has a timer in memory. The order of items is not kept.
@@ -66,7 +69,12 @@ export class DurableQueue<T> {
       .filter(({ id }) => !this.ids.has(id))
       .map(({ id, item }): Queued<T> => ({ id, item, attempts: 0, addedAt: now, dueAt: now }));
     for (const row of rows) this.ids.add(row.id);
-    await this.options.db.batch(rows.map((value) => ({ type: "put", key: this.options.prefix + value.id, value })));
+    try {
+      await this.options.db.batch(rows.map((value) => ({ type: "put", key: this.options.prefix + value.id, value })));
+    } catch (error) {
+      for (const row of rows) this.ids.delete(row.id);
+      throw error;
+    }
     for (const row of rows) this.arm(row);
   }
 
@@ -98,7 +106,6 @@ export class DurableQueue<T> {
   private pump(): void {
     while (!this.closed && this.ready.length > 0 && this.running.size < (this.options.concurrency ?? 32)) {
       const run: Promise<void> = this.attempt(this.ready.shift()!)
-        // The write failed, so the row is unchanged and the next process delivers it again.
         .catch((error) => process.stderr.write(`queue ${this.options.prefix}: ${error}\n`))
         .then(() => {
           this.running.delete(run);
@@ -118,12 +125,39 @@ export class DurableQueue<T> {
     if (result.outcome === "retry" || result.outcome === "postpone") {
       const attempts = row.attempts + (result.outcome === "retry" ? 1 : 0);
       const next = { ...row, attempts, dueAt: clock.now() + result.delayMs };
-      await db.put(prefix + row.id, next);
-      this.arm(next);
-      return;
+      return this.record(
+        row.id,
+        () => db.put(prefix + row.id, next),
+        () => this.arm(next),
+      );
     }
-    if (result.outcome === "dead") this.options.giveUp(row, result.error);
-    await db.del(prefix + row.id);
-    this.ids.delete(row.id);
+    let givenUp = false;
+    const remove = async (): Promise<void> => {
+      if (result.outcome === "dead" && !givenUp) this.options.giveUp(row, result.error);
+      givenUp = true;
+      await db.del(prefix + row.id);
+    };
+    return this.record(row.id, remove, () => this.ids.delete(row.id));
+  }
+
+  /**
+   * Writes the result of an attempt, again and again while the disk is full. If the process dies before that, the next
+   * one delivers the item again.
+   */
+  private async record(id: string, write: () => Promise<void>, then: () => void): Promise<void> {
+    try {
+      await write();
+      then();
+    } catch (error) {
+      if (this.closed) return;
+      process.stderr.write(`queue ${this.options.prefix}: ${error}\n`);
+      this.timers.set(
+        id,
+        this.options.clock.schedule(rewriteMs, () => {
+          this.timers.delete(id);
+          void this.record(id, write, then);
+        }),
+      );
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { maxDraftVersions, mayCorrectColumns, type RegisterDependencies, registerDataset } from "../datasets/register";
+import { type RegisterDependencies, registerDataset } from "../datasets/register";
 import type { DatasetDraft, DatasetManifest, DatasetVersion, SourceFile } from "../datasets/shapes";
 import { InvalidInputError } from "../errors";
 import { viewsOfColumns } from "../feature-store/view-columns";
@@ -15,7 +15,7 @@ export async function registerFrom(
   {
     lineage,
     ...dependencies
-  }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents" | "noteViews" | "runsOf"> },
+  }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents" | "noteViews"> },
   draft: DatasetDraft,
   options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[]; readonly actor?: string },
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
@@ -26,14 +26,7 @@ export async function registerFrom(
     const rule = `must add up to the ${draft.rowCount - before} rows of the version${before > 0 ? " that follow its parent's" : ""}`;
     throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
   }
-  const mayChange = async (): Promise<boolean> => {
-    if (allowSchemaChange) return true;
-    const { items } = await dependencies.repository.listVersions({ name: draft.name, limit: maxDraftVersions + 1 });
-    return mayCorrectColumns(items, async ({ manifest }) => {
-      return (await lineage.runsOf(manifest, { limit: 1 })).items.length > 0;
-    });
-  };
-  const registered = await registerDataset(dependencies, draft, { allowSchemaChange: mayChange, actor });
+  const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });
   const { manifest } = registered.version;
   const { name, version, digest } = manifest;
   await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources, before), ...shardsOf(manifest)]);

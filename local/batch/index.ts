@@ -75,6 +75,7 @@ export function createBatch(options: BatchOptions): BatchService {
         if (caller) for (const access of batchAccesses(name, body)) caller.authorize(access);
         const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
         if (!operation) throw clientError(`The embedded Batch does not implement ${request.method} ${pathname}.`);
+        await store.readable();
         const answer = operation(backend, body);
         await store.flush();
         return answer;

@@ -1,6 +1,8 @@
 import type { EmittedEvent, EventSink } from "../service";
 import { JsonDatabase } from "../storage/json-database";
 
+/** The time until a failed write, or a refused event, is repeated. */
+const retryMs = 1_000;
 const outboxPrefix = "outbox!";
 
 interface Write {
@@ -19,6 +21,9 @@ export class Store {
   private readonly db: JsonDatabase;
   private pending: Write[] = [];
   private writing: Promise<void> | undefined;
+  /** The events in the outbox that the sink has not accepted. */
+  private unsent: [string, EmittedEvent][] = [];
+  private retry: NodeJS.Timeout | undefined;
   private sequence = 0;
 
   constructor(
@@ -40,9 +45,13 @@ export class Store {
     }
     // Sequence numbers continue after the old ones. If they started at 0, a new event could replace an old one.
     this.sequence = 1 + Number(unsent.at(-1)?.[0].slice(outboxPrefix.length) ?? -1);
-    await this.announce(unsent);
+    this.unsent.push(...unsent);
+    await this.announce();
     return rows;
   }
+
+  /** Resolves when the store has been opened again after a failed write. Undefined if it may be read now. */
+  readable = (): Promise<void> | undefined => this.db.readable();
 
   /** Returns what is on disk. */
   get(key: string): unknown {
@@ -67,6 +76,7 @@ export class Store {
 
   async close(): Promise<void> {
     await this.flush().catch(() => undefined);
+    clearTimeout(this.retry);
     await this.db.close();
   }
 
@@ -85,6 +95,7 @@ export class Store {
       },
       (error) => {
         this.writing = undefined;
+        this.drainLater();
         throw error;
       },
     );
@@ -111,21 +122,33 @@ export class Store {
         this.pending = [...writes, ...this.pending];
         throw error;
       }
-      await this.announce(sent);
+      this.unsent.push(...sent);
+      await this.announce();
     }
   }
 
-  private async announce(events: readonly [string, EmittedEvent][]): Promise<void> {
-    const sent = events.filter(([, event]) => {
-      try {
-        this.sink?.put(event);
-        return true;
-      } catch (error) {
-        // The transition is complete. Its event stays in the outbox for the next start.
-        process.stderr.write(`batch: the event bus refused an event: ${error}\n`);
-        return false;
+  /** Sends the events of the outbox, in order. What the sink refuses, because the disk is full, is sent later. */
+  private async announce(): Promise<void> {
+    const sent: string[] = [];
+    try {
+      for (let next = this.unsent[0]; next; next = this.unsent[0]) {
+        this.sink?.put(next[1]);
+        sent.push(next[0]);
+        this.unsent.shift();
       }
-    });
-    if (sent.length > 0) await this.db.batch(sent.map(([key]) => ({ type: "del", key })));
+    } catch (error) {
+      process.stderr.write(`batch: the event bus refused an event: ${error}\n`);
+      this.drainLater();
+    }
+    // An event that stays in the outbox is sent again by the next start.
+    if (sent.length > 0) await this.db.batch(sent.map((key) => ({ type: "del", key }))).catch(() => undefined);
+  }
+
+  private drainLater(): void {
+    this.retry ??= setTimeout(() => {
+      this.retry = undefined;
+      if (this.pending.length === 0) void this.announce();
+      else this.enqueue();
+    }, retryMs).unref();
   }
 }

@@ -35,6 +35,9 @@ export interface BusOptions extends TargetPorts {
   readonly seals?: string;
 }
 
+/** The time until a failed routing is repeated. */
+const repeatMs = 1_000;
+
 /**
  * The default event bus. An event is written to the journal before it is acknowledged. It is then routed into one
  * delivery per matching target, and each is made at least once. Deliveries survive the process. Their ids consist of
@@ -47,6 +50,8 @@ export class Bus {
   private unrouted: BusEvent[] = [];
   private routing: Promise<void> = Promise.resolve();
   private open = false;
+  /** Cancels the repetition of a failed routing. */
+  private repeat: (() => void) | undefined;
 
   constructor(private readonly options: BusOptions) {
     const { dataDirectory, clock, db, seals } = options;
@@ -96,8 +101,8 @@ export class Bus {
   /** Computes the next firing of a changed rule. Resolves when it is on disk. */
   async schedule(name: string): Promise<void> {
     const dueAt = this.options.rules.nextFire(name, this.options.clock.now());
-    this.ticker.set(name, dueAt);
     if (dueAt !== this.options.rules.dueAt(name)) await this.options.rules.setDue(name, dueAt);
+    this.ticker.set(name, dueAt);
   }
 
   tick(): void {
@@ -107,6 +112,7 @@ export class Bus {
   async close(): Promise<void> {
     this.open = false;
     await Promise.all([this.routing, this.ticker.close()]);
+    this.repeat?.();
     await this.queue.close();
     this.journal.close();
   }
@@ -139,8 +145,13 @@ export class Bus {
         ),
       )
       .then(() => this.journal.routed(events.length))
-      // The journal keeps the events for the next start.
-      .catch((error) => void process.stderr.write(`events: ${error}\n`));
+      .catch((error) => {
+        process.stderr.write(`events: ${error}\n`);
+        // The events stay in the journal. Routing is repeated, because the disk may have space later.
+        this.unrouted = [...events, ...this.unrouted];
+        this.repeat?.();
+        this.repeat = this.options.clock.schedule(repeatMs, () => this.pump());
+      });
   }
 }
 

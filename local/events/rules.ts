@@ -1,6 +1,6 @@
 import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
 import { account, region } from "../account";
-import type { JsonDatabase } from "../storage/json-database";
+import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import { matchesPattern, type Pattern } from "./pattern";
 import { parsePattern } from "./pattern-rules";
@@ -61,13 +61,11 @@ export class Rules {
 
   /** Stores a rule. It is in force at once, so the next change sees it. Resolves when it is on disk. */
   put(rule: Rule): Promise<void> {
-    this.rules.set(rule.Name, load(rule));
-    return this.db.put(prefix + rule.Name, rule);
+    return changeDurably(this.rules, rule.Name, load(rule), () => this.db.put(prefix + rule.Name, rule));
   }
 
   delete(name: string): Promise<void> {
-    this.rules.delete(name);
-    return this.db.del(prefix + name);
+    return changeDurably(this.rules, name, undefined, () => this.db.del(prefix + name));
   }
 
   /** Returns the recorded time of a rule's next firing. An earlier process may have recorded it. */
@@ -76,12 +74,10 @@ export class Rules {
   }
 
   setDue(name: string, dueAt: number | undefined): Promise<void> {
-    if (dueAt === undefined) {
-      this.due.delete(name);
-      return this.db.del(duePrefix + name);
-    }
-    this.due.set(name, dueAt);
-    return this.db.put(duePrefix + name, dueAt);
+    const key = duePrefix + name;
+    return changeDurably(this.due, name, dueAt, () =>
+      dueAt === undefined ? this.db.del(key) : this.db.put(key, dueAt),
+    );
   }
 
   get(name: string): Rule | undefined {

@@ -58,6 +58,9 @@ interface Intent {
   readonly event: EmittedEvent;
 }
 
+/** The time until a refused event is published again. */
+const retryMs = 1_000;
+
 /** The name of the document with a bucket's settings. */
 const settings = "notifications";
 
@@ -76,6 +79,7 @@ export class Notifications {
   private readonly now: () => number;
   private readonly journal: Journal<Intent>;
   private sequence = 0;
+  private closed = false;
 
   /**
    * Opens the journal.
@@ -114,16 +118,26 @@ export class Notifications {
     if (this.events.matches?.(event) === false) return silent;
     return {
       before: () => this.journal.append([{ bucket, key, ...(writeId === undefined ? {} : { writeId }), event }]),
-      after: () => {
-        this.events.put(event);
-        this.journal.routed(1);
-      },
+      after: () => this.publish(event),
       cancel: () => this.journal.routed(1),
     };
   }
 
   close(): void {
+    this.closed = true;
     this.journal.close();
+  }
+
+  /** Publishes the event of a change. While the bus cannot store it, because the disk is full, it stays in the journal. */
+  private publish(event: EmittedEvent): void {
+    if (this.closed) return;
+    try {
+      this.events.put(event);
+      this.journal.routed(1);
+    } catch (error) {
+      process.stderr.write(`s3: the event bus refused an event: ${error}\n`);
+      setTimeout(() => this.publish(event), retryMs).unref();
+    }
   }
 
   private wasDone({ bucket, key, writeId }: Intent): boolean {

@@ -3,7 +3,7 @@ import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
 import type { TargetMessage, TargetPorts } from "../events/target";
 import { createTargetQueue } from "../events/target-queue";
-import type { JsonDatabase } from "../storage/json-database";
+import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
 import { firingInput, nextFiring, type Schedule } from "./schedule";
 
@@ -77,23 +77,19 @@ export class Schedules {
   }
 
   delete(key: string): Promise<void> {
-    this.schedules.delete(key);
-    this.ticker.set(key, undefined);
-    return this.options.db.del(schedulePrefix + key);
+    return this.change(key, undefined);
   }
 
   putGroup(group: Group): Promise<void> {
-    this.groups.set(group.Name, group);
-    return this.options.db.put(groupPrefix + group.Name, group);
+    return changeDurably(this.groups, group.Name, group, () => this.options.db.put(groupPrefix + group.Name, group));
   }
 
   /** Deletes a group with all of its schedules. */
   async deleteGroup(name: string): Promise<void> {
     const removed = this.all().filter(({ GroupName }) => GroupName === name);
-    this.groups.delete(name);
     await Promise.all([
       ...removed.map((schedule) => this.delete(keyOf(schedule))),
-      this.options.db.del(groupPrefix + name),
+      changeDurably(this.groups, name, undefined, () => this.options.db.del(groupPrefix + name)),
     ]);
   }
 
@@ -112,10 +108,22 @@ export class Schedules {
   }
 
   private keep(schedule: Schedule): Promise<void> {
-    const key = keyOf(schedule);
-    this.schedules.set(key, schedule);
-    this.ticker.set(key, schedule.dueAt);
-    return this.options.db.put(schedulePrefix + key, schedule);
+    return this.change(keyOf(schedule), schedule);
+  }
+
+  private async change(key: string, schedule: Schedule | undefined): Promise<void> {
+    const { db } = this.options;
+    this.ticker.set(key, schedule?.dueAt);
+    try {
+      await changeDurably(this.schedules, key, schedule, () =>
+        schedule ? db.put(schedulePrefix + key, schedule) : db.del(schedulePrefix + key),
+      );
+    } catch (error) {
+      // The ticker repeats a failed firing itself.
+      const dueAt = this.schedules.get(key)?.dueAt;
+      if (dueAt === undefined || dueAt > this.options.clock.now()) this.ticker.set(key, dueAt);
+      throw error;
+    }
   }
 
   /**

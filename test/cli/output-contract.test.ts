@@ -10,9 +10,8 @@ const cli = path.join(root, "bin", "ringmaster.js");
 describe("what a program that calls the command line can rely on", () => {
   const directory = temporaryFolder("cli-contract");
   /** No stack runs over this data, and the environment points to one that does not answer. */
-  const run = (...args: string[]) => runWithData(path.join(directory, "none"), ...args);
-  const runWithData = (data: string, ...args: string[]) =>
-    spawnSync(process.execPath, [cli, "--data", data, ...args, "--json"], {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [cli, "--data", path.join(directory, "none"), ...args, "--json"], {
       encoding: "utf8",
       env: { ...process.env, RINGMASTER_API_URL: "http://127.0.0.1:1" },
     });
@@ -49,7 +48,7 @@ describe("what a program that calls the command line can rely on", () => {
   it("a data directory that cannot be made is said to be so", () => {
     const file = path.join(directory, "a-file");
     fs.writeFileSync(file, "");
-    const { status, stdout } = runWithData(path.join(file, "below"), "up", "--detach");
+    const { status, stdout } = run("up", "--detach", "--data", path.join(file, "below"));
     expect([status, JSON.parse(stdout).error.code]).toEqual([1, "STACK_START_FAILED"]);
   });
 

@@ -19,6 +19,9 @@ import { readToken } from "./token";
 type Id = Pick<ExecutionSummary, "machine" | "name">;
 const keyOf = ({ machine, name }: Id): string => `${machine}/${name}`;
 
+/** The time until a failed start of a child is repeated. */
+const retryMs = 1_000;
+
 export interface StartRequest {
   readonly name: string;
   readonly input: string;
@@ -140,7 +143,7 @@ export class Engine {
     const startedAt = this.clock.now();
     this.starting += 1;
     try {
-      if (!known) await this.begin({ ...child, status: "RUNNING", startedAt });
+      if (!known) await this.beginChild({ ...child, status: "RUNNING", startedAt }, signal);
     } finally {
       this.starting -= 1;
     }
@@ -148,6 +151,19 @@ export class Engine {
     if (signal.aborted && !this.closing) await this.find(child)?.stop({});
     if (this.find(child)) await ended;
     return (await this.store.execution(child))!;
+  }
+
+  /** Starts a child. A full disk delays it, like the writes of a running execution. */
+  private async beginChild(summary: ExecutionSummary, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.begin(summary);
+        return;
+      } catch (error) {
+        if (this.closing || signal.aborted) throw error;
+        await new Promise<void>((resolve) => this.clock.schedule(retryMs, resolve));
+      }
+    }
   }
 
   find = (id: Id): Execution | undefined => this.running.get(keyOf(id));

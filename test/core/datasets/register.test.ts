@@ -19,9 +19,7 @@ function setup() {
     }
   };
   const register = (draft: DatasetDraft, allowSchemaChange = false) =>
-    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, {
-      allowSchemaChange: async () => allowSchemaChange,
-    });
+    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, { allowSchemaChange });
   return { objects, upload, register };
 }
 
