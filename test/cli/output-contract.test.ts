@@ -22,6 +22,7 @@ describe("what a program that calls the command line can rely on", () => {
     [["up", "--bogus"], 2, "INVALID_COMMAND"],
     [["native", "--library", "tpu"], 2, "INVALID_COMMAND"],
     [["up", "--port", "70000"], 2, "INVALID_INPUT"],
+    [["runs", "list", "--limit", "1", "--limit", "2"], 2, "INVALID_INPUT"],
     [["submit", os.tmpdir()], 2, "INVALID_INPUT"],
     [["runs", "list", "--api", "nowhere"], 2, "INVALID_INPUT"],
     [["env"], 1, "STACK_NOT_RUNNING"],
