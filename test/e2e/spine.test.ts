@@ -138,9 +138,9 @@ describe("raw data to a champion model", () => {
   it("an identical run reuses every step and says so, without a new approval", async () => {
     const again = await watch(await submit(job));
     expect(again).toMatchObject({ status: "completed", weightsSha256: first.weightsSha256, outcome: { version: 1 } });
-    const page = stack.file("run.html", "");
-    await stack.run("runs", "page", again.runId, "--html", page);
-    expect(readFileSync(page, "utf8")).toMatch(/class="banner good">toy version 1 was /);
+    const banner = stack.file("run.html", "");
+    await stack.run("runs", "page", again.runId, "--html", banner);
+    expect(readFileSync(banner, "utf8")).toMatch(/class="banner good">toy version 1 was /);
     expect(again.reused.map(({ step, reusedFrom }) => [step, reusedFrom])).toEqual(
       ["ValidateDataset", "PrepareFeatures", "LaunchTraining", "Evaluate", "Register"].map((step) => [
         step,
