@@ -40,8 +40,8 @@ const allowedUnused = [
   {
     functions: /^finish-training$/,
     grants:
-      /^(batch:(SubmitJob|ListJobs|TerminateJob) .*|dynamodb:ConditionCheckItem .*|dynamodb:Query table\/Catalog\/gsi1|states:SendTaskFailure .*|dynamodb:DeleteItem .*|events:PutEvents .*)$/,
-    reason: "The next attempt after a lost host, spot notices of EC2, and executions that are stopped.",
+      /^(batch:(SubmitJob|ListJobs|TerminateJob) .*|dynamodb:ConditionCheckItem .*|dynamodb:Query table\/Catalog\/gsi1|states:(SendTaskFailure|StopExecution) .*|dynamodb:DeleteItem .*|events:PutEvents .*)$/,
+    reason: "The next attempt after a lost host, limits, spot notices of EC2, and executions that are stopped.",
   },
   {
     functions: /^continue-job$/,

@@ -130,11 +130,15 @@ export interface SweepOptions {
 /** Younger events are left to the process that has just written them. */
 const graceMs = 5_000;
 
-/** Publishes events that dead processes left, of all teams. A failure for one model does not affect others. */
+/** Publishes events that dead processes left, of all teams. A failure for one model, or of the index, throws nothing. */
 export async function sweepOutbox(index: OutboxIndex, options: SweepOptions): Promise<void> {
   const { outboxOf, clock, until, onError } = options;
   const seen = new Set<string>();
-  for (const { team, model, revision } of await index.list(new Date(clock.now() - graceMs).toISOString())) {
+  const changes = await index.list(new Date(clock.now() - graceMs).toISOString()).catch((error: unknown) => {
+    onError("the list of changed models", error);
+    return [];
+  });
+  for (const { team, model, revision } of changes) {
     const name = `${team}/${model}`;
     if (seen.has(name)) continue;
     if (clock.now() >= until) return;

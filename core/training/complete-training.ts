@@ -13,13 +13,15 @@ import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 
 /**
  * Inspects a run's training and continues it: answers the state machine, submits the next attempt, or waits. Called on
- * every event of its job and every minute. Idempotent, and independent of the order of events. `read` is the run as the
- * caller has just read it.
+ * every event of its job and every minute. Idempotent, and independent of the order of events.
+ *
+ * @param options.read the run as the caller has just read it
+ * @param options.isLast no further attempt starts
  */
 export async function completeTraining(
   dependencies: NextMoveDependencies,
   runId: string,
-  read?: RunDetails,
+  { read, isLast }: { readonly read?: RunDetails | undefined; readonly isLast?: boolean } = {},
 ): Promise<NextMove["move"]> {
   const { runs, objects, tokens, clock } = dependencies;
   const details = read ?? (await runs.findDetails(runId));
@@ -28,6 +30,7 @@ export async function completeTraining(
   return makeNextMove(dependencies, details, {
     phase: "LaunchTraining",
     attempts: attemptsOfSegment(details),
+    isLast,
     failureKey: keys.failure,
     async findResult(attempt, waiting) {
       const succeeded = () => completeAttempt(dependencies, details, attempt, { status: "succeeded" }, "batch");

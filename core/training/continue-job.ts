@@ -72,7 +72,7 @@ export async function continueJob(
       continue;
     }
     if (!job?.idle) {
-      await completeTraining(dependencies, runId, details);
+      await completeTraining(dependencies, runId, { read: details });
       await runs.recordWorker(runId, ended(found.worker, clock.now()));
     }
     if (request.leave || !(await isActive(dependencies, details.run.trial?.study))) {

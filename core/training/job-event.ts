@@ -4,8 +4,8 @@ import { workersOf } from "../runs/run";
 import type { InstanceUse, RunRepository } from "../runs/run-repository";
 import { isOpen } from "../runs/run-states";
 import type { RunDetails, WorkerRecord } from "../runs/shapes";
-import { completeTraining } from "./complete-training";
 import { completeEvaluation } from "./evaluation-job";
+import { type ContinueTrainingDependencies, continueTraining } from "./limits";
 import type { NextMoveDependencies } from "./next-move";
 
 /** The parts of a "Batch Job State Change" of a run's job that are used. */
@@ -22,7 +22,7 @@ export interface JobEvent {
 
 /** Records the worker's state, and continues the training or evaluation if a job has ended. */
 export async function takeJobEvent(
-  dependencies: NextMoveDependencies,
+  dependencies: ContinueTrainingDependencies,
   team: string,
   event: JobEvent,
 ): Promise<string | undefined> {
@@ -71,9 +71,12 @@ export function newsOf(
  * Inspects the run's job, of its training or of its evaluation, and continues the work. Each does nothing in another
  * phase of the run.
  */
-export async function completeJob(dependencies: NextMoveDependencies, runId: string): Promise<NextMove["move"]> {
+export async function completeJob(
+  dependencies: ContinueTrainingDependencies,
+  runId: string,
+): Promise<NextMove["move"] | "limit exceeded"> {
   const run = await dependencies.runs.find(runId);
-  return run?.phase === "Evaluate" ? completeEvaluation(dependencies, runId) : completeTraining(dependencies, runId);
+  return run?.phase === "Evaluate" ? completeEvaluation(dependencies, runId) : continueTraining(dependencies, runId);
 }
 
 interface SpotNoticeDependencies {

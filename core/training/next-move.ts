@@ -28,6 +28,8 @@ export interface JobWork {
   readonly phase: Phase;
   /** The attempts at it. */
   readonly attempts: readonly TrainingAttempt[];
+  /** No further attempt starts: a training that has not ended is left as it is. */
+  readonly isLast?: boolean | undefined;
   failureKey(jobId: string): string;
   /** Looks for the work's result. Returns a function that records it and answers the state machine; `undefined` if there is none. */
   findResult(attempt: TrainingAttempt, waiting: readonly string[]): Promise<(() => Promise<void>) | undefined>;
@@ -71,6 +73,7 @@ export async function makeNextMove(
     const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
     const maxWaitMs = maxWaitMinutes * 60_000;
     const next = decideNextMove({ hasResult, failure, job, attempts, retries, waitedMs, maxWaitMs });
+    if (work.isLast && next.move !== "succeed" && next.move !== "fail") return "wait";
     if (next.move === "wait" && attempt.jobId === undefined) {
       await takeOverAttempt(dependencies, run, attempt);
     } else if (next.move === "wait") {

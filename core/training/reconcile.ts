@@ -7,13 +7,12 @@ import type { ModelRepository } from "../registry/repository";
 import type { NextMove } from "../runs/attempts";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Phase } from "../runs/run-states";
-import type { Run, RunDetails, RunFailure } from "../runs/shapes";
+import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
-import { spansOfRows, usageOf } from "../runs/usage";
-import { cleanUpRun, closeInterruptedRun, closeRun } from "./close-run";
-import { completeTraining } from "./complete-training";
+import { cleanUpRun, closeInterruptedRun } from "./close-run";
 import { completeEvaluation } from "./evaluation-job";
 import { type LaunchDependencies, latestAttempts } from "./launch";
+import { continueTraining } from "./limits";
 import type { NextMoveDependencies } from "./next-move";
 import { finishPause } from "./pause";
 
@@ -68,7 +67,9 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
     return "concluded";
   }
   if (run.phase === "LaunchTraining") {
-    return reconcileTraining(dependencies, run);
+    const move = await continueTraining(dependencies, run.runId);
+    if (move !== "limit exceeded") await keepWaiting(dependencies, run.runId, run.phase, move);
+    return move;
   }
   const details = await runs.findDetails(run.runId);
   if (details) await stopStragglers(dependencies, details);
@@ -100,28 +101,6 @@ async function keepWaiting(
   if (move !== "wait" && move !== "resubmit") return;
   const waiting = await runs.findTaskTokens(runId, phase);
   await Promise.all(waiting.map((token) => tokens.heartbeat(token)));
-}
-
-/**
- * Continues a run's training, or kills a run that exceeds a limit of its job: Batch ends its trainers, which store a
- * last checkpoint if they can. Only a result that is stored already goes before a limit. No error of its work keeps a
- * run beyond its limits.
- */
-async function reconcileTraining(dependencies: ReconcileDependencies, run: Run): Promise<string> {
-  const { runs, clock, executions } = dependencies;
-  const { runId } = run;
-  const details = run.job.limits && (await runs.findDetails(runId));
-  const failure = details && exceededLimit(details, clock.now());
-  const move = await completeTraining(dependencies, runId, details).catch((error: unknown) => {
-    if (failure === undefined) throw error;
-    return "wait" as const;
-  });
-  if (failure !== undefined && move === "wait") {
-    await closeRun(dependencies, run, { status: "killed", failure }, executions);
-    return "limit exceeded";
-  }
-  await keepWaiting(dependencies, runId, "LaunchTraining", move);
-  return move;
 }
 
 interface ReconcileAllOptions {
@@ -168,50 +147,6 @@ export async function reconcileAll(open: readonly Run[], options: ReconcileAllOp
       yield run;
     }
   }
-}
-
-const msPerHour = 3_600_000;
-
-/**
- * Returns why a run that trains must end: a limit of its job that its attempts exceed. `undefined` if there is none.
- *
- * @param now milliseconds since the epoch
- */
-function exceededLimit(details: RunDetails, now: number): RunFailure | undefined {
-  const { run } = details;
-  const { hours, dollars } = run.job.limits ?? {};
-  const kept = "its checkpoints are kept: `ringmaster runs restore` continues from one, with higher limits";
-  const trained = trainedHours(details, now);
-  if (hours !== undefined && trained > hours) {
-    const message = `the run has trained for ${rounded(trained)} hours, and limits.hours is ${hours}; ${kept}`;
-    return { code: "LIMIT_HOURS", message, phase: run.phase };
-  }
-  const cost = estimatedDollars(details, now);
-  if (dollars === undefined || cost <= dollars) return undefined;
-  const message = `the run has cost about $${rounded(cost)}, and limits.dollars is ${dollars}; ${kept}`;
-  return { code: "LIMIT_DOLLARS", message, phase: run.phase };
-}
-
-/** Sums the attempts' times. The wait of an attempt in Batch's queue does not count. */
-function trainedHours({ attempts, workers }: RunDetails, now: number): number {
-  const times = attempts.map(({ attempt, endedAt }) => {
-    const starts = spansOfRows(workers, attempt).map(({ startedAt }) => startedAt);
-    if (starts.length === 0) return 0;
-    return Math.max(0, (endedAt === undefined ? now : Date.parse(endedAt)) - Math.min(...starts));
-  });
-  return times.reduce((sum, time) => sum + time, 0) / msPerHour;
-}
-
-function estimatedDollars({ run, attempts, workers, machines }: RunDetails, now: number): number {
-  return attempts.reduce((sum, attempt) => {
-    const usage =
-      attempt.usage ?? usageOf(attempt, run.job.resources, spansOfRows(workers, attempt.attempt), machines, now);
-    return sum + (usage.estimatedUsd ?? 0);
-  }, 0);
-}
-
-function rounded(value: number): string {
-  return String(Number(value.toPrecision(3)));
 }
 
 type Level = Extract<OperationalMetric, `Runs${"Queued" | "Preparing" | "Training" | "Concluding"}`>;

@@ -5,6 +5,7 @@ import { sharedJobs } from "../../adapters/dynamodb/shared-jobs";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
+import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { openRuns, runs } from "../../adapters/team-runs";
 import { parseSegmentName } from "../../core/runs/ports";
@@ -25,6 +26,7 @@ export const handler = functionHandler(
       openRuns: openRuns("instances"),
       jobs: trainingJobs("look", "submit", "terminate"),
       tokens: taskTokens("answer"),
+      executions: executions("stop"),
       runEvents: platformEvents("publish"),
       meter: meter(),
       sharedJobs: sharedJobs("find", "remove"),

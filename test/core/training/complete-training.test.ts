@@ -3,9 +3,10 @@ import type { Run } from "../../../core/runs/shapes";
 import { beginTraining } from "../../../core/training/begin-training";
 import { cancelRun, closeInterruptedRun } from "../../../core/training/close-run";
 import { completeTraining } from "../../../core/training/complete-training";
+import { takeJobEvent } from "../../../core/training/job-event";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { resumeRun } from "../../../core/training/pause";
-import { reconcile } from "../../../core/training/reconcile";
+import { type ReconcileDependencies, reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf, storeResult } from "../../support/fixtures";
@@ -376,6 +377,33 @@ describe("the end of a run's training", () => {
     });
     expect(await reconcile(at(3), ended)).toBe("cleaned up");
     expect(calls.terminated).toHaveLength(1);
+  });
+
+  it.each([
+    {
+      by: "reconciling while its completion throws",
+      job: { status: "running", hostLoss: false } as const,
+      objects: { find: () => Promise.reject(new Error("no bucket")) },
+      look: reconcile,
+    },
+    {
+      by: "the event of its lost job, instead of another attempt",
+      job: { status: "failed", hostLoss: true } as const,
+      objects: {},
+      look: (ports: ReconcileDependencies, { runId, team }: Run) => takeJobEvent(ports, team, { runId, ended: true }),
+    },
+  ])("a run beyond a limit is killed by $by", async ({ job, objects, look }) => {
+    const limited = { ...runOf("run-any").job, limits: { hours: 2 } };
+    const { platform, calls, runId } = await launched({ job: limited });
+    const startedAt = platform.clock.now();
+    const worker = { workerIndex: 0, jobId: `job-${runId}-1`, attempt: 1, status: "RUNNING", startedAt, attempts: [] };
+    await platform.runs.recordWorker(runId, worker);
+    calls.job = job;
+    const clock = { now: () => startedAt + 3 * 3_600_000 };
+    const ports = { ...platform, clock, objects: { ...platform.objects, ...objects } };
+    expect(await look(ports, (await platform.runs.find(runId))!)).toBe("limit exceeded");
+    expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", failure: { code: "LIMIT_HOURS" } });
+    expect(calls.submitted).toHaveLength(1);
   });
 
   it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {

@@ -1,4 +1,5 @@
 import type { Measures } from "../../../core/metering/metrics";
+import { sweepOutbox } from "../../../core/registry/outbox";
 import { type ReconcileDependencies, reconcileAll, runLevels } from "../../../core/training/reconcile";
 import { runOf } from "../../support/fixtures";
 
@@ -45,6 +46,13 @@ describe("a minute's look at all open runs", () => {
     await reconcileAll([running("run-1"), running("run-2", { team: "broken" }), running("run-3")], given);
     expect([done.sort(), failed]).toEqual([["run-1", "run-3"], ["run-2"]]);
     expect(emitted.at(-1)).toEqual({ measures: { ReconcileErrors: 1 } });
+  });
+
+  it("is not prevented by the sweep of the outbox before it, whose failure is reported", async () => {
+    const { given, failed } = options(0, 1);
+    const index = { list: () => Promise.reject(new Error("ProvisionedThroughputExceeded")) };
+    await sweepOutbox(index, { ...given, outboxOf: () => Promise.reject(new Error()) as never });
+    expect(failed).toEqual(["the list of changed models"]);
   });
 
   it("stops in time, says how many it did not reach, and begins elsewhere the next minute", async () => {
