@@ -1,4 +1,7 @@
+import type { ApiClient } from "../client/api-client";
+import type { EvaluationReport } from "../core/evaluation/report";
 import type { EvaluationOutput } from "../core/evaluation/shapes";
+import { readReport } from "../core/evaluation/stored-predictions";
 import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
@@ -8,9 +11,16 @@ import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
 import { containerIndexOf, containerOf } from "../platform/members";
 import { attemptsSoFar } from "./attempts";
+import { download } from "./download";
+
+/** Reads the report of a run's evaluation; `undefined` if it was not evaluated. */
+export async function reportOf(client: ApiClient, details: RunDetails): Promise<EvaluationReport | undefined> {
+  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
+  return evaluation && readReport({ getContent: (sha256) => download(client, sha256) }, evaluation.report);
+}
 
 /** Returns the whole record of a run, the most important fields first. */
-export function describeRun(details: RunDetails, metrics: readonly MetricSummary[]) {
+export function describeRun(details: RunDetails, metrics: readonly MetricSummary[], report?: EvaluationReport) {
   const { run, steps, workers, progress } = details;
   const perHost = workersPerHost(run.job.resources);
   const attempts = attemptsSoFar(details, Date.now());
@@ -30,9 +40,11 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
     fineTunedFrom: run.fineTunedFrom,
     fineTune: training?.fineTune,
     otherNumerics: training?.otherNumerics,
+    primaryMetric: run.primaryMetric,
     evaluation: evaluation?.metrics,
     decision: evaluation?.decision,
-    importance: evaluation?.importance,
+    slices: report?.slices,
+    importance: report?.importance,
     workers: (progress?.workers ?? []).map((worker) => ({
       ...worker,
       ...batchRecord(workers, containerIndexOf(worker.workerIndex, perHost)),

@@ -1,6 +1,7 @@
-import type { TaskKind } from "../../core/evaluation/metrics";
+import type { TaskKind } from "../../core/datasets/shapes";
+import { metricsOfTask } from "../../core/evaluation/metrics";
+import { type EvaluationTable, importanceTable, shown, sliceTables } from "../report/evaluation-tables";
 import type { EvaluationView } from "../report/evaluation-view";
-import { shown } from "../report/report";
 import { html, Markup } from "./markup";
 import {
   calibrationPlot,
@@ -11,26 +12,40 @@ import {
   rocPlot,
   scatterPlot,
 } from "./report-plots";
+import { listing, shortened } from "./tables";
 
 const kinds: Readonly<Record<TaskKind, string>> = {
   regression: "regression",
   multiclass: "multiclass classification",
+  "rare-classes": "multiclass classification, rare classes",
+  "long-tail": "multiclass classification, rare classes",
   balanced: "binary classification",
   imbalanced: "binary classification, imbalanced classes",
+  positive: "binary classification, class of interest",
 };
 
 /** Renders plots of the evaluation on the test split, depending on the task. */
 export function evaluationSection(evaluation: EvaluationView | undefined): Markup | undefined {
   if (!evaluation) return undefined;
-  const { report, kind } = evaluation;
+  const { report } = evaluation;
   const figures = plotsOf(evaluation);
   if (figures.length === 0) return undefined;
-  return html`<section><h2>Evaluation <small>${kinds[kind]}; label ${report.label}; ${report.rows} test rows</small></h2>
-<div class="evaluation">${figures}</div></section>`;
+  return html`<section><h2>Evaluation <small>${kinds[report.task]}; label ${report.label}; ${report.rows} test rows</small></h2>
+<div class="evaluation">${figures}</div></section>${sliceTables(report).map(tableOf)}`;
 }
 
-function plotsOf({ report, kind, calibration, curves, scatter, importance }: EvaluationView): readonly Markup[] {
-  const { classes, confusionMatrix } = report;
+function tableOf({ title, note, head, rows }: EvaluationTable): Markup | undefined {
+  const heading = note === undefined ? title : html`${title} <small>${note}</small>`;
+  const lines = rows.map(
+    ([name = "", ...cells]) =>
+      html`<tr><td>${shortened(name, 250)}</td>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>
+`,
+  );
+  return listing(heading, head, lines);
+}
+
+function plotsOf({ report, calibration, curves, scatter }: EvaluationView): readonly Markup[] {
+  const { classes, confusionMatrix, importance, task } = report;
   const figures: Markup[] = [];
   const add = (title: string, svg: string, note?: string | Markup): void => {
     if (svg !== "") {
@@ -50,7 +65,7 @@ function plotsOf({ report, kind, calibration, curves, scatter, importance }: Eva
     const ofAll = classes && named.length < classes.length && classes.length > 2;
     const one = html`class ${first.name}, AUC ${shown(first.auc)}`;
     add("ROC curve", rocPlot(named), named.length === 1 ? one : legend(named, ofAll === true));
-    if (kind === "imbalanced") {
+    if (metricsOfTask(task).includes("prAuc")) {
       add(
         "Precision-recall curve",
         precisionRecallPlot(first),
@@ -59,14 +74,14 @@ function plotsOf({ report, kind, calibration, curves, scatter, importance }: Eva
     }
   }
   if (calibration) {
-    const positive = classes?.[1]?.value;
+    const positive = report.decision?.positive ?? classes?.[1]?.value;
     const of = calibration.of === "positive" ? `class ${positive}` : "predicted class";
     add("Calibration", calibrationPlot(calibration), `${of}; expected error ${shown(calibration.error)}`);
   }
   if (importance) {
-    const { metric, rows, repeats } = importance;
-    const note = `loss of ${metric} when a column is permuted: mean and deviation of ${repeats}, ${rows} rows`;
-    add("Importance of columns", importanceBars(importance), note);
+    const { title, note, warning } = importanceTable(importance);
+    const caution = warning === undefined ? undefined : html`<br><b>Warning:</b> ${warning}`;
+    add(title, importanceBars(importance), html`${note}${caution}`);
   }
   return figures;
 }

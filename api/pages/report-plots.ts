@@ -1,6 +1,6 @@
 import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
 import type { Calibration, ImportanceReport, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
-import { shown } from "../report/report";
+import { importanceText, shown } from "../report/evaluation-tables";
 import { escapeHtml } from "./markup";
 
 // Small plots as SVG with classes that the page colours. All text is escaped.
@@ -51,17 +51,17 @@ export function importanceBars({ columns }: ImportanceReport): string {
   const at = (value: number): number => left + ((value - least) / (most - least || 1)) * wide;
   const bars = rows.map(({ columns: names, mean, deviation }, index) => {
     const y = index * step + 4;
-    const title = `<title>${escapeHtml(`${names.join(", ")}: ${shown(mean)} ± ${shown(deviation)}`)}</title>`;
+    const title = `<title>${escapeHtml(names.join(", "))}</title>`;
     return [
       `<g>${title}`,
       words(left - 8, y + 11, short(names.join(", ")), "end"),
       box(Math.min(at(0), at(mean)), y, Math.abs(at(mean) - at(0)), 14, "amount"),
       line(at(mean - deviation), y + 7, at(mean + deviation), y + 7, "axis"),
-      words(left + wide + 10, y + 11, shown(mean)),
+      words(left + wide + 10, y + 11, importanceText({ mean, deviation })),
       "</g>",
     ].join("");
   });
-  return frame(left + wide + 80, rows.length * step + 8, "importance of columns", bars.join(""));
+  return frame(left + wide + 170, rows.length * step + 8, "importance of columns", bars.join(""));
 }
 
 const maxClasses = 30;

@@ -27,7 +27,7 @@ const silentMs = 15 * 60_000;
 
 /** @param now milliseconds since the epoch */
 export function runHtml(page: RunPage, links: Links, now: number): Page {
-  const { record, experiment, details, metrics, curves, diff } = page;
+  const { record, experiment, details, curves, diff } = page;
   const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
   const isOpen = record.status === "running" || record.status === "queued";
   // A client that died leaves its run open permanently. A run without a recent sign of life is not refreshed.
@@ -41,7 +41,7 @@ ${evaluationSection(page.evaluation)}
 ${curveSections(curves, record.reusedFrom)}
 ${details && timeline(details, now)}
 ${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesView(record.notes)}</section>`}
-<div class="two">${metricTable(metrics)}
+<div class="two">${metricTable(page)}
 ${pairs("Params", own)}</div>
 ${childTable(page, links)}
 <div class="two">${pairs("Code", codePairs(record))}

@@ -86,13 +86,9 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     ...(parent ? { parent } : {}),
     ...(details ? { details } : {}),
     ...(diff ? { diff } : {}),
-    ...(evaluated ? { evaluation: await evaluationOf(ports.objects, evaluated) } : {}),
+    ...(evaluated ? { evaluation: await readEvaluationView(ports.objects, evaluated.report) } : {}),
     curves: await drawnCurves(ports.metrics, { record, metrics }),
   };
-}
-
-async function evaluationOf(objects: RunPagePorts["objects"], { report, importance }: EvaluationOutput) {
-  return { ...(await readEvaluationView(objects, report)), ...(importance ? { importance } : {}) };
 }
 
 /** Returns curves of metrics with a history: the run's own first, then those of its machines. */

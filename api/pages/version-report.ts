@@ -1,5 +1,6 @@
 import type { GateCheck } from "../../core/registry/gates/verdict";
-import { shown, verdictWord } from "../report/report";
+import { shown } from "../report/evaluation-tables";
+import { evaluationTables, verdictWord } from "../report/report";
 import type { VersionReport } from "../report/shapes";
 import { documentOf, type Page } from "./document";
 import { escapeHtml, Markup } from "./markup";
@@ -34,6 +35,15 @@ ${gate ? gates(gate.checks) : ""}
 ${(gate?.checks ?? []).map(evidenceOf).join("\n")}
 ${approvals(report)}
 ${evaluation(report)}
+${evaluationTables(report)
+  .map(
+    ({ title, note, head, rows, warning }) =>
+      `<h3>${escapeHtml(title)}</h3>\n${paragraph("about", note)}${table(
+        head,
+        rows.map((row) => row.map(cell)),
+      )}${paragraph("refused", warning && `Warning: ${warning}`)}`,
+  )
+  .join("\n")}
 ${latency(report)}
 <h2>Metrics</h2>
 ${table(
@@ -91,7 +101,7 @@ function evaluation({ evaluation: found }: VersionReport): string {
     );
   }
   if (calibration) {
-    const of = calibration.of === "positive" ? "the second class" : "the predicted class";
+    const of = calibration.of === "positive" ? "the positive class" : "the predicted class";
     parts.push(
       `<figure>${calibrationPlot(calibration)}<figcaption>calibration of ${of}; expected calibration error ${shown(calibration.error)}</figcaption></figure>`,
     );
@@ -109,6 +119,10 @@ function latency({ latency: measured }: VersionReport): string {
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const body = rows.map((cells) => `<tr>${cells.join("")}</tr>`).join("\n");
   return `<table><thead><tr>${head.map((name) => `<th>${escapeHtml(name)}</th>`).join("")}</tr></thead><tbody>\n${body}\n</tbody></table>`;
+}
+
+function paragraph(kind: string, text: string | undefined): string {
+  return text === undefined ? "" : `<p class="${kind}">${escapeHtml(text)}</p>\n`;
 }
 
 function cell(text: string): string {

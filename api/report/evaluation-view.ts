@@ -1,14 +1,8 @@
 import type { Category } from "../../core/datasets/profile";
-import {
-  type Predictions,
-  predictedClasses,
-  probabilityOf,
-  type TaskKind,
-  taskKindOf,
-} from "../../core/evaluation/metrics";
+import { type Predictions, predictedClasses, probabilityOf, taskKindOf } from "../../core/evaluation/metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "../../core/evaluation/ranking";
 import type { EvaluationReport } from "../../core/evaluation/report";
-import type { Calibration, ImportanceReport } from "../../core/evaluation/shapes";
+import type { Calibration } from "../../core/evaluation/shapes";
 import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
 import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
@@ -16,14 +10,12 @@ import type { ContentReference } from "../../core/shapes";
 /** An evaluation with its plots. */
 export interface EvaluationView {
   readonly report: EvaluationReport;
-  readonly kind: TaskKind;
   /** The following fields are absent if there are too many predictions for a page. */
   readonly calibration?: Calibration;
   /** One curve for two classes; else one curve for each class against the rest. */
   readonly curves?: readonly ClassCurves[];
   /** True and predicted values of a regression. */
   readonly scatter?: readonly CurvePoint[];
-  readonly importance?: ImportanceReport;
 }
 
 interface ClassCurves extends RankingCurves {
@@ -39,31 +31,27 @@ export async function readEvaluationView(
   reference: ContentReference,
 ): Promise<EvaluationView> {
   const report = await readReport(objects, reference);
-  const kind = taskKindOf(report.classes?.map(({ support }) => support) ?? []);
-  if (report.predictions.bytes > limits.predictionBytes) return { report, kind };
+  if (report.predictions.bytes > limits.predictionBytes) return { report };
   const { predictions } = await readPredictions(objects, report);
   const calibration = calibrationOf(predictions);
-  if (!report.classes || !calibration) return { report, kind, scatter: scatterOf(predictions) };
-  return { report, kind, calibration, curves: curvesOf(kind, report.classes, predictions) };
+  if (!report.classes || !calibration) return { report, scatter: scatterOf(predictions) };
+  return { report, calibration, curves: curvesOf(report.classes, predictions) };
 }
 
 /**
  * Returns the curves. Of two classes it is the positive one if the job names it, else the second, or the rarer one if they are imbalanced; the other's ROC curve
  * is its mirror image. Of more classes than a plot has lines, those with the lowest AUC are returned.
  */
-function curvesOf(
-  kind: TaskKind,
-  classes: NonNullable<EvaluationReport["classes"]>,
-  predictions: Predictions,
-): readonly ClassCurves[] {
+function curvesOf(classes: NonNullable<EvaluationReport["classes"]>, predictions: Predictions): readonly ClassCurves[] {
   const { labels } = predictions;
   const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
-  const isFirstRarer = (classes[0]?.support ?? 0) < (classes[1]?.support ?? 0);
+  const [first, second] = classes.map(({ support }) => support);
+  const isFirstRare = taskKindOf([first ?? 0, second ?? 0]) === "imbalanced" && (first ?? 0) < (second ?? 0);
   const { positive } = predictions;
   const drawn =
     positive !== undefined
       ? known.filter(({ index }) => index === positive)
-      : kind === "imbalanced" && isFirstRarer
+      : classes.length === 2 && isFirstRare
         ? known.slice(0, 1)
         : classes.length === 2
           ? known.slice(-1)

@@ -1,5 +1,6 @@
 import type { SliceEvidence } from "../../core/evaluation/shapes";
-import { shown, verdictWord } from "./report";
+import { shown } from "./evaluation-tables";
+import { evaluationTables, verdictWord } from "./report";
 import type { VersionReport } from "./shapes";
 
 /** Formats the report as Markdown: tables, no plots. */
@@ -31,6 +32,12 @@ export function reportMarkdown(report: VersionReport): string {
       ["metric", "value"],
       Object.entries(report.metrics).map(([metric, value]) => [metric, shown(value)]),
     ),
+    ...evaluationTables(report).flatMap(({ title, note, head, rows, warning }) => [
+      `## ${text(title)}`,
+      ...(note === undefined ? [] : [text(`${note}.`)]),
+      table(head, rows),
+      ...(warning === undefined ? [] : [`**Warning:** ${text(warning)}.`]),
+    ]),
     ...confusion(report),
     ...latency(report),
   ].join("\n\n")}\n`;

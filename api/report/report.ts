@@ -10,6 +10,7 @@ import { type GateCheck, type GateVerdict, gateVerdict } from "../../core/regist
 import type { ModelVersion } from "../../core/registry/model";
 import { withdrawal } from "../../core/registry/withdrawal";
 import type { Shape } from "../../core/shapes";
+import { type EvaluationTable, importanceTable, sliceTables } from "./evaluation-tables";
 import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
 
@@ -71,14 +72,16 @@ async function evaluationOf(
   objects: ObjectStore,
   report: EvaluationReport,
 ): Promise<NonNullable<VersionReport["evaluation"]>> {
-  const { rows, label, classes, confusionMatrix, slices } = report;
+  const { rows, label, classes, confusionMatrix, slices, task, importance } = report;
   const calibration = classes && calibrationOf((await readPredictions(objects, report)).predictions);
   return {
     rows,
     label,
     ...(classes ? { classes } : {}),
     ...(confusionMatrix ? { confusionMatrix } : {}),
+    task,
     slices,
+    ...(importance ? { importance } : {}),
     ...(calibration ? { calibration } : {}),
   };
 }
@@ -90,7 +93,9 @@ export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
   return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
 }
 
-/** Formats five significant digits. */
-export function shown(value: number | null): string {
-  return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
+/** Returns the tables of a version's evaluation that do not belong to a gate. */
+export function evaluationTables({ evaluation, metrics }: VersionReport): readonly EvaluationTable[] {
+  if (!evaluation) return [];
+  const { importance } = evaluation;
+  return [...sliceTables({ ...evaluation, metrics }), ...(importance ? [importanceTable(importance)] : [])];
 }

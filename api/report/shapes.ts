@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { calibration, classReport, latency, sliceReport } from "../../core/evaluation/shapes";
+import { taskKind } from "../../core/datasets/shapes";
+import { calibration, classReport, importance, latency, sliceReport } from "../../core/evaluation/shapes";
 import { gateVerdict } from "../../core/registry/gates/verdict";
 import { approval, stage } from "../../core/registry/model";
 import { contentReference, count, instant, metrics, type Shape } from "../../core/shapes";
@@ -30,7 +31,9 @@ export const versionReport = z
           .array(z.array(count))
           .optional()
           .meta({ description: "Rows are true classes, columns predicted ones." }),
+        task: taskKind,
         slices: z.array(sliceReport),
+        importance: importance.optional(),
         calibration: calibration.optional(),
       })
       .optional(),

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reportHtml } from "../../api/pages/version-report";
 import { reportMarkdown } from "../../api/report/markdown";
-import { verdictWord } from "../../api/report/report";
+import { evaluationTables, verdictWord } from "../../api/report/report";
 import type { VersionReport } from "../../api/report/shapes";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import type { Command } from "../command";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
+import { printEvaluationTable } from "../evaluation-table";
 import { wholeNumber } from "../option-values";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
@@ -167,4 +168,5 @@ function printGates(report: VersionReport): void {
       ]),
     );
   }
+  for (const table of evaluationTables(report)) printEvaluationTable(table);
 }

@@ -1,4 +1,5 @@
-import type { ImportanceReport } from "../../core/evaluation/shapes";
+import { importanceTable, sliceTables } from "../../api/report/evaluation-tables";
+import type { EvaluationReport } from "../../core/evaluation/report";
 import { formatDuration, formatRate } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
 import { stoppingText } from "../../core/runs/early-stopping";
@@ -10,11 +11,12 @@ import type { MetricSummary } from "../../core/tracking/metric-store";
 import { testPrefix } from "../../core/tracking/test-metrics";
 import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";
 import type { Command } from "../command";
+import { printEvaluationTable } from "../evaluation-table";
 import { printMetrics } from "../metric-table";
 import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable, shownText } from "../output";
 import { printLines, recordLines, showRecord } from "../record-view";
-import { describeRun } from "../run-description";
+import { describeRun, reportOf } from "../run-description";
 import { exitCodeOf, watchRun } from "../watch";
 import { addArtifactCommands } from "./artifacts";
 import { addCheckpointCommands } from "./checkpoints";
@@ -53,11 +55,12 @@ export function addRunCommands(program: Command): Command {
         return;
       }
       const [details, metrics] = await Promise.all([client.run(runId), client.metrics(runId)]);
+      const report = await reportOf(client, details);
       if (json) {
         const { run: record, children } = view;
-        printJson({ ...describeRun(details, metrics), record, children, experiment: experiment.name });
+        printJson({ ...describeRun(details, metrics, report), record, children, experiment: experiment.name });
       } else {
-        showRun(details, metrics);
+        showRun(details, metrics, report);
         process.stdout.write("\n");
         printLines(recordLines(view, experiment.name));
       }
@@ -68,7 +71,10 @@ export function addRunCommands(program: Command): Command {
     .description("follow a run until it ends or waits for an approval")
     .handle(async ({ client, json }, runId: string) => {
       const details = await watchRun(client, runId, { quiet: json });
-      if (json) printJson({ ...describeRun(details, await client.metrics(runId)), awaited: details.awaited });
+      if (json) {
+        const [metrics, report] = await Promise.all([client.metrics(runId), reportOf(client, details)]);
+        printJson({ ...describeRun(details, metrics, report), awaited: details.awaited });
+      }
       process.exitCode = exitCodeOf(details.run);
     });
 
@@ -124,23 +130,8 @@ export function addRunCommands(program: Command): Command {
   return runs;
 }
 
-function printImportance({ metric, rows, repeats, columns, omitted }: ImportanceReport): void {
-  process.stdout.write(
-    `\nimportance: loss of ${metric} when a column is permuted, ${rows} test rows, ${repeats} times\n`,
-  );
-  printTable(
-    ["COLUMN", "MEAN", "DEVIATION"],
-    columns.map(({ columns: names, mean, deviation }) => [
-      names.join(", "),
-      formatNumber(mean),
-      formatNumber(deviation),
-    ]),
-  );
-  if (omitted !== undefined) process.stdout.write(`${omitted} further columns were not measured\n`);
-}
-
-function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
-  const shown = describeRun(details, metrics);
+function showRun(details: RunDetails, metrics: readonly MetricSummary[], report: EvaluationReport | undefined): void {
+  const shown = describeRun(details, metrics, report);
   const { run } = details;
   const line = (name: string, value: unknown): void => {
     if (value !== undefined) process.stdout.write(`${name.padEnd(13)} ${value}\n`);
@@ -180,7 +171,10 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   const evaluation = Object.entries(shown.evaluation ?? {}).filter(([name]) => !listed.has(`${testPrefix}${name}`));
   const longest = Math.max(0, ...evaluation.map(([name]) => name.length));
   for (const [name, value] of evaluation) line(`  ${name.padEnd(longest)}`, formatNumber(value));
-  if (shown.importance) printImportance(shown.importance);
+  if (report) {
+    for (const table of sliceTables(report)) printEvaluationTable(table);
+    if (report.importance) printEvaluationTable(importanceTable(report.importance));
+  }
   if (details.steps.length > 0) {
     process.stdout.write("\n");
     printTable(
@@ -220,6 +214,6 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[]): void {
   }
   if (metrics.length > 0) {
     process.stdout.write("\n");
-    printMetrics(metrics);
+    printMetrics(metrics, run);
   }
 }

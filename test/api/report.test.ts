@@ -87,7 +87,19 @@ const report: VersionReport = {
   evaluation: {
     rows: 150,
     label: hostile,
-    slices: [],
+    task: "balanced",
+    slices: [{ column: hostile, value: hostile, rows: 150, metrics: { accuracy: 0.9 } }],
+    importance: {
+      metric: "accuracy",
+      baseline: 0.9,
+      rows: 50,
+      repeats: 30,
+      seed: 0,
+      columns: [
+        { columns: ["age"], mean: 0.2, deviation: 0.0512 },
+        { columns: [hostile], mean: 0.01, deviation: 0.0212 },
+      ],
+    },
     classes: [hostile, true].map((value) => ({ value, support: 75, precision: 1, recall: 1, f1: 1 })),
     confusionMatrix: [
       [70, 5],
