@@ -80,7 +80,7 @@ export async function watchGroup(
   if (json) printJson({ group, runs: results });
   else {
     const names = [...new Set(results.flatMap(({ metrics }) => Object.keys(metrics)))]
-      .sort(byRank)
+      .sort(byRank(members.map(({ run }) => run)))
       .slice(0, maxMetrics);
     printTable(
       ["RUN", "SETTINGS", "STATUS", ...names],

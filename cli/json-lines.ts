@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../core/errors";
-import { documentLimits, JsonLimitError, parseJson } from "../core/json-text";
 import { problemsOf } from "../core/problems";
 import { invalidOption } from "./option-values";
 
@@ -9,15 +8,16 @@ import { invalidOption } from "./option-values";
 export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
   const text = textOf(file);
   const whole = text.trimStart().startsWith("[");
-  const read: readonly (readonly [number, Parsed])[] = whole
-    ? listOf(file, text).map((value, at) => [at + 1, { value }])
-    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, parsed(line)] as const]));
+  const read: readonly (readonly [number, string | undefined, unknown])[] = whole
+    ? listOf(file, text).map((value, at) => [at + 1, undefined, value])
+    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, line, undefined] as const]));
   const problems: Problem[] = [];
   const items: Item[] = [];
-  for (const [number, { value, rule }] of read) {
+  for (const [number, line, listed] of read) {
+    const value = line === undefined ? listed : parsed(line);
     const result = schema.safeParse(value, { reportInput: true });
-    if (rule !== undefined) problems.push({ path: `line ${number}`, rule });
-    else if (result.success) items.push(result.data);
+    if (result.success) items.push(result.data);
+    else if (value === undefined) problems.push({ path: `line ${number}`, rule: "must be JSON" });
     else problems.push(...problemsOf(result.error).map((problem) => placed(problem, number, whole)));
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be reported`, problems.slice(0, 20));
@@ -31,22 +31,16 @@ function placed(problem: Problem, number: number, isList: boolean): Problem {
 }
 
 function listOf(file: string, text: string): readonly unknown[] {
-  const { value, rule } = parsed(text);
+  const value = parsed(text);
   if (Array.isArray(value)) return value;
-  throw invalidOption("--file", file, `must be a JSON list, or one JSON object per line${rule ? `: it ${rule}` : ""}`);
+  throw invalidOption("--file", file, "must be a JSON list, or one JSON object per line");
 }
 
-interface Parsed {
-  readonly value?: unknown;
-  /** The rule that the text breaks. */
-  readonly rule?: string;
-}
-
-function parsed(text: string): Parsed {
+function parsed(text: string): unknown {
   try {
-    return { value: parseJson(text, documentLimits) };
-  } catch (error) {
-    return { rule: error instanceof JsonLimitError ? error.rule : "must be JSON" };
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

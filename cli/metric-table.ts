@@ -4,11 +4,15 @@ import type { MetricSummary } from "../core/tracking/metric-store";
 import { formatNumber, printTable } from "./output";
 
 /** Prints the last value, minimum and maximum of each metric, the most important ones first. */
-export function printMetrics(metrics: readonly Omit<MetricSummary, "lastTime">[]): void {
+export function printMetrics(
+  metrics: readonly Omit<MetricSummary, "lastTime">[],
+  run: { readonly primaryMetric?: string | undefined } = {},
+): void {
+  const rank = byRank([run]);
   printTable(
     ["METRIC", "LAST", "MIN", "MAX", "STEP"],
     [...metrics]
-      .sort((a, b) => byRank(a.metric, b.metric))
+      .sort((a, b) => rank(a.metric, b.metric))
       .map(({ metric, last, min, max, lastStep }) => [
         metric,
         ...[last, min, max].map((value) => formatMetric(metric, value, formatNumber)),

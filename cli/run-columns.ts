@@ -31,7 +31,9 @@ export function usualColumns(runs: readonly SearchedRun[], order: readonly strin
   const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
   // Fields of the order are not shown twice, even under another name.
   const meant = ordered.map((column) => metricNames.of(metrics).resolve(column.replace(/^metrics\./, ""), false).name);
-  const own = metrics.filter((metric) => !metric.startsWith("system/") && !meant.includes(metric)).sort(byRank);
+  const own = metrics
+    .filter((metric) => !metric.startsWith("system/") && !meant.includes(metric))
+    .sort(byRank(runs.map(({ run }) => run)));
   return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
 }
 

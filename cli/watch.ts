@@ -167,8 +167,8 @@ function changeLog(): (details: RunDetails) => void {
 function printTestMetrics(details: RunDetails): void {
   const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
   if (!evaluation) return;
-  const { metrics } = evaluation;
-  const names = summaryMetrics(metrics, details.run.job.evaluation.thresholds);
+  const { metrics, task } = evaluation;
+  const names = summaryMetrics(task, metrics, details.run.job.evaluation.thresholds);
   if (names.length === 0) return;
   printTable(
     ["METRIC", "VALUE"],

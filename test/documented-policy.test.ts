@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { declaredPolicy } from "../api/schemas/models";
-import { classificationMetricNames, lessIsBetter, metricsOf, regressionMetricNames } from "../core/evaluation/metrics";
+import { lessIsBetter } from "../core/evaluation/metric-goal";
+import { classificationMetricNames, metricsOf, regressionMetricNames } from "../core/evaluation/metrics";
 import { parseYamlInput } from "../core/yaml-input";
 
 const page = readFileSync(resolve(__dirname, "..", "docs", "gates.md"), "utf8");

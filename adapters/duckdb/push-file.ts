@@ -4,8 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import type { ColumnProfile } from "../../core/datasets/profile";
 import { wasAppended } from "../../core/datasets/register";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type { DatasetDraft, DatasetVersion, SourceFile, SplitName } from "../../core/datasets/shapes";
-import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
+import type { DatasetDraft, DatasetVersion, SourceFile } from "../../core/datasets/shapes";
 import { judge } from "../../core/datasets/validation";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
@@ -16,7 +15,7 @@ import { profileDataset } from "./dataset-profile";
 import type { TargetSize } from "./formats/image-header";
 import type { DuckDbSession } from "./session";
 import { fetchAllShards } from "./shard-source";
-import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase } from "./snapshot";
+import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase, splitOfSnapshot } from "./snapshot";
 import type { DataFiles, Source } from "./source";
 import { withDuckDb } from "./workspace";
 
@@ -131,10 +130,7 @@ async function judged(
   session: DuckDbSession,
   { draft, indexes }: Snapshot,
 ): Promise<{ readonly warnings: readonly Warning[]; readonly profiles: readonly ColumnProfile[] }> {
-  const rowsOf = (split: SplitName): Uint32Array =>
-    decodeSplitIndex(indexes.get(draft.split.indexes[split].sha256) ?? new Uint8Array(0));
-  const splits = { train: rowsOf("train"), validation: rowsOf("validation"), test: rowsOf("test") };
-  const splitOf = splitOfRows(draft.name, draft.rowCount, splits);
+  const splitOf = splitOfSnapshot(draft, indexes);
   const profile = await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf);
   const { errors, warnings } = judge(draft, profile);
   const refused = errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` }));

@@ -1,8 +1,11 @@
 import { EmptyDatasetError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type { ColumnSchema, DatasetDraft, DatasetManifest } from "../../core/datasets/shapes";
+import type { ColumnSchema, DatasetDraft, DatasetManifest, SplitName, TaskKind } from "../../core/datasets/shapes";
+import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
+import { taskKindOf } from "../../core/evaluation/metrics";
 import { castTo } from "./cast";
+import { classesOf } from "./dataset-profile";
 import type { TargetSize } from "./formats/image-header";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type ShardFile, writeShards } from "./shard-writer";
@@ -88,6 +91,7 @@ export async function createSnapshot(
   const all = [...(parent?.manifest.shards ?? []), ...added];
   const described = {
     name,
+    task: await taskOf(session, { name, schema: columns, rowCount: total, split }, indexes),
     schema: columns,
     schemaHash: schemaHashOf(columns),
     rowCount: total,
@@ -103,6 +107,28 @@ export async function createSnapshot(
     source,
     ignoredColumns: [...source.types.keys()].filter((column) => !columns.some((known) => known.name === column)),
   };
+}
+
+/** Returns the kind of the prediction task, by the label's classes in the test split. */
+async function taskOf(
+  session: DuckDbSession,
+  draft: Pick<DatasetDraft, "name" | "schema" | "rowCount" | "split">,
+  indexes: Snapshot["indexes"],
+): Promise<TaskKind | undefined> {
+  if (!draft.schema.some(({ role }) => role === "label")) return undefined;
+  const classes = await classesOf(session, "canonical", draft, splitOfSnapshot(draft, indexes));
+  return taskKindOf((classes ?? []).map(({ rows }) => rows.test));
+}
+
+/** Returns the index into `splitNames` of each row. */
+export function splitOfSnapshot(
+  { name, rowCount, split }: Pick<DatasetDraft, "name" | "rowCount" | "split">,
+  indexes: Snapshot["indexes"],
+): Uint8Array {
+  const rowsOf = (part: SplitName): Uint32Array =>
+    decodeSplitIndex(indexes.get(split.indexes[part].sha256) ?? new Uint8Array(0));
+  const splits = { train: rowsOf("train"), validation: rowsOf("validation"), test: rowsOf("test") };
+  return splitOfRows(name, rowCount, splits);
 }
 
 /** Gives the rows of violations their files, and their numbers within these. */

@@ -1,4 +1,3 @@
-import { documentLimits, parseJson } from "../../core/json-text";
 import type { Task } from "../../core/runs/model-definition";
 
 /** A model artifact cannot be read, or a predictor was used with wrong shapes. */
@@ -37,7 +36,7 @@ const tasks: readonly string[] = ["classification", "binary", "regression"];
 export function parseTopology(json: string): ModelTopology {
   let value: unknown;
   try {
-    value = parseJson(json, documentLimits);
+    value = JSON.parse(json);
   } catch (error) {
     throw new ModelArtifactError(`The model's topology is not JSON: ${(error as Error).message}`, error);
   }

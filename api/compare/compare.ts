@@ -1,4 +1,5 @@
 import { InvalidInputError } from "../../core/errors";
+import { goalOf } from "../../core/evaluation/metric-goal";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { MetricStore } from "../../core/tracking/metric-store";
 import type { RunRecords } from "../../core/tracking/run-records";
@@ -6,7 +7,7 @@ import type { RunSearch, SearchedRun } from "../../core/tracking/search/query";
 import { metricNameSets } from "../../core/tracking/search/row";
 import type { Axis, Comparison, Goal } from "./comparison";
 import { curvesOf } from "./curves";
-import { goalOf, mayHaveCurve } from "./metric-rank";
+import { mayHaveCurve } from "./metric-rank";
 import { differencesOf, metricRows, metricsOf, paramRows } from "./pivot";
 
 export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
@@ -59,9 +60,22 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   const records = runs.map(({ record }) => record);
   return {
     runs: records.map(
-      ({ runId, name, experimentId, status, phase, source, reusedFrom, createdBy, startedAt, endedAt }) => ({
+      ({
+        runId,
+        name,
+        experimentId,
+        status,
+        phase,
+        source,
+        primaryMetric,
+        reusedFrom,
+        createdBy,
+        startedAt,
+        endedAt,
+      }) => ({
         ...{ runId, name, experimentId, status, source, createdBy, startedAt },
         ...(phase === undefined ? {} : { phase }),
+        ...(primaryMetric === undefined ? {} : { primaryMetric }),
         ...(reusedFrom === undefined ? {} : { reusedFrom }),
         ...(endedAt === undefined ? {} : { endedAt }),
       }),

@@ -46,6 +46,7 @@ export const comparison = z
         status: runStatus,
         phase: phase.optional().meta({ description: "Progress of an open training run." }),
         source: z.string(),
+        primaryMetric: z.string().optional(),
         reusedFrom: z
           .string()
           .optional()

@@ -1,9 +1,10 @@
+import { goalOf } from "../../core/evaluation/metric-goal";
 import { numericsIdentity } from "../../core/runs/numerics";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
-import { byRank, goalOf } from "./metric-rank";
+import { byRank } from "./metric-rank";
 
 /**
  * Returns the params that differ between the runs, and the others; by name. Equal numbers in different notation
@@ -93,9 +94,10 @@ function bestOf(
 export function metricsOf(runs: readonly SearchedRun[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { metrics } of runs) for (const { metric } of metrics) counts.set(metric, (counts.get(metric) ?? 0) + 1);
+  const rank = byRank(runs.map(({ record }) => record));
   const isSystem = (metric: string): number => Number(metric.startsWith("system/"));
   return [...counts]
-    .sort(([a, countA], [b, countB]) => isSystem(a) - isSystem(b) || countB - countA || byRank(a, b))
+    .sort(([a, countA], [b, countB]) => isSystem(a) - isSystem(b) || countB - countA || rank(a, b))
     .map(([metric]) => metric);
 }
 

@@ -1,5 +1,5 @@
+import { goalOf } from "../../core/evaluation/metric-goal";
 import type { Curve } from "../compare/comparison";
-import { goalOf } from "../compare/metric-rank";
 import { curvePlot } from "./comparison/curve-plot";
 import { html, type Markup } from "./markup";
 

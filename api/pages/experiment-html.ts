@@ -1,8 +1,9 @@
+import { goalOf } from "../../core/evaluation/metric-goal";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, workMs } from "../../core/runs/run";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Row } from "../compare/comparison";
-import { byRank, goalOf } from "../compare/metric-rank";
+import { byRank } from "../compare/metric-rank";
 import { numberText, timeText } from "../compare/metric-text";
 import { metricsOf } from "../compare/pivot";
 import { paramPlots } from "./comparison/param-plots";
@@ -111,7 +112,9 @@ function metricColumns(runs: readonly SearchedRun[]): readonly string[] {
   const all = metricsOf(runs).filter((metric) => !metric.startsWith("system/"));
   // Omits metrics that few runs have.
   const common = all.filter((metric) => 5 * held(metric) >= runs.length);
-  return [...(common.length > 0 ? common : all)].sort(byRank).slice(0, maxColumns.metrics);
+  return [...(common.length > 0 ? common : all)]
+    .sort(byRank(runs.map(({ record }) => record)))
+    .slice(0, maxColumns.metrics);
 }
 
 /** Returns the params that differ and are short enough for a column, those with the most differences first. */

@@ -1,3 +1,4 @@
+import { goalOf } from "../../core/evaluation/metric-goal";
 import { leadingMetrics } from "../../core/evaluation/metrics";
 import { formatDuration, formatRate } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
@@ -6,7 +7,7 @@ import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
 import { testPrefix } from "../../core/tracking/test-metrics";
-import { byRank, goalOf } from "../compare/metric-rank";
+import { byRank } from "../compare/metric-rank";
 import { numberText } from "../compare/metric-text";
 import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
@@ -42,21 +43,22 @@ function testTiles({ evaluation }: RunPage): readonly Markup[] {
   const { metrics, classes = [], decision } = evaluation.report;
   const above = decision ? ` above ${tileText(decision.threshold)}` : "";
   const ofPositive = classes.length === 2 ? ` of class ${decision?.positive ?? classes[1]?.value}${above}` : "";
-  return leadingMetrics(evaluation.kind, metrics).map((name) => {
+  return leadingMetrics(evaluation.report.task, metrics).map((name) => {
     const detail = `${meanings[name]}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
     return tile(`${testPrefix}${name}`, tileText(metrics[name] ?? Number.NaN), shortened(detail, 60));
   });
 }
 
 /** Renders metrics whose names imply a goal, by rank. */
-function metricTiles({ metrics }: RunPage, isTested: boolean): readonly Markup[] {
+function metricTiles({ metrics, record }: RunPage, isTested: boolean): readonly Markup[] {
+  const rank = byRank([record]);
   return metrics
     .flatMap((one) => {
       const goal = goalOf(one.metric);
       const isShown = goal !== undefined && !one.metric.startsWith("system/");
       return isShown && !(isTested && one.metric.startsWith(testPrefix)) ? [{ ...one, goal }] : [];
     })
-    .sort((a, b) => byRank(a.metric, b.metric))
+    .sort((a, b) => rank(a.metric, b.metric))
     .map(({ metric, goal, last, min, max, lastStep }) => {
       const best = goal === "min" ? min : max;
       const detail =

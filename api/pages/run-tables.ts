@@ -1,6 +1,5 @@
 import { formatBytes, formatDuration } from "../../core/quantities";
 import { displayedStatus } from "../../core/runs/run";
-import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { byRank } from "../compare/metric-rank";
@@ -12,9 +11,10 @@ import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
 import { listing, shortened } from "./tables";
 
-export function metricTable(metrics: readonly MetricSummary[]): Markup | undefined {
+export function metricTable({ metrics, record }: Pick<RunPage, "metrics" | "record">): Markup | undefined {
+  const rank = byRank([record]);
   const rows = [...metrics]
-    .sort((a, b) => byRank(a.metric, b.metric))
+    .sort((a, b) => rank(a.metric, b.metric))
     .map(
       ({ metric, last, min, max, lastStep }) =>
         html`<tr><th>${metric}</th>${[last, min, max].map((value) => html`<td class="number">${formatMetric(metric, value, numberText)}</td>`)}<td class="number">${lastStep}</td></tr>
@@ -50,7 +50,7 @@ export function attemptTable({ details }: RunPage): Markup | undefined {
 
 export function childTable({ children, childCount }: RunPage, links: Links): Markup | undefined {
   const metrics = metricsOf(children).filter((metric) => !metric.startsWith("system/"));
-  const columns = [...metrics].sort(byRank).slice(0, 4);
+  const columns = [...metrics].sort(byRank(children.map((child) => child.record))).slice(0, 4);
   const rows = [...children].sort(byStart).map(({ record, metrics: own }) => {
     const cells = columns.map((column) => {
       const found = own.find(({ metric }) => metric === column);

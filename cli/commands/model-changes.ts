@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
-import { documentLimits, JsonLimitError, parseJson } from "../../core/json-text";
 import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
@@ -152,9 +151,9 @@ export function addModelChangeCommands(models: Command): void {
 /** @throws InvalidInputError */
 function readJson(file: string): unknown {
   try {
-    return parseJson(readFileSync(file, "utf8"), documentLimits);
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const rule = cause instanceof JsonLimitError ? cause.rule : "must be a JSON file that can be read";
+    const rule = "must be a JSON file that can be read";
     throw new InvalidInputError("the file cannot be read", [{ path: "file", value: file, rule }], cause);
   }
 }

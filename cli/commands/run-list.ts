@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { byRank } from "../../api/compare/metric-rank";
 import { timeText } from "../../api/compare/metric-text";
 import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
@@ -6,6 +7,7 @@ import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
 import { displayedStatus, type StatusFilter, statusFilters, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
+import { testPrefix } from "../../core/tracking/test-metrics";
 import type { Command } from "../command";
 import { printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
@@ -20,8 +22,17 @@ interface ListOptions {
   readonly nextToken?: string;
 }
 
-/** Metrics that are shown if none is named: those of the test split that runs of the page have. */
-const defaultMetrics = ["test/accuracy", "test/rmse"];
+/** Returns the metrics that are shown if none is named: the primary ones, or the first of the test split. */
+function defaultMetrics(runs: readonly Run[], records: ReadonlyMap<string, SearchedRun>): readonly string[] {
+  const rank = byRank(runs);
+  const leading = runs.flatMap(({ runId, primaryMetric }) => {
+    const metrics = records.get(runId)?.metrics ?? [];
+    const tested = metrics.map(({ metric }) => metric).filter((name) => name.startsWith(testPrefix));
+    const named = primaryMetric !== undefined && tested.includes(primaryMetric);
+    return named ? primaryMetric : (tested.sort(rank)[0] ?? []);
+  });
+  return [...new Set(leading)];
+}
 
 /** Adds `runs list`. */
 export function addListCommand(runs: Command): void {
@@ -35,8 +46,8 @@ export function addListCommand(runs: Command): void {
     .option("--next-token <token>", "continue an earlier list")
     .handle(async ({ client, json }, { metric, ...query }: ListOptions) => {
       const page = await client.runs(query);
-      const wanted = metric.length > 0 ? metric : json ? [] : defaultMetrics;
-      const records = json && wanted.length === 0 ? new Map<string, SearchedRun>() : await recordsOf(client, page.runs);
+      const isShown = metric.length > 0 || !json;
+      const records = isShown ? await recordsOf(client, page.runs) : new Map<string, SearchedRun>();
       if (json) {
         printJson(
           metric.length === 0 ? page : { ...page, runs: page.runs.map((run) => withMetrics(run, records, metric)) },
@@ -61,8 +72,7 @@ function printRuns(
   now: number,
 ): void {
   const cell = (runId: string, name: string) => metricCell(records.get(runId)?.metrics ?? [], name);
-  const known = (name: string) => runs.some(({ runId }) => cell(runId, name) !== undefined);
-  const columns = requested.length > 0 ? requested : defaultMetrics.filter(known);
+  const columns = requested.length > 0 ? requested : defaultMetrics(runs, records);
   printTable(
     ["RUN", "NAME", "STATUS", "EXPERIMENT", "CREATED (UTC)", "TOOK", "PHASE", "DATASET", "TRIGGER", ...columns],
     runs.map((run) => [

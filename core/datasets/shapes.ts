@@ -49,6 +49,16 @@ export const columnSchema = z
   .meta({ id: "ColumnSchema" });
 export interface ColumnSchema extends Shape<typeof columnSchema> {}
 
+/**
+ * `imbalanced`: one of two classes has less than a third of the test rows; `positive`: a job names its class of interest;
+ * `rare-classes`, `long-tail`: one of more classes has less than half of an equal share, and there are more than 20 or
+ * one has no test row.
+ */
+export const taskKind = z
+  .enum(["regression", "balanced", "imbalanced", "positive", "multiclass", "rare-classes", "long-tail"])
+  .meta({ id: "TaskKind", description: "Kind of the prediction task, which decides the primary metric." });
+export type TaskKind = Shape<typeof taskKind>;
+
 const draftShape = {
   name: datasetName,
   digest: sha256.meta({ description: "SHA-256 over schema, shards and split: equal content is the same version." }),
@@ -56,6 +66,7 @@ const draftShape = {
   schemaHash: sha256.meta({ description: "SHA-256 over column names and types." }),
   rowCount: count,
   bytes: count,
+  task: taskKind.optional(),
   shards: z.array(part).max(10_000).meta({ description: "Parquet, in row order, in the content store." }),
   split: z.strictObject({
     seed: count,

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import type { DatasetManifest } from "../datasets/shapes";
+import type { DatasetManifest, TaskKind } from "../datasets/shapes";
 import { decodeSplitIndex } from "../datasets/split-index";
 import { RingmasterError } from "../errors";
 import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import { count, type Shape } from "../shapes";
-import { compareOutcomes } from "./comparison";
+import { compareOutcomes, type Judged } from "./comparison";
 import { decided } from "./decision";
 import type { Predictions } from "./metrics";
 import { modelArtifact } from "./model-artifact";
@@ -27,7 +27,8 @@ export async function compareWithChampion(input: {
   readonly rows: RowSource;
   readonly objects: ObjectStore;
   /** The candidate's predictions on the test split. */
-  readonly candidate: { readonly predictions: Predictions; readonly weightsSha256: string };
+  readonly candidate: Judged;
+  readonly task: TaskKind;
 }): Promise<ChampionComparison> {
   const { champion, predictor, manifest, candidate, objects } = input;
   const { artifact, version } = champion;
@@ -55,6 +56,7 @@ export async function compareWithChampion(input: {
   return compareOutcomes(objects, {
     champion: version,
     digest: manifest.digest,
+    task: input.task,
     candidate,
     champions: { predictions: theirs, weightsSha256: artifact.weightsSha256 },
   });

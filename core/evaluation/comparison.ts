@@ -1,50 +1,45 @@
+import type { TaskKind } from "../datasets/shapes";
 import { sha256 } from "../digest";
 import type { ObjectStore } from "../ports";
-import { encodeSafetensors } from "../safetensors";
 import type { ContentReference } from "../shapes";
-import { type Predictions, predictedClasses } from "./metrics";
-import { type OutcomeMetric, pairedBootstrap } from "./paired-bootstrap";
+import { metricsOfTask, type Predictions } from "./metrics";
+import { pairedMetric } from "./paired-bootstrap";
 import type { ChampionComparison } from "./shapes";
 import { encodePredictions, readPredictions, readReport } from "./stored-predictions";
 
-interface Judged {
+/** A model's predictions. */
+export interface Judged {
   readonly predictions: Predictions;
   readonly weightsSha256: string;
 }
 
 /**
- * Compares two models' predictions for the same rows.
+ * Compares two models' predictions for the same rows by the first metric of the task that both have. Accuracy is also
+ * defined for rows of a class that the champion does not know.
  *
  * @param digest digest of the dataset version
  */
 export async function compareOutcomes(
   objects: ObjectStore,
-  pair: { readonly champion: number; readonly digest: string; readonly candidate: Judged; readonly champions: Judged },
+  pair: {
+    readonly champion: number;
+    readonly digest: string;
+    readonly task: TaskKind;
+    readonly candidate: Judged;
+    readonly champions: Judged;
+  },
 ): Promise<ChampionComparison> {
-  const { champion, digest, candidate, champions } = pair;
-  const outcomes = { candidate: outcomesOf(candidate.predictions), champion: outcomesOf(champions.predictions) };
-  const metric = champions.predictions.classes > 0 ? "accuracy" : "rmse";
-  const statistic: OutcomeMetric = metric === "accuracy" ? "mean" : "root-mean";
+  const { champion, digest, task, candidate, champions } = pair;
   // The seed depends on what is compared, so that another comparison draws other rows.
-  const seed = Number.parseInt(
-    sha256(`${digest} ${candidate.weightsSha256} ${champions.weightsSha256}`).slice(0, 8),
-    16,
-  );
-  const tensor = (data: Float32Array) => ({ dtype: "F32", shape: [data.length], data }) as const;
-  return {
-    kind: "compared",
-    champion,
-    metric,
-    candidateValue: metricOver(outcomes.candidate, statistic),
-    championValue: metricOver(outcomes.champion, statistic),
-    ...pairedBootstrap(outcomes.candidate, outcomes.champion, statistic, seed),
-    championPredictions: await objects.putContent(encodePredictions(champions.predictions)),
-    outcomes: await objects.putContent(
-      encodeSafetensors({
-        tensors: { candidate: tensor(outcomes.candidate), champion: tensor(outcomes.champion) },
-      }),
-    ),
-  };
+  const identity = `${digest} ${candidate.weightsSha256} ${champions.weightsSha256}`;
+  const seed = Number.parseInt(sha256(identity).slice(0, 8), 16);
+  for (const metric of [...metricsOfTask(task), "accuracy"]) {
+    const paired = pairedMetric(metric, candidate.predictions, champions.predictions, seed);
+    if (!paired) continue;
+    const championPredictions = await objects.putContent(encodePredictions(champions.predictions));
+    return { kind: "compared", champion, metric, ...paired, championPredictions };
+  }
+  return { kind: "incompatible", champion, reasons: ["no metric of the task is defined for both models"] };
 }
 
 /** A model version with its evaluation. */
@@ -77,22 +72,8 @@ export async function compareReports(
   return compareOutcomes(objects, {
     champion: champion.version,
     digest: ours.dataset.digest,
+    task: ours.task,
     candidate: { predictions: our.predictions, weightsSha256: candidate.weightsSha256 },
     champions: { predictions: their.predictions, weightsSha256: champion.weightsSha256 },
   });
-}
-
-/** Returns one number for each row: 1 if the class is correct and 0 if not; for regression, the squared error. */
-function outcomesOf(predictions: Predictions): Float32Array {
-  const { classes, labels, outputs } = predictions;
-  const predicted = classes > 0 ? predictedClasses(predictions) : outputs;
-  return Float32Array.from(labels, (label, row) =>
-    classes > 0 ? Number(predicted[row] === label) : (predicted[row]! - label) ** 2,
-  );
-}
-
-function metricOver(outcomes: Float32Array, metric: OutcomeMetric): number {
-  let sum = 0;
-  for (const outcome of outcomes) sum += outcome;
-  return metric === "mean" ? sum / outcomes.length : Math.sqrt(sum / outcomes.length);
 }

@@ -5,8 +5,8 @@ import { encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { classMetrics, confusionMatrix } from "./classification";
 import { chooseDecision, decided } from "./decision";
-import { planImportance } from "./importance";
-import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows } from "./metrics";
+import { planImportance, supportsOf } from "./importance";
+import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows, taskKindOf } from "./metrics";
 import { predictShards, type RowPredictor, splitShards } from "./predict";
 import type { EvaluationReport } from "./report";
 import type { ClassReport, EvaluationOutput, SliceReport } from "./shapes";
@@ -37,13 +37,14 @@ export async function evaluateModel(input: {
   const stored = await objects.putContent(
     encodeSafetensors({ tensors: { ...predictionTensors(predictions), ...sliceTensor(slices, shape.slices) } }),
   );
-  const importance = sample?.measure(predictor, decision);
-  const report = reportOf(features, predictions, slices, stored, decision);
+  const task = taskKindOf(supportsOf(label, predictions.labels), settings.positive !== undefined);
+  const importance = sample?.measure(task, predictor, decision);
+  const report = { ...reportOf(features, predictions, slices, stored, decision), task, importance };
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
+    task,
     metrics: report.metrics,
     ...(decision ? { decision } : {}),
-    ...(importance ? { importance } : {}),
     predictions,
   };
 }
@@ -67,7 +68,7 @@ function reportOf(
   slices: Int32Array,
   stored: ContentReference,
   decision: Decision | undefined,
-): EvaluationReport {
+): Omit<EvaluationReport, "task" | "importance"> {
   const { dataset, label } = features;
   return {
     dataset,

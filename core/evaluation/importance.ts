@@ -1,23 +1,18 @@
+import type { TaskKind } from "../datasets/shapes";
 import { sourcesOfOutputs } from "../feature-plans/compile";
 import type { DecodedShard } from "../features/encoding";
 import type { FeatureTransform, LabelEncoding } from "../features/shapes";
 import type { Decision } from "../runs/decision";
-import { accuracy, confusionMatrix } from "./classification";
 import { decided } from "./decision";
 import { uniformDraws } from "./draws";
-import {
-  type Predictions,
-  predictedClasses,
-  rankingsOf,
-  regressionMetrics,
-  type TaskKind,
-  taskKindOf,
-} from "./metrics";
+import { lessIsBetter } from "./metric-goal";
+import { metricsOfTask, type Predictions } from "./metrics";
 import type { RowPredictor } from "./predict";
 import type { ImportanceReport } from "./shapes";
+import { metricStatistic } from "./slices/statistics";
 
-/** Number of permutations of each column. */
-const repeats = 5;
+/** Numbers of permutations of each column: more for fewer rows, whose results vary more. */
+const permutations = { min: 5, max: 30, rows: 5_000 } as const;
 const seed = 0;
 const limits = {
   rows: 1_000,
@@ -31,7 +26,7 @@ const limits = {
 const minRows = 20;
 
 /** Size of weights, each of which costs an operation, above which the bounds leave too few rows. */
-export const maxWeightBytes = (4 * limits.operations) / (2 * repeats * minRows);
+export const maxWeightBytes = (4 * limits.operations) / (2 * permutations.min * minRows);
 
 /** Columns that are permuted together, with their places in a dense row. */
 interface Group {
@@ -44,7 +39,7 @@ export interface ImportanceSample {
   /** Takes from a shard the rows of the sample. @param first number of the shard's first row in the split */
   add(shard: DecodedShard, first: number): void;
   /** Measures the sampled rows. @returns `undefined` if the metric is not defined for them */
-  measure(predictor: RowPredictor, decision: Decision | undefined): ImportanceReport | undefined;
+  measure(task: TaskKind, predictor: RowPredictor, decision: Decision | undefined): ImportanceReport | undefined;
 }
 
 /**
@@ -70,9 +65,11 @@ export async function planImportance(
     testRows,
     limits.rows,
     Math.floor(limits.elements / width),
-    Math.floor(limits.operations / (groups.length * repeats * Math.max(1, operations))),
+    Math.floor(limits.operations / (groups.length * permutations.min * Math.max(1, operations))),
   );
   if (rows < minRows) return undefined;
+  const affordable = Math.min(permutations.rows / rows, limits.operations / (groups.length * rows * operations));
+  const repeats = Math.max(permutations.min, Math.min(permutations.max, Math.floor(affordable)));
   const inputs = new Float32Array(rows * width);
   const labels = label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows);
   const draw = uniformDraws(seed);
@@ -88,13 +85,16 @@ export async function planImportance(
         taken += 1;
       }
     },
-    measure(predictor, decision) {
-      const kind = taskKindOf(supportsOf(label, labels));
-      const measured = () => scoreOf(kind, predictionsOf(predictor, { inputs: permuted, labels, label }, decision));
+    measure(task, predictor, decision) {
       const permuted = inputs.slice();
-      const baseline = measured();
-      if (baseline === undefined) return undefined;
-      const { metric, sign } = metricOf(kind);
+      const predicted = () => predictionsOf(predictor, { inputs: permuted, labels, label }, decision);
+      const first = predicted();
+      // The sample may lack a class, for which the primary metric is undefined.
+      const metric = metricsOfTask(task).find((name) => metricOf(name, first) !== undefined);
+      if (metric === undefined) return undefined;
+      const baseline = metricOf(metric, first)!;
+      const measured = () => metricOf(metric, predicted());
+      const sign = lessIsBetter(metric) ? -1 : 1;
       const inOrder = Uint32Array.from({ length: rows }, (_, at) => at);
       const columns = groups.map(({ columns: names, places }, group) => {
         const drops: number[] = [];
@@ -157,29 +157,21 @@ function predictionsOf(
   return decided({ classes: label.classes.length, labels, outputs }, label, decision);
 }
 
-function supportsOf(label: LabelEncoding, labels: ArrayLike<number>): readonly number[] {
+/** Returns the rows of each class; none of a value. */
+export function supportsOf(label: LabelEncoding, labels: ArrayLike<number>): readonly number[] {
   if (label.kind === "value") return [];
   const counts = label.classes.map(() => 0);
   for (let row = 0; row < labels.length; row += 1) counts[labels[row]!]! += 1;
   return counts;
 }
 
-/** The primary metric of each task, and whether a worse model has less (1) or more (-1) of it. */
-function metricOf(kind: TaskKind): { readonly metric: "rmse" | "auc" | "accuracy"; readonly sign: 1 | -1 } {
-  if (kind === "regression") return { metric: "rmse", sign: -1 };
-  return { metric: kind === "imbalanced" ? "auc" : "accuracy", sign: 1 };
-}
-
-/** Computes only the one metric, because others cost a ranking of each class. */
-function scoreOf(kind: TaskKind, predictions: Predictions): number | undefined {
-  const { classes, labels, outputs } = predictions;
-  if (kind === "regression") return finite(regressionMetrics(labels, outputs).rmse);
-  if (kind === "imbalanced") return finite(rankingsOf(predictions)[0]?.rocAuc);
-  return finite(accuracy(confusionMatrix(labels as Int32Array, predictedClasses(predictions), classes), classes));
-}
-
-function finite(value: number | undefined): number | undefined {
-  return Number.isFinite(value) ? value : undefined;
+/** Computes one metric, because others cost a ranking of each class; `undefined` if these rows have none. */
+function metricOf(metric: string, predictions: Predictions): number | undefined {
+  const { length } = predictions.labels;
+  const rows = Uint32Array.from({ length }, (_, row) => row);
+  const found = new Float64Array(1);
+  metricStatistic(metric, predictions)?.of(rows)(new Uint32Array(length).fill(1), found);
+  return Number.isFinite(found[0]) ? found[0] : undefined;
 }
 
 /** Returns the numbers below `count` in random order (Fisher and Yates). */

@@ -1,3 +1,4 @@
+import type { TaskKind } from "../datasets/shapes";
 import { nearestStorable } from "../shapes";
 import { accuracy, classMetrics, confusionMatrix, logLoss, macroAverage, weightedAverage } from "./classification";
 import { requireRows } from "./errors";
@@ -161,36 +162,44 @@ export const classificationMetricNames = [
 /** Metrics of the whole test split and of slices, for labels of type float. */
 export const regressionMetricNames = ["rmse", "mae", "r2"] as const;
 
-/** Metrics for which less is better. For all others more is better. */
-const lessIsBetterOf = new Set(["logLoss", "rmse", "mae", "mse", "loss"]);
-
-export function lessIsBetter(metric: string): boolean {
-  return lessIsBetterOf.has(metric);
-}
-
-/** Binary tasks are imbalanced if one class has less than a third of the rows. */
-export type TaskKind = "regression" | "multiclass" | "balanced" | "imbalanced";
-
 /** The most useful metrics of a task; the first is the primary metric. */
+const ofInterest = ["auc", "prAuc", "logLoss", "recall", "precision", "f1"];
 const leading: Readonly<Record<TaskKind, readonly string[]>> = {
   regression: ["rmse", "mae", "r2"],
   multiclass: ["accuracy", "f1Macro", "logLoss", "auc"],
+  "rare-classes": ["auc", "f1Macro", "logLoss", "accuracy"],
+  "long-tail": ["f1Macro", "logLoss", "accuracy"],
   balanced: ["accuracy", "auc", "f1", "logLoss"],
-  imbalanced: ["auc", "prAuc", "logLoss", "recall", "precision", "f1"],
+  imbalanced: ofInterest,
+  positive: ofInterest,
 };
 
-const imbalancedBelow = 1 / 3;
+/** Shares of the rows, relative to those of equal classes, below which a class is rare: of two classes, and of more. */
+const rareBelow = { two: 2 / 3, more: 1 / 2 } as const;
+/** Ranking more classes against the rest would take too long. */
+const maxRanked = 20;
 
 /**
  * Returns the kind of a task.
  *
  * @param supports rows of each class in the test split; empty for regression
+ * @param hasPositive whether the job names the class of interest
  */
-export function taskKindOf(supports: readonly number[]): TaskKind {
+export function taskKindOf(supports: readonly number[], hasPositive = false): TaskKind {
   if (supports.length === 0) return "regression";
-  if (supports.length > 2) return "multiclass";
-  const rows = supports.reduce((sum, one) => sum + one, 0);
-  return Math.min(...supports) < imbalancedBelow * rows ? "imbalanced" : "balanced";
+  const equal = supports.reduce((sum, one) => sum + one, 0) / supports.length;
+  const least = Math.min(...supports);
+  if (supports.length > 2) {
+    if (least >= rareBelow.more * equal) return "multiclass";
+    return supports.length > maxRanked || least === 0 ? "long-tail" : "rare-classes";
+  }
+  if (least < rareBelow.two * equal) return "imbalanced";
+  return hasPositive ? "positive" : "balanced";
+}
+
+/** Returns the metrics that suit the task, the primary one first. */
+export function metricsOfTask(kind: TaskKind): readonly [string, ...string[]] {
+  return leading[kind] as [string, ...string[]];
 }
 
 /** Returns the names of the metrics that suit the task, the primary one first, without undefined ones. */
@@ -198,13 +207,23 @@ export function leadingMetrics(kind: TaskKind, metrics: Metrics): readonly strin
   return leading[kind].filter((name) => Object.hasOwn(metrics, name));
 }
 
-/**
- * Metrics of a short summary, which come after those of the job's thresholds. They do not depend on the rows of each
- * class.
- */
+/** Metrics of a short summary, which come after those of the job's thresholds and the primary one. */
 const summary = ["accuracy", "auc", "prAuc", "f1", "logLoss", "rmse", "mae", "r2"];
 
-/** Names of a few metrics that summarize an evaluation: those that the job sets thresholds for first. */
-export function summaryMetrics(metrics: Metrics, thresholds: Readonly<Record<string, number>>): readonly string[] {
-  return [...new Set([...Object.keys(thresholds), ...summary])].filter((name) => Object.hasOwn(metrics, name));
+/** Names of a few metrics that summarize an evaluation, and the module's own. */
+export function summaryMetrics(
+  kind: TaskKind,
+  metrics: Metrics,
+  thresholds: Readonly<Record<string, number>>,
+): readonly string[] {
+  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
+  const names = [...Object.keys(thresholds), metricsOfTask(kind)[0], ...own, ...summary];
+  return [...new Set(names)].filter((name) => Object.hasOwn(metrics, name));
+}
+
+const builtIn: ReadonlySet<string> = new Set([...classificationMetricNames, ...regressionMetricNames]);
+
+/** Returns whether the evaluation defines the metric. Others are a module's own. */
+export function isBuiltIn(metric: string): boolean {
+  return builtIn.has(metric);
 }

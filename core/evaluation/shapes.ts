@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { taskKind } from "../datasets/shapes";
 import { decision } from "../runs/decision";
 import { numericsRecord } from "../runs/shapes";
 import { category, contentReference, count, datasetReference, metrics, type Shape, storedNumber } from "../shapes";
@@ -88,7 +89,7 @@ export interface LatencyReport extends Shape<typeof latency> {}
 
 export const importance = z
   .object({
-    metric: z.string().meta({ description: "The main metric of the task: `accuracy`, `auc` or `rmse`." }),
+    metric: z.string().meta({ description: "The primary metric of the task." }),
     baseline: z.number().meta({ description: "The metric of the sampled rows, without a permutation." }),
     rows: count.meta({ description: "Rows of the test split that were sampled." }),
     repeats: count.meta({ description: "Permutations of each column." }),
@@ -130,6 +131,8 @@ export const evaluationReport = z.object({
     description: "`counts[true class][predicted class]`, in the order of `classes`.",
   }),
   slices: z.array(sliceReport),
+  task: taskKind,
+  importance: importance.optional().meta({ description: "Absent for a trial, a model of one column, and few rows." }),
   predictions: contentReference.meta({
     description:
       "Safetensors, in the test split's order: `label` [rows]; for classes `predicted` I32 [rows] and `probabilities` F32 [rows, classes] (binary: [rows], of the second class); for regression `predicted` F32 [rows]; with slice columns `slices` I32 [rows, columns], indexes into the column's `slices` of this report. Two models that were evaluated on the same rows can be compared row by row.",
@@ -140,14 +143,10 @@ const comparison = z.discriminatedUnion("kind", [
   pairedInterval.extend({
     kind: z.literal("compared"),
     champion: count,
-    metric: z.string().meta({ description: "`accuracy` or `rmse`, unless a rule names another one." }),
+    metric: z.string().meta({ description: "The primary metric of the task, unless a rule names another one." }),
     candidateValue: z.number().meta({ description: "The metric of each model on the same rows." }),
     championValue: z.number(),
-    outcomes: contentReference.meta({
-      description:
-        "Safetensors: `candidate` and `champion` F32 [rows], in the test split's order: 1 if correct and 0 if not, or the squared error.",
-    }),
-    championPredictions: contentReference.optional().meta({ description: "The champion's predictions for the rows." }),
+    championPredictions: contentReference.meta({ description: "The champion's predictions for the rows." }),
   }),
   z.object({ kind: z.literal("incompatible"), champion: count, reasons: z.array(z.string()) }),
 ]);
@@ -175,7 +174,7 @@ export const evaluationOutput = z.object({
   }),
   engine: engine.optional(),
   latency: latency.optional().meta({ description: "Latency of one row's prediction on the evaluating machine." }),
-  importance: importance.optional().meta({ description: "Absent for a trial, a model of one column, and few rows." }),
+  task: taskKind,
 });
 /** Output of the step `Evaluate`. */
 export interface EvaluationOutput extends Shape<typeof evaluationOutput> {}

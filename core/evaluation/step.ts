@@ -23,8 +23,7 @@ export function evaluationIdentity(
 ): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
   return {
     step: "Evaluate",
-    // Version 2 added slices row by row, and the latency; version 3 the champion's predictions.
-    version: 3,
+    version: 4,
     inputs({ job: { evaluation }, trial }, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const met = opponentOf(training, champion);
@@ -35,7 +34,7 @@ export function evaluationIdentity(
         // Absent where a job does not set them, so that earlier outputs are reused.
         positive: evaluation.positive,
         threshold: evaluation.threshold,
-        // Version 1 of the importance of columns, which trials do not measure.
+        // Trials do not measure the importance of columns.
         importance: trial ? undefined : 1,
         ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
       };

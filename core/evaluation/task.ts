@@ -116,7 +116,9 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
   const { manifest } = opponent;
   const candidate = { predictions, weightsSha256: model.weightsSha256 };
   const comparison = await withModel(tools, opponent.champion.artifact, (predictor) =>
-    withRows(manifest, (rows) => compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate })),
+    withRows(manifest, (rows) =>
+      compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate, task: own.task }),
+    ),
   );
   return { ...output, comparison };
 }

@@ -85,7 +85,7 @@ const noRegressionSchema = z.strictObject({
   rule: z.enum(["credible", "excluded"]).default("credible"),
   /** The result for a candidate whose champion cannot read the rows. */
   incompatible: z.enum(["refuse", "pass"]).default("refuse"),
-  /** Metric that is compared. Default: accuracy, or RMSE for labels of type float. */
+  /** Metric that is compared. Default: the primary metric of the task (docs/gates.md). */
   metric: metric.optional(),
 });
 export interface NoRegressionRule extends Shape<typeof noRegressionSchema> {}

@@ -76,6 +76,9 @@ export const run = z
     phase: phase.optional(),
     job,
     dataset: datasetReference,
+    primaryMetric: z.string().optional().meta({
+      description: "Metric of the test split that suits the task; it leads lists, plots and comparisons.",
+    }),
     model: z.string().optional().meta({
       description: "Registered model of which the run makes a version; absent: the run makes none.",
     }),

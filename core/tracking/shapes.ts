@@ -152,6 +152,10 @@ export const runRecord = z
     environment,
     seed: z.number().optional(),
     artifactUri: z.string(),
+    primaryMetric: z
+      .string()
+      .optional()
+      .meta({ description: "Present for a training run: the metric of the test split that suits its task." }),
     job: job.optional().meta({ description: "Present for a training run." }),
     weightsSha256: sha256.optional().meta({ description: "Present for a training run that has trained." }),
     reusedFrom: z

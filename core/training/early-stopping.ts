@@ -1,4 +1,4 @@
-import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../evaluation/metrics";
+import { goalOf, lessIsBetter } from "../evaluation/metric-goal";
 import type { EarlyStopping } from "../runs/early-stopping";
 
 const prefix = "validation/";
@@ -20,7 +20,6 @@ function directionOf(rule: EarlyStopping): "minimize" | "maximize" {
 }
 
 const builtIn = (hasClasses: boolean) => (hasClasses ? ["loss", "accuracy"] : ["loss"]);
-const withDirection: readonly string[] = ["loss", ...classificationMetricNames, ...regressionMetricNames, "mse"];
 
 /**
  * Returns the rule that the metric's name breaks.
@@ -38,6 +37,6 @@ export function stoppingMetricProblem(
     const list = known.map((one) => `${prefix}${one}`).join(", ");
     return { field: "metric", rule: `must be a metric that the model's validation records: ${list}` };
   }
-  if (rule.direction !== undefined || withDirection.includes(name)) return undefined;
+  if (rule.direction !== undefined || goalOf(name) !== undefined) return undefined;
   return { field: "direction", rule: `is required (minimize or maximize): ${rule.metric} is a metric of the module` };
 }

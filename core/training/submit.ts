@@ -21,6 +21,7 @@ import {
   deploymentProblems,
   jobWarnings,
 } from "./job-checks";
+import { primaryMetricOf } from "./primary-metric";
 
 export interface SubmitDependencies extends FineTuneDependencies {
   /** Settings of the deployment. */
@@ -95,6 +96,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     status: "queued",
     job,
     dataset: { name, version, digest },
+    primaryMetric: primaryMetricOf(dataset.manifest, job.evaluation),
     ...(registerAs === undefined ? {} : { model: registerAs }),
     code,
     ...(made ? { environment: made } : {}),

@@ -14,6 +14,7 @@ import { putManifestCopy } from "../../core/datasets/register";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
 import { judge, type ValidationOutput } from "../../core/datasets/validation";
+import { taskKindOf } from "../../core/evaluation/metrics";
 import { readSplits } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 import { type RoundTask, storedRounds } from "../../core/runs/rounds";
@@ -73,11 +74,17 @@ async function accepted(
   objects: ObjectStore,
 ): Promise<ValidationOutput> {
   const { errors: found, warnings } = judge(manifest, profile);
-  const errors = [...splitReasons, ...found];
+  const errors = [...splitReasons, ...found, ...wrongTask(manifest, profile)];
   if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
   await putManifestCopy(objects, manifest);
   const stored = await objects.putContent(JSON.stringify(profile), "application/json");
   return { rowCount: profile.rowCount, profile: stored, warnings };
+}
+
+/** Returns the error of a version that states another kind of task than its rows have. */
+function wrongTask({ task }: DatasetManifest, { classes = [] }: DatasetProfile): readonly string[] {
+  const found = taskKindOf(classes.map(({ rows }) => rows.test));
+  return task === undefined || task === found ? [] : [`its task is ${task}, but its rows make it ${found}`];
 }
 
 async function withReport(

@@ -49,6 +49,7 @@ const evaluation: EvaluationResult = {
   output: {
     report: { sha256: sha, bytes: 2 },
     metrics: { accuracy: 0.9 },
+    task: "balanced",
     decision: { positive: "yes", threshold: 0.5 },
     comparison: { kind: "incompatible", champion: 1, reasons: ["other columns"] },
     engine: { backend: "wasm", device: "cpu", ran: "job" },

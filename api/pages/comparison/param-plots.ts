@@ -23,8 +23,9 @@ interface AxisOf {
  * metric over each numeric param.
  */
 export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Markup | undefined {
+  const rank = byRank(runs);
   const ranked = metrics.find((row) => row.metric === rankedBy?.metric);
-  const metric = ranked ?? [...metrics].filter(({ goal }) => goal).sort((a, b) => byRank(a.metric, b.metric))[0];
+  const metric = ranked ?? [...metrics].filter(({ goal }) => goal).sort((a, b) => rank(a.metric, b.metric))[0];
   if (metric === undefined || runs.length < 2) return undefined;
   const values = metric.values.map((cell) => (cell === null ? Number.NaN : Number(cell.last)));
   const strongest = byStrength(params.differing, values);

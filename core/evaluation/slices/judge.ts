@@ -1,5 +1,6 @@
 import type { Category } from "../../datasets/profile";
-import { lessIsBetter, type Predictions } from "../metrics";
+import { lessIsBetter } from "../metric-goal";
+import type { Predictions } from "../metrics";
 import type { SliceEvidence, SliceRow } from "../shapes";
 import {
   confidence,

@@ -191,7 +191,7 @@ function rowStatistic(bounded: boolean, measure: (rows: Uint32Array, weights: Ui
 }
 
 /** Builds the mean of one number for each row; `finish` transforms it. */
-function meanStatistic(
+export function meanStatistic(
   bounded: boolean,
   outcomes: Float64Array,
   finish: (mean: number) => number = (mean) => mean,

@@ -1,3 +1,4 @@
+import { leadingMetrics, metricsOfTask } from "../../evaluation/metrics";
 import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
 import type { Artifacts } from "../../tracking/artifacts";
@@ -37,8 +38,11 @@ export async function candidateFacts(
   const identity = `${version.evaluationReport?.sha256} ${version.weightsSha256}`;
   if (outputs) return { ...measuredFacts(outputs), sliced, identity, champion };
   const bytes = requirements.artifactBytes === undefined ? undefined : await loggedBytes(ports.artifacts, version);
+  const metrics = await loggedMetrics(ports, version);
   return {
-    metrics: await loggedMetrics(ports, version),
+    metrics,
+    // Without predictions nothing is compared; the metric only names what the gate would compare.
+    primaryMetric: loggedPrimary.find((name) => Object.hasOwn(metrics, name)) ?? "primary",
     missingMetric: () => "neither the version nor its run has a metric of that name; log it, and evaluate again",
     sliced,
     identity,
@@ -64,10 +68,14 @@ export async function unregisteredFacts(
   };
 }
 
+/** Primary metrics of tasks, of which a logged version may have one. */
+const loggedPrimary = ["auc", "accuracy", "rmse"];
+
 /** Returns the facts that a run has measured. */
-function measuredFacts({ evaluation: { metrics, latency }, training }: RunOutputs) {
+function measuredFacts({ evaluation: { metrics, latency, task }, training }: RunOutputs) {
   return {
     metrics,
+    primaryMetric: leadingMetrics(task, metrics)[0] ?? metricsOfTask(task)[0],
     missingMetric: (metric: string) => missingMetric(metrics, metric),
     ...(latency ? { latency } : {}),
     ...(training ? { artifactBytes: training.weights.bytes + training.topology.bytes } : {}),

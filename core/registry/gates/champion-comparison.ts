@@ -88,7 +88,7 @@ export async function withMetrics(
   const { evaluationReport, weightsSha256 } = candidate;
   const named = metrics.filter((metric) => metric !== undefined);
   if (comparison.kind !== "compared" || named.length === 0) return champion;
-  if (!evaluationReport || comparison.championPredictions === undefined) {
+  if (!evaluationReport) {
     const reason = "their predictions were not stored; submit its job again";
     return { ...champion, byMetric: new Map(named.map((metric) => [metric, { kind: "missing", reason }])) };
   }

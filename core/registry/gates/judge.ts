@@ -1,4 +1,5 @@
-import { classificationMetricNames, lessIsBetter, regressionMetricNames } from "../../evaluation/metrics";
+import { lessIsBetter } from "../../evaluation/metric-goal";
+import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
@@ -10,6 +11,8 @@ import type { CheckAnswer, GateCheck, GateVerdict } from "./verdict";
 /** The facts about a candidate on which the gates decide. */
 export interface CandidateFacts {
   readonly metrics: Readonly<Record<string, number>>;
+  /** The metric that suits the task. */
+  readonly primaryMetric: string;
   /** Explains why a metric is missing and what to do about it. */
   readonly missingMetric: (metric: string) => string;
   readonly sliced: SlicedPredictions | Unjudged;
@@ -39,7 +42,7 @@ export function judge(
     ...Object.entries(thresholds).map(([metric, limit]) =>
       threshold(metric, metrics[metric], limit, facts.missingMetric),
     ),
-    ...(champion ? regression.metrics.map((metric) => noRegression(champion, metrics, regression, metric)) : []),
+    ...(champion ? regression.metrics.map((metric) => noRegression(champion, facts, regression, metric)) : []),
     ...sliceGates(requirements, facts.sliced, facts.identity),
     ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, facts.latency, lacking)]),
     ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, facts.artifactBytes, lacking)]),

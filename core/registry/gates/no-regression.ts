@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metrics";
+import { lessIsBetter } from "../../evaluation/metric-goal";
 import type { ChampionComparison } from "../../evaluation/shapes";
 import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
@@ -18,22 +18,29 @@ export interface ComparedChampion {
   readonly byMetric?: ReadonlyMap<string, CandidateComparison>;
 }
 
+/** The metrics of a candidate. */
+interface Measured {
+  readonly metrics: Readonly<Record<string, number>>;
+  /** The metric that suits the task, by which the gate compares if no rule names one. */
+  readonly primaryMetric: string;
+}
+
 type Rules = RegressionRequirement;
 
 /**
  * Compares a candidate with the champion. If the policy waives the rule, the comparison is reported and passes.
  *
- * @param named the metric that a rule names; default: that of the task
+ * @param named the metric that a rule names; default: the primary one
  */
 export function noRegression(
   champion: ComparedChampion,
-  metrics: Readonly<Record<string, number>>,
+  { metrics, primaryMetric }: Measured,
   rules: Rules,
   named?: string,
 ): GateCheck {
   const { version } = champion;
   const comparison = (named === undefined ? undefined : champion.byMetric?.get(named)) ?? champion.comparison;
-  const metric = named ?? ("rmse" in metrics && !("accuracy" in metrics) ? "rmse" : "accuracy");
+  const metric = named ?? (comparison.kind === "compared" ? comparison.metric : primaryMetric);
   const { passed, ...check } = judged({ version, comparison }, metric, metrics, rules);
   if (rules.waived) {
     const evidence = `waived by the policy (noRegression: waived); ${check.evidence}`;

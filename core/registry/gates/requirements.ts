@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metrics";
+import { lessIsBetter } from "../../evaluation/metric-goal";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../../runs/gate-rules";
 import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./no-regression";
 

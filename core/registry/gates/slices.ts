@@ -1,5 +1,5 @@
 import { sha256 } from "../../digest";
-import { lessIsBetter } from "../../evaluation/metrics";
+import { lessIsBetter } from "../../evaluation/metric-goal";
 import type { SliceEvidence } from "../../evaluation/shapes";
 import {
   rateDifference,

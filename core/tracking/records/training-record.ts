@@ -92,6 +92,7 @@ export function recordOf(
     },
     seed: run.job.seed,
     job: run.job,
+    ...(run.primaryMetric === undefined ? {} : { primaryMetric: run.primaryMetric }),
     ...(training ? { weightsSha256: training.weightsSha256 } : {}),
     ...(reusedFrom === undefined ? {} : { reusedFrom }),
     revision,

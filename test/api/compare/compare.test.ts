@@ -1,6 +1,6 @@
 import { compareRuns } from "../../../api/compare/compare";
-import { goalOf } from "../../../api/compare/metric-rank";
 import { InvalidInputError } from "../../../core/errors";
+import { goalOf } from "../../../core/evaluation/metric-goal";
 import { RunNotFoundError } from "../../../core/runs/errors";
 import { comparedRuns, hostile, requestOf } from "./compared";
 

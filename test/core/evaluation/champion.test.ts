@@ -69,6 +69,7 @@ async function setup(
       manifest,
       rows,
       objects,
+      task: predictions.classes === 0 ? "regression" : "balanced",
       predictor: {
         predict: (inputs) => {
           seen.push(...inputs);
@@ -99,9 +100,8 @@ describe("a candidate in comparison with the champion", () => {
     expect(found.candidateValue).toBeCloseTo(2 / 3);
     expect(found.championValue).toBeCloseTo(1 / 3);
     expect(found.difference).toBeCloseTo(1 / 3);
-    const { tensors } = decodeSafetensors(await objects.getContent(found.outcomes.sha256));
-    expect([...tensors["candidate"]!.data]).toEqual([1, 1, 0]);
-    expect([...tensors["champion"]!.data]).toEqual([0, 0, 1]);
+    const { tensors } = decodeSafetensors(await objects.getContent(found.championPredictions.sha256));
+    expect([...tensors["predicted"]!.data]).toEqual([0, 0, 1]);
   });
 
   it("gives the same interval each time, and another one to another candidate", async () => {

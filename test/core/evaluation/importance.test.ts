@@ -40,7 +40,7 @@ describe("the importance of columns", () => {
   it("is the loss of the main metric when a column is permuted, and 0 for a column that the model ignores", async () => {
     const odd = (await planImportance({ transform, label: classes }, 999, few))!;
     odd.add(shardOf(999, classes), 0);
-    const report = odd.measure(readsOdd, undefined)!;
+    const report = odd.measure("balanced", readsOdd, undefined)!;
     expect(report).toMatchObject({ metric: "accuracy", baseline: 1, rows: 999, repeats: 5 });
     expect(report.columns.map(({ columns }) => columns)).toEqual([["a"], ["b"]]);
     const [a, b] = report.columns;
@@ -59,7 +59,7 @@ describe("the importance of columns", () => {
         sample.add(shardOf(size, classes, first), first);
         first += size;
       }
-      return sample.measure(readsOdd, undefined);
+      return sample.measure("balanced", readsOdd, undefined);
     };
     expect(await measured([301])).toEqual(await measured([1, 0, 100, 200]));
   });
@@ -70,7 +70,7 @@ describe("the importance of columns", () => {
     sample.add(shardOf(100, label), 0);
     const predict = (inputs: Float32Array, count: number) =>
       Float32Array.from({ length: count }, (_, row) => 2 * inputs[row * 3 + 1]!);
-    const { metric, baseline, columns } = sample.measure({ predict }, undefined)!;
+    const { metric, baseline, columns } = sample.measure("regression", { predict }, undefined)!;
     expect([metric, baseline, columns[0]!.columns, columns[1]!.mean]).toEqual(["rmse", 0, ["b"], 0]);
     // Independent pairs of 0 … 99 differ by the square root of twice their variance, 833.25.
     expect(columns[0]!.mean).toBeCloseTo(Math.sqrt(2 * 833.25), -1);
@@ -85,7 +85,7 @@ describe("the importance of columns", () => {
     const label: LabelEncoding = { kind: "value", column: "y" };
     const sample = (await planImportance({ transform: planned, label }, 50, few))!;
     sample.add(shardOf(50, label, 0, planned), 0);
-    const report = sample.measure({ predict: (_inputs, count) => new Float32Array(count) }, undefined)!;
+    const report = sample.measure("regression", { predict: (_inputs, count) => new Float32Array(count) }, undefined)!;
     expect(report.columns.map(({ columns: names }) => names)).toEqual([["x", "y"], ["z"]]);
   });
 
@@ -105,7 +105,7 @@ describe("the importance of columns", () => {
     sample.add(shardOf(5_001, classes, 0, wide), 0);
     const predict = (inputs: Float32Array, count: number) =>
       Float32Array.from({ length: count }, (_, row) => inputs[row * 60]! % 2);
-    const report = sample.measure({ predict }, undefined)!;
+    const report = sample.measure("balanced", { predict }, undefined)!;
     // 2e9 operations / (50 columns × 5 permutations × 20,000 operations)
     expect([report.rows, report.columns.length, report.omitted]).toEqual([400, 50, 10]);
   });

@@ -53,6 +53,7 @@ export async function createScene(embedded: Embedded, team: string) {
       rows: labels.length,
       label: "y",
       metrics: {},
+      task: "balanced",
     },
     ...{ predictions, classes: [0, 1].map((value) => ({ value, ...scores })), slices: [] },
   };

@@ -61,7 +61,10 @@ describe("the metrics that suit a task", () => {
     [[60, 40], "balanced"],
     [[67, 33], "imbalanced"],
     [[3, 97], "imbalanced"],
-    [[10, 10, 980], "multiclass"],
+    [[20, 30, 40], "multiclass"],
+    [[10, 10, 980], "rare-classes"],
+    [[0, 10, 980], "long-tail"],
+    [[1, ...Array.from({ length: 20 }, () => 9)], "long-tail"],
   ] as const)("%j rows of each class: %s", (supports, kind) => {
     expect(taskKindOf(supports)).toBe(kind);
   });
@@ -77,7 +80,14 @@ describe("the metrics that suit a task", () => {
   });
 
   it("a summary names the thresholds' metrics first", () => {
-    expect(summaryMetrics(all, { recall: 0.5 })).toEqual(["recall", "accuracy", "auc", "prAuc", "f1", "logLoss"]);
-    expect(summaryMetrics({ r2: 1, rmse: 0 }, { accuracy: 1 })).toEqual(["rmse", "r2"]);
+    expect(summaryMetrics("balanced", all, { recall: 0.5 })).toEqual([
+      "recall",
+      "accuracy",
+      "auc",
+      "prAuc",
+      "f1",
+      "logLoss",
+    ]);
+    expect(summaryMetrics("regression", { r2: 1, rmse: 0 }, { accuracy: 1 })).toEqual(["rmse", "r2"]);
   });
 });

@@ -25,7 +25,7 @@ describe("a run's evaluation by a job", () => {
     const finish = () =>
       platform.objects.put(
         objectKeys.evaluationResult(runId, inputHash),
-        JSON.stringify({ runId, output: { metrics: {} }, files: [] }),
+        JSON.stringify({ runId, output: { task: "balanced", metrics: {} }, files: [] }),
       );
     return { platform, calls, runId, finish };
   }
@@ -44,7 +44,7 @@ describe("a run's evaluation by a job", () => {
     await beginEvaluation(platform, runId, "token-2", "h1");
     calls.spans = [{ memberId: "m", startedAt: 0, stoppedAt: Date.parse("2026-01-01T01:00:00.000Z") }];
     const machine = { memberId: "m", instanceType: "g5.xlarge" };
-    const output = { metrics: {}, report: { sha256: "a".repeat(64), bytes: 1 } };
+    const output = { task: "balanced", metrics: {}, report: { sha256: "a".repeat(64), bytes: 1 } };
     const result = { runId, output, files: [], machine };
     await platform.objects.put(objectKeys.evaluationResult(runId, "h1"), JSON.stringify(result));
     expect(await completeJob(platform, runId)).toBe("succeed");
@@ -134,7 +134,7 @@ describe("a run's evaluation by a job", () => {
     const { platform, runId } = await begun();
     const { objects } = platform;
     const content = await objects.putContent("elsewhere");
-    const result = { runId, output: { report: content, metrics: {} }, files: [content] };
+    const result = { runId, output: { report: content, task: "balanced" as const, metrics: {} }, files: [content] };
     expect(await takeInEvaluation(objects, result)).toBe(result.output);
     const missing = { sha256: "f".repeat(64), bytes: 3 };
     await expect(takeInEvaluation(objects, { ...result, files: [missing] })).rejects.toMatchObject({

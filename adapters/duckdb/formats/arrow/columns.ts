@@ -20,7 +20,6 @@ import {
   VARCHAR,
 } from "@duckdb/node-api";
 import { type Data, DataType, type Dictionary, Precision, type Timestamp, TimeUnit, Vector } from "apache-arrow";
-import { maxLevels } from "../tables";
 
 /** A column of Arrow as one of DuckDB. */
 export interface ArrowColumn {
@@ -48,7 +47,7 @@ export function columnOf(type: DataType): ArrowColumn {
       open: (vector) => present(vector, (words) => decimalText(words as Uint32Array, type.scale)),
     };
   }
-  if (isList(type) && isNumeric(leafOf(type, maxLevels))) return { type: listType(type), open: openList };
+  if (isList(type) && isNumeric(leafOf(type))) return { type: listType(type), open: openList };
   const plain = plainType(type);
   if (plain === undefined) return { type: BLOB, open: (vector) => present(vector, () => empty) };
   return { type: plain, open: (vector) => present(vector, (value) => value as DuckDBValue) };
@@ -149,9 +148,8 @@ function isList(type: DataType): boolean {
   return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
 }
 
-/** Returns the type of the elements of nested lists. Below `levels` it may be a list. */
-function leafOf(type: DataType, levels: number): DataType {
-  return isList(type) && levels > 0 ? leafOf(type.children[0]!.type, levels - 1) : type;
+function leafOf(type: DataType): DataType {
+  return isList(type) ? leafOf(type.children[0]!.type) : type;
 }
 
 function isNumeric(type: DataType): boolean {

@@ -14,7 +14,7 @@ const comparison = (champion: number, gain: number): ChampionComparison => ({
   metric: "accuracy",
   candidateValue: 0.95,
   championValue: 0.95 - gain,
-  outcomes: content,
+  championPredictions: content,
   difference: gain,
   lower: gain - 0.01,
   upper: gain + 0.01,
@@ -70,7 +70,12 @@ describe("the gates' step", () => {
       });
       const run = runOf(`run-${version - 1}`, { team });
       const steps = [
-        record("Evaluate", { report: content, metrics: { accuracy: 0.95 }, ...(met ? { comparison: met } : {}) }),
+        record("Evaluate", {
+          report: content,
+          task: "balanced",
+          metrics: { accuracy: 0.95 },
+          ...(met ? { comparison: met } : {}),
+        }),
         record("Register", { model: "digits", version }),
       ];
       return step.execute(run, { run, steps } as unknown as RunDetails, "hash");
