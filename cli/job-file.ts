@@ -1,10 +1,10 @@
-import { type Document, isMap, parse } from "yaml";
+import { type Document, isMap } from "yaml";
 import * as z from "zod";
 import { maxQueryLength } from "../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../core/errors";
 import { parseFeaturePlan } from "../core/feature-plans/plan-file";
 import { type Job, jobSchema } from "../core/runs/job";
-import { parseYamlInput } from "../core/yaml-input";
+import { parseYamlInput, parseYamlValue } from "../core/yaml-input";
 
 const text = z.string().min(1).max(4_096);
 
@@ -116,9 +116,9 @@ function parseOverride(text: string): { readonly path: readonly string[]; readon
   if (at < 1 || path.some((part) => part === ""))
     throw badOverride(text, "must be PATH=VALUE, e.g. resources.workers=3");
   try {
-    return { path, value: parse(text.slice(at + 1)) };
+    return { path, value: parseYamlValue(text.slice(at + 1)) };
   } catch (cause) {
-    throw badOverride(text, "must have a YAML value after the =", cause);
+    throw badOverride(text, cause instanceof RangeError ? cause.message : "must have a YAML value after the =", cause);
   }
 }
 

@@ -1,7 +1,7 @@
-import { parse } from "yaml";
 import { InvalidInputError } from "../core/errors";
 import type { Job } from "../core/runs/job";
 import { paramsOfJob } from "../core/tracking/records/training-record";
+import { parseYamlValue } from "../core/yaml-input";
 import { jobFileSchema } from "./job-file";
 
 /** Largest number of runs of one submission. */
@@ -80,7 +80,7 @@ function valuesOf(text: string): readonly string[] {
   }
   // A comma outside of brackets, braces and quotes separates values: YAML reads them as the members of a list.
   try {
-    const members: unknown = parse(`[${text}]`);
+    const members = parseYamlValue(`[${text}]`);
     if (!Array.isArray(members) || members.length < 2) return [text];
     return members.map((member) => JSON.stringify(member));
   } catch {

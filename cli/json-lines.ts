@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../core/errors";
+import { documentLimits, JsonLimitError, parseJson } from "../core/json-text";
 import { problemsOf } from "../core/problems";
 import { invalidOption } from "./option-values";
 
@@ -8,16 +9,15 @@ import { invalidOption } from "./option-values";
 export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {
   const text = textOf(file);
   const whole = text.trimStart().startsWith("[");
-  const read: readonly (readonly [number, string | undefined, unknown])[] = whole
-    ? listOf(file, text).map((value, at) => [at + 1, undefined, value])
-    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, line, undefined] as const]));
+  const read: readonly (readonly [number, Parsed])[] = whole
+    ? listOf(file, text).map((value, at) => [at + 1, { value }])
+    : text.split("\n").flatMap((line, at) => (line.trim() === "" ? [] : [[at + 1, parsed(line)] as const]));
   const problems: Problem[] = [];
   const items: Item[] = [];
-  for (const [number, line, listed] of read) {
-    const value = line === undefined ? listed : parsed(line);
+  for (const [number, { value, rule }] of read) {
     const result = schema.safeParse(value, { reportInput: true });
-    if (result.success) items.push(result.data);
-    else if (value === undefined) problems.push({ path: `line ${number}`, rule: "must be JSON" });
+    if (rule !== undefined) problems.push({ path: `line ${number}`, rule });
+    else if (result.success) items.push(result.data);
     else problems.push(...problemsOf(result.error).map((problem) => placed(problem, number, whole)));
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be reported`, problems.slice(0, 20));
@@ -31,16 +31,22 @@ function placed(problem: Problem, number: number, isList: boolean): Problem {
 }
 
 function listOf(file: string, text: string): readonly unknown[] {
-  const value = parsed(text);
+  const { value, rule } = parsed(text);
   if (Array.isArray(value)) return value;
-  throw invalidOption("--file", file, "must be a JSON list, or one JSON object per line");
+  throw invalidOption("--file", file, `must be a JSON list, or one JSON object per line${rule ? `: it ${rule}` : ""}`);
 }
 
-function parsed(text: string): unknown {
+interface Parsed {
+  readonly value?: unknown;
+  /** The rule that the text breaks. */
+  readonly rule?: string;
+}
+
+function parsed(text: string): Parsed {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return { value: parseJson(text, documentLimits) };
+  } catch (error) {
+    return { rule: error instanceof JsonLimitError ? error.rule : "must be JSON" };
   }
 }
 

@@ -27,6 +27,18 @@ export const requestLimits: JsonLimits = {
   characters: 1_048_576,
 };
 
+/**
+ * The limits of JSON that is read from a file or the bucket: a deeper value would end recursive code. The size of the
+ * text bounds the rest.
+ */
+export const documentLimits: JsonLimits = {
+  depth: 64,
+  values: Number.POSITIVE_INFINITY,
+  elements: Number.POSITIVE_INFINITY,
+  members: Number.POSITIVE_INFINITY,
+  characters: Number.POSITIVE_INFINITY,
+};
+
 /** Thrown when the text exceeds a limit. `rule` names it: `must be at most 24 levels deep`. */
 export class JsonLimitError extends Error {
   constructor(readonly rule: string) {

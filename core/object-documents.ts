@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { digestOf } from "./digest";
 import { describeProblem, type Problem, RingmasterError } from "./errors";
-import { type JsonLimits, parseJson } from "./json-text";
+import { documentLimits, parseJson } from "./json-text";
 import { objectKeys } from "./object-keys";
 import type { ObjectStore } from "./ports";
 import { problemsOf } from "./problems";
@@ -47,15 +47,6 @@ export async function getJsonContent<Content>(
 ): Promise<Content> {
   return parseDocument(objectKeys.content(sha256), await objects.getContent(sha256), kind);
 }
-
-/** The size bounds the number of values. Messages contain values, and a deeper one could not be written into them. */
-const documentLimits: JsonLimits = {
-  depth: 64,
-  values: Number.POSITIVE_INFINITY,
-  elements: Number.POSITIVE_INFINITY,
-  members: Number.POSITIVE_INFINITY,
-  characters: Number.POSITIVE_INFINITY,
-};
 
 /** Number of problems in a message. */
 const maxProblems = 5;

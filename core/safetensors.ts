@@ -3,6 +3,8 @@
  * Encoding is canonical (names sorted, keys in one order, data aligned to 8 bytes): equal tensors give equal bytes.
  */
 
+import { documentLimits, parseJson } from "./json-text";
+
 const prefixBytes = 8;
 
 /** @throws RangeError if a tensor's data does not fit its shape or type: a defect of the caller */
@@ -147,7 +149,7 @@ export function encodeHead(
 function parseHeader(bytes: Uint8Array, dataBytes: number): SafetensorsHeader {
   let header: unknown;
   try {
-    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    header = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), documentLimits);
   } catch (error) {
     throw new SafetensorsError(`its header is not JSON (${(error as Error).message}).`, error);
   }

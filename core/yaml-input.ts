@@ -1,6 +1,7 @@
-import { type Document, isMap, isNode, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isNode, Lexer, LineCounter, type Node, Parser, parse, parseDocument } from "yaml";
 import type * as z from "zod";
 import { InvalidInputError, type Problem } from "./errors";
+import { documentLimits } from "./json-text";
 import { issuesOf, pathText, problemsOf } from "./problems";
 
 /** One broken line can give an error for each line after it. */
@@ -20,6 +21,9 @@ export function parseYamlInput<Schema extends z.ZodType>(
   edit: (document: Document) => void = () => undefined,
 ): { readonly value: z.output<Schema>; readonly lineOf: (path: readonly PropertyKey[]) => number } {
   const lines = new LineCounter();
+  const deep = deepLine(text);
+  if (deep !== undefined)
+    throw new InvalidInputError(`${what} is too deep`, [{ path: "", rule: depthRule, line: deep }]);
   const document = parseDocument(text, {
     lineCounter: lines,
     uniqueKeys: true,
@@ -52,6 +56,28 @@ export function parseYamlInput<Schema extends z.ZodType>(
     `${what} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`,
     [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   );
+}
+
+/** Parses a value of YAML from the command line. @throws RangeError whose message is the rule of depth, YAMLParseError */
+export function parseYamlValue(text: string): unknown {
+  if (deepLine(text) !== undefined) throw new RangeError(depthRule);
+  return parse(text);
+}
+
+const depthRule = `must have at most ${documentLimits.depth} levels`;
+
+/**
+ * Returns the first line with more levels than the limit. It must be found before a document is composed, which is
+ * recursive.
+ */
+function deepLine(text: string): number | undefined {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    // Each level is a collection in the one above. The first element is the document.
+    if (parser.stack.length > documentLimits.depth + 2) return text.slice(0, parser.offset).split("\n").length;
+  }
+  return undefined;
 }
 
 /** Aliases are resolved only here. An undefined alias, or aliases that expand without end, are detected late. */

@@ -1,4 +1,5 @@
 import { severalWords } from "../../core/datasets/profile";
+import { maxDimensions } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { castTo, rawValue } from "./cast";
 import { codeOf } from "./codes";
@@ -179,7 +180,7 @@ function shapeOf(one: string, other: string): readonly number[] {
   return shape && shape.join() === nestingOf(other)?.join() ? shape : [one.split(",").length];
 }
 
-/** Returns the sizes of nested lists; `undefined` if lists of one depth have different sizes. */
+/** Returns the sizes of nested lists; `undefined` if lists of one depth have different sizes, or are too deep for a shape. */
 function nestingOf(text: string): readonly number[] | undefined {
   const zeros = text.replaceAll(/[^[\],]/g, "").replaceAll(/(?<=[[,])(?=[\],])/g, "0");
   const isRegular = (list: unknown, [size, ...rest]: readonly number[]): boolean =>
@@ -188,7 +189,7 @@ function nestingOf(text: string): readonly number[] | undefined {
     const lists: unknown = JSON.parse(zeros);
     const shape: number[] = [];
     for (let list = lists; Array.isArray(list); list = list[0] as unknown) shape.push(list.length);
-    return isRegular(lists, shape) ? shape : undefined;
+    return shape.length <= maxDimensions && isRegular(lists, shape) ? shape : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import { canonicalTypes } from "./cast";
 import { type Counts, countsOf, groupValues, nearShare, nearTypes, typeOf } from "./column-counts";
 import { joinedColumns } from "./column-origins";
 import type { TargetSize } from "./formats/image-header";
-import { maxDigits, wideDecimal } from "./formats/tables";
+import { problemOfType } from "./formats/tables";
 import type { NumberFormat } from "./number-formats";
 import type { DuckDbSession } from "./session";
 import { type DataFiles, openSource } from "./source";
@@ -73,7 +73,7 @@ export async function inferSchema(
     const rule = `is required: name the column of ${file} to predict: ${names}`;
     throw new InvalidInputError("no schema can be suggested", [{ path: "--label", rule }]);
   }
-  const isRead = (name: string): boolean => name === label || !types.get(name)!.startsWith(wideDecimal);
+  const isRead = (name: string): boolean => name === label || problemOfType(types.get(name)!) === undefined;
   const columns = [...types.keys()]
     .filter(isRead)
     .map((name): ColumnSchema => ({ name, type: "string", role: "feature" }));
@@ -86,7 +86,7 @@ export async function inferSchema(
   const inferred: InferredColumn[] = [];
   for (const name of types.keys()) {
     if (!isRead(name)) {
-      const note = `decimals of more than ${maxDigits} digits are not read: write them as DOUBLE`;
+      const note = `is not read: it ${problemOfType(types.get(name)!)}`;
       inferred.push({ name, type: "string", role: "ignore", omitted: true, note });
       continue;
     }

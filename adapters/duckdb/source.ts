@@ -7,13 +7,12 @@ import { reading } from "./formats/read-errors";
 import { type DataFiles, type Format, listFiles, nameOfFiles, unusable } from "./formats/source-files";
 import {
   assertSameColumns,
-  maxDigits,
   openCsv,
   openJson,
   openParquet,
+  problemOfType,
   type TableFile,
   unionOf,
-  wideDecimal,
   withTypesOfOthers,
 } from "./formats/tables";
 import type { DuckDbSession } from "./session";
@@ -92,11 +91,10 @@ function assertColumns(name: string, types: ReadonlyMap<string, string>, columns
   const there = [...types.keys()];
   const problems = columns.flatMap((column) => {
     const [path, type] = [`columns.${column.name}`, types.get(column.name)];
-    if (type?.startsWith(wideDecimal)) {
-      const rule = `must have at most ${maxDigits} digits, because DuckDB reads wider decimals as other numbers; write it as DOUBLE, or leave it out of the schema`;
-      return [{ path, value: type, rule }];
+    if (type !== undefined) {
+      const problem = problemOfType(type);
+      return problem === undefined ? [] : [{ path, value: type, rule: `${problem}, or leave it out of the schema` }];
     }
-    if (type !== undefined) return [];
     const rule = `must be in the file, whose columns are ${there.slice(0, 30).join(", ")}${there.length > 30 ? ", …" : ""}`;
     return [{ path, rule }];
   });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
 import type { CheckHooks, HookOutcome } from "../../core/registry/gates/external-check";
 import { readHookTargets } from "../../platform/config/hooks";
@@ -32,7 +33,7 @@ export function createCheckHooks(settings: SignedPostSettings): CheckHooks {
 function readAnswer(text: string, check: string, at: string): HookOutcome {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return {
       unanswered: 'its hook has answered with what is no JSON; it must be {"passed": true or false, "evidence": "…"}',

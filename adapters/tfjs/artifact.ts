@@ -1,3 +1,4 @@
+import { documentLimits, parseJson } from "../../core/json-text";
 import type { Task } from "../../core/runs/model-definition";
 
 /** A model artifact cannot be read, or a predictor was used with wrong shapes. */
@@ -36,7 +37,7 @@ const tasks: readonly string[] = ["classification", "binary", "regression"];
 export function parseTopology(json: string): ModelTopology {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseJson(json, documentLimits);
   } catch (error) {
     throw new ModelArtifactError(`The model's topology is not JSON: ${(error as Error).message}`, error);
   }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
+import { documentLimits, JsonLimitError, parseJson } from "../../core/json-text";
 import type { Command } from "../command";
 import { contextOf } from "../context";
 import { wholeNumber } from "../option-values";
@@ -151,9 +152,9 @@ export function addModelChangeCommands(models: Command): void {
 /** @throws InvalidInputError */
 function readJson(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return parseJson(readFileSync(file, "utf8"), documentLimits);
   } catch (cause) {
-    const rule = "must be a JSON file that can be read";
+    const rule = cause instanceof JsonLimitError ? cause.rule : "must be a JSON file that can be read";
     throw new InvalidInputError("the file cannot be read", [{ path: "file", value: file, rule }], cause);
   }
 }

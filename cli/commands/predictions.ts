@@ -5,6 +5,7 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { inputColumns } from "../../core/features/planned-rows";
 import type { RawRow } from "../../core/features/transform";
+import { documentLimits, JsonLimitError, parseJson } from "../../core/json-text";
 import { formatCount } from "../../core/quantities";
 import type { Command } from "../command";
 import { contextOf } from "../context";
@@ -190,8 +191,9 @@ function readRows(file: string): readonly RawRow[] {
     new InvalidInputError("the rows cannot be read", [{ path: "--file", value: file, rule }], cause);
   let rows: unknown;
   try {
-    rows = JSON.parse(readFileSync(file, "utf8"));
+    rows = parseJson(readFileSync(file, "utf8"), documentLimits);
   } catch (cause) {
+    if (cause instanceof JsonLimitError) throw bad(cause.rule, cause);
     throw bad("must be a JSON file that can be read; for other formats name a file by --out", cause);
   }
   if (Array.isArray(rows) && rows.length > 0 && rows.every((row) => row !== null && typeof row === "object"))

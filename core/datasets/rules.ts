@@ -69,6 +69,9 @@ function formatted({ format }: ColumnSchema): string {
   return format === undefined ? "" : `, written like ${format}`;
 }
 
+/** Largest number of dimensions of a tensor. */
+export const maxDimensions = 4;
+
 /** Returns how many numbers one value has: 1, or the product of a tensor's shape. */
 export function elementsOf({ shape }: Pick<ColumnSchema, "shape">): number {
   return (shape ?? []).reduce((product, length) => product * length, 1);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { InvalidInputError, type Problem } from "../errors";
 import { parseYamlInput } from "../yaml-input";
 import { numberFormatProblem } from "./number-format";
-import { formatProblem, missingTokens } from "./rules";
+import { formatProblem, maxDimensions, missingTokens } from "./rules";
 import { type ColumnSchema, columnOrigin, type SplitName } from "./shapes";
 
 /**
@@ -21,7 +21,7 @@ const column = z.strictObject({
   name: columnName,
   type: z.enum(["int", "float", "string", "bool", "timestamp", "tensor"]),
   role: z.enum(["feature", "label", "slice", "ignore"]).default("feature"),
-  shape: z.array(z.int().min(1).max(65_536)).min(1).max(4).optional(),
+  shape: z.array(z.int().min(1).max(65_536)).min(1).max(maxDimensions).optional(),
   nullable: z.boolean().optional(),
   values: z
     .array(z.union([z.string(), z.number()]))

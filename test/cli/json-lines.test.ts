@@ -15,9 +15,11 @@ it.each([
     'line 2: unit is "", but must have at least 1 character',
   ],
   ['{"unit": "a"', "line 1 must be JSON"],
+  [`\n{"row": ${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "line 2 must be at most 64 levels deep"],
+  [`[${"[".repeat(100_000)}${"]".repeat(100_000)}]`, "one JSON object per line: it must be at most 64 levels deep"],
   ["5", "line 1 is 5, but must be a mapping"],
   [JSON.stringify([row]), "entry 1: prediction is null, but must be a string"],
-])("the lines %j are refused as the API refuses them", (text, message) => {
+])("the lines %.40j are refused as the API refuses them", (text, message) => {
   const file = path.join(directory, "rows.jsonl");
   fs.writeFileSync(file, text);
   expect(() => readLines(file, loggedRow)).toThrow(message);

@@ -74,6 +74,21 @@ describe("bad input", () => {
     ["a port that is none", () => stack.run("up", "--port", "seventy"), /must be a port/],
     ["an empty dataset", () => push("empty", "x1,x2,x3,colour,label\n", toySchema), /empty|no rows/i],
     ["a NaN label", () => push("nan", "x1,x2,x3,colour,label\n1,2,3,red,NaN\n1,2,3,red,0\n", toySchema), /label/],
+    [
+      "a value of 100,000 levels",
+      () => {
+        const row = (x: string, i: number) => `{"x": ${x}, "label": ${i % 2}}\n`;
+        const rows = Array.from({ length: 40 }, (_, i) => row(String(i), i)).join("");
+        const deep = row("[".repeat(100_000) + "]".repeat(100_000), 1);
+        return stack.run("datasets", "push", "--file", stack.file("deep.ndjson", rows + deep), "--label", "label");
+      },
+      /row 41 must have at most 64 levels/,
+    ],
+    [
+      "a setting of many levels",
+      () => stack.run("submit", job, "--set", `model.hidden=${"[".repeat(3_000)}`),
+      /64 levels/,
+    ],
     ["a missing label", () => push("missing", "x1,x2,x3,colour,label\n1,2,3,red,\n1,2,3,red,0\n", toySchema), /label/],
     ["a column that is not there", () => push("narrow", "x1,x2\n1,2\n", toySchema), /x3|colour|label/],
     ["text where a number must be", () => push("text", "x1,x2,x3,colour,label\nabc,2,3,red,1\n", toySchema), /x1/],

@@ -22,11 +22,11 @@ type ReadColumn = Pick<ColumnSchema, "name"> & Partial<Pick<ColumnSchema, "type"
 const scanned = new WeakMap<DuckDbSession, Set<string>>();
 
 /** Reads a text file once in a session. @throws InvalidInputError */
-async function assertText(session: DuckDbSession, file: string, header: boolean): Promise<void> {
+async function assertText(session: DuckDbSession, file: string, kind: "csv" | "json"): Promise<void> {
   const known = scanned.get(session) ?? new Set();
   scanned.set(session, known);
   if (known.has(file)) return;
-  const problem = await scanText(file, header);
+  const problem = await scanText(file, kind);
   if (problem) throw new InvalidInputError(`${file} cannot be read`, [problem]);
   known.add(file);
 }
@@ -37,7 +37,7 @@ function assertNames(file: string, names: readonly string[]): void {
 }
 
 export async function openCsv(session: DuckDbSession, file: string): Promise<TableFile> {
-  await assertText(session, file, true);
+  await assertText(session, file, "csv");
   const { delimiter, names } = parseCsvHeader(await readFirstLine(file));
   const named = names.filter((name) => name !== "");
   assertNames(file, named.length > 0 ? named : names);
@@ -69,9 +69,30 @@ async function assertEmpty(session: DuckDbSession, file: string, table: string, 
 }
 
 /** The maximum number of digits of a decimal of Parquet: of wider ones, DuckDB 1.5 reads some as other numbers. */
-export const maxDigits = 38;
-/** The beginning of the type of columns with wider decimals, which no column of a schema can be. */
-export const wideDecimal = "WIDE DECIMAL";
+const maxDigits = 38;
+/** The beginning of the type of columns with wider decimals. */
+const wideDecimal = "WIDE DECIMAL";
+/** The maximum number of levels of lists or structs in a column. DuckDB needs minutes to compile a cast of 50 levels. */
+export const maxLevels = 8;
+
+/** Returns why no column of a schema can have a type, and what to do. Undefined if one can. */
+export function problemOfType(type: string): string | undefined {
+  if (type.startsWith(wideDecimal))
+    return `must have at most ${maxDigits} digits, because DuckDB reads wider decimals as other numbers; write it as DOUBLE`;
+  const lists = /(?:\[\d*\])*$/.exec(type)![0].split("[").length - 1;
+  if (Math.max(lists, levelsOfStructs(type)) <= maxLevels) return undefined;
+  return `must have at most ${maxLevels} levels of lists or structs; write its values in columns of their own`;
+}
+
+function levelsOfStructs(type: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const character of type) {
+    if (character === "(") depth += 1;
+    else if (character === ")") depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
 
 export async function openParquet(session: DuckDbSession, file: string): Promise<TableFile> {
   const described = await session.rows(`SELECT name, num_children, precision FROM parquet_schema(${listOf([file])})`);
@@ -120,7 +141,7 @@ function topLevel(parts: readonly ParquetPart[]): readonly ParquetPart[] {
 }
 
 export async function openJson(session: DuckDbSession, file: string): Promise<TableFile> {
-  await assertText(session, file, false);
+  await assertText(session, file, "json");
   const types = await columnTypes(session, `read_json(${listOf([file])})`);
   if ([...types.keys()].join() === "json") {
     // Fails with the line of the first value that is no object.

@@ -1,12 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { Problem } from "../../../core/errors";
+import { documentLimits } from "../../../core/json-text";
 import { formatBytes } from "../../../core/quantities";
 import { parseCsvHeader, splitFields } from "./csv-header";
 import { defaultLimits, ExpansionError, openBytes } from "./expansion";
+import { JsonDepth } from "./json-depth";
 
 /** The maximum length of a line that DuckDB reads, in bytes. */
 const maxLineBytes = 2_097_152;
 const newline = 10;
+const depthRule = `must have at most ${documentLimits.depth} levels of lists and objects; write its deep values as text`;
 
 /** Byte order marks of encodings that are not UTF-8, longest first. */
 const marks: readonly (readonly [string, Buffer])[] = [
@@ -29,9 +32,15 @@ const binaries: readonly (readonly [name: string, Buffer, next: string])[] = [
  * gzip file that is cut or expands too far. DuckDB omits a last line that is longer than its buffer, and the rows after
  * the cut of a gzip file, without an error.
  *
- * @param header whether the first line names columns, so that the problem names the column
+ * @param kind the first line of `csv` names columns, so that the problem names the column; of `json` the depth is limited
  */
-export async function scanText(file: string, header: boolean, limits = defaultLimits()): Promise<Problem | undefined> {
+export async function scanText(
+  file: string,
+  kind: "csv" | "json",
+  limits = defaultLimits(),
+): Promise<Problem | undefined> {
+  const header = kind === "csv";
+  const depth = kind === "json" ? new JsonDepth() : undefined;
   let at = 0;
   let lineLength = 0;
   let carry = Buffer.alloc(0);
@@ -52,6 +61,8 @@ export async function scanText(file: string, header: boolean, limits = defaultLi
         return await characterProblem(file, invalid, header, limits);
       }
       if (long !== undefined) return await lineProblem(file, at + long, header, limits);
+      const deep = depth?.push(chunk);
+      if (deep !== undefined) return { path: `row ${deep}`, rule: depthRule };
       carry = Buffer.from(bytes.subarray(end));
       const last = chunk.lastIndexOf(newline);
       lineLength = last < 0 ? lineLength + chunk.length : chunk.length - last - 1;

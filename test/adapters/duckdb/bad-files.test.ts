@@ -29,6 +29,9 @@ const parquet =
     fs.writeFileSync(file, change(fs.readFileSync(file)));
   };
 const table = "SELECT i AS a, i % 2 AS y FROM range(10000) t(i)";
+/** Far more levels than a recursive reader can read. */
+const deepList = "[".repeat(100_000) + "]".repeat(100_000);
+const deepObject = `${'{"b": '.repeat(100_000)}1${"}".repeat(100_000)}`;
 const tooLong = /must have lines of at most 2\.1 MB, and this one is longer; write one row a line/;
 
 const schema = parseDatasetSchema(`
@@ -148,6 +151,32 @@ it.each<[string, string, Content, RegExp]>([
     gzipSync(many).subarray(0, 300_000),
     /must be a complete gzip file: unexpected end of file/,
   ],
+  [
+    "a deep list",
+    "deep.ndjson",
+    `${objects}{"a": ${deepList}, "y": 1}\n`,
+    /row 41 must have at most 64 levels of lists/,
+  ],
+  ["a deep object", "object.ndjson", `${objects}{"a": ${deepObject}, "y": 1}\n`, /row 41 must have at most 64 levels/],
+  [
+    "a deep value of an unknown key",
+    "key.ndjson",
+    `${objects}{"a": 1, "b": ${deepList}}\n`,
+    /row 41 must have at most/,
+  ],
+  [
+    "a deep value in a list of rows",
+    "deep.json",
+    `[\n  {"a": "[", "y":\n 1},{"a": "\\"[", "y": 1},{"a": ${deepList}, "y": 1}]`,
+    /row 3 must have at most 64 levels/,
+  ],
+  ["a deep list in gzip", "deep.ndjson.gz", gzipSync(`${objects}${deepList}\n`), /row 41 must have at most 64 levels/],
+  [
+    "a deep column of Parquet",
+    "deep.parquet",
+    parquet(`SELECT ${"[".repeat(50)}i${"]".repeat(50)} AS a, i % 2 AS y FROM range(40) t(i)`),
+    /columns\.a is .* but must have at most 8 levels of lists or structs; write its values in columns of their own/,
+  ],
   ["other content than gzip", "other.csv.gz", "text", /must be a complete gzip file: incorrect header check/],
   [
     "Parquet that is cut",
@@ -233,15 +262,38 @@ it("refuses decimals of more than 38 digits, which DuckDB reads as other numbers
   await expect(withDuckDb((session) => inferSchema(session, file, "a"))).rejects.toThrow(/must have at most 38 digits/);
 });
 
+it("reads values of 64 levels, and texts with any brackets", async () => {
+  const file = path.join(folder, "levels.ndjson");
+  const levels = "[".repeat(63) + "]".repeat(63);
+  fs.writeFileSync(file, `${objects}{"a": 1, "y": 1, "b": ${levels}, "c": ${JSON.stringify(deepList)}}\n`);
+  expect(await push([file])).toBeUndefined();
+});
+
+it("suggests no column for values of many levels", async () => {
+  const file = path.join(folder, "many-levels.parquet");
+  await withDuckDb(async (session) => {
+    const nested = (levels: number): string => `${"STRUCT_PACK(b := ".repeat(levels)}i${")".repeat(levels)}`;
+    await session.run(
+      `COPY (SELECT i AS x, i % 2 AS y, ${"[".repeat(50)}i${"]".repeat(50)} AS a, ${nested(50)} AS s
+       FROM range(40) t(i)) TO '${file}'`,
+    );
+    const { columns } = await inferSchema(session, file, "y");
+    expect(columns.filter(({ omitted }) => omitted).map(({ name, note }) => [name, note])).toEqual([
+      ["a", expect.stringContaining("must have at most 8 levels")],
+      ["s", expect.stringContaining("must have at most 8 levels")],
+    ]);
+  });
+});
+
 it("refuses a gzip file that expands too far, before it is read to its end", async () => {
   const file = path.join(folder, "bomb.csv.gz");
   const zeros = gzipSync(Buffer.alloc(8 * 2 ** 20, "1,1\n"));
   fs.writeFileSync(file, Buffer.concat([gzipSync("a,y\n"), ...Array.from({ length: 8 }, () => zeros)]));
   const limits = { ratio: 100, freeBytes: 2 ** 20 };
-  expect((await scanText(file, true, limits))?.rule).toMatch(
+  expect((await scanText(file, "csv", limits))?.rule).toMatch(
     /must expand to at most .* \(100 times its .*\): .* set RINGMASTER_MAX_EXPANSION to a larger ratio/,
   );
-  expect(await scanText(file, true)).toBeUndefined();
+  expect(await scanText(file, "csv")).toBeUndefined();
 });
 
 it.each([
@@ -252,7 +304,7 @@ it.each([
 ])("finds no problem in a file that %s", async (_case, name, content) => {
   const file = path.join(folder, name);
   fs.writeFileSync(file, content);
-  expect(await scanText(file, true)).toBeUndefined();
+  expect(await scanText(file, "csv")).toBeUndefined();
 });
 
 describe("several files", () => {

@@ -20,6 +20,7 @@ import {
   VARCHAR,
 } from "@duckdb/node-api";
 import { type Data, DataType, type Dictionary, Precision, type Timestamp, TimeUnit, Vector } from "apache-arrow";
+import { maxLevels } from "../tables";
 
 /** A column of Arrow as one of DuckDB. */
 export interface ArrowColumn {
@@ -47,7 +48,7 @@ export function columnOf(type: DataType): ArrowColumn {
       open: (vector) => present(vector, (words) => decimalText(words as Uint32Array, type.scale)),
     };
   }
-  if (isList(type) && isNumeric(leafOf(type))) return { type: listType(type), open: openList };
+  if (isList(type) && isNumeric(leafOf(type, maxLevels))) return { type: listType(type), open: openList };
   const plain = plainType(type);
   if (plain === undefined) return { type: BLOB, open: (vector) => present(vector, () => empty) };
   return { type: plain, open: (vector) => present(vector, (value) => value as DuckDBValue) };
@@ -148,8 +149,9 @@ function isList(type: DataType): boolean {
   return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
 }
 
-function leafOf(type: DataType): DataType {
-  return isList(type) ? leafOf(type.children[0]!.type) : type;
+/** Returns the type of the elements of nested lists. Below `levels` it may be a list. */
+function leafOf(type: DataType, levels: number): DataType {
+  return isList(type) && levels > 0 ? leafOf(type.children[0]!.type, levels - 1) : type;
 }
 
 function isNumeric(type: DataType): boolean {
