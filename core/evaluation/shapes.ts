@@ -157,7 +157,7 @@ const engine = z.object({
   backend: numericsRecord.shape.backend,
   device: numericsRecord.shape.device,
   ran: z.enum(["function", "job"]).meta({
-    description: "The function of the state machine, or a Batch job (docs/adr/062-large-evaluations.md).",
+    description: "The function of the state machine, or a Batch job (docs/adr/071-large-datasets.md).",
   }),
 });
 /** The engine that computed an evaluation's predictions. */

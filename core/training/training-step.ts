@@ -37,7 +37,7 @@ export const trainingStep = {
       gpuClass: resources.gpu?.class,
       // Omitted if off, so that earlier outputs are reused.
       tf32: resources.tf32 === true ? true : undefined,
-      // Natively, the graph takes the steps of an unsharded optimizer, with other bits (docs/adr/049-optimizer-in-graph.md).
+      // Natively, the graph takes the steps of an unsharded optimizer, with other bits (docs/adr/046-graphs.md).
       sharded: resources.shardOptimizer && resources.backend !== "wasm" ? true : undefined,
       threads: threadsOf(run),
       moduleSha256: run.code.moduleSha256,

@@ -9,7 +9,7 @@ import type { GangHead } from "./model";
 import { Slowest } from "./slowest";
 import { stateSource } from "./state-source";
 
-/** Smaller sums are too short for an overlap: docs/adr/013-overlap.md. */
+/** Smaller sums are too short for an overlap: docs/adr/007-microshards.md. */
 const overlapElements = 256 * 1024;
 
 /** A sealed generation over its mesh of connections. */

@@ -4,7 +4,7 @@ import { Simulation } from "./life/simulation";
 
 /**
  * The real code of a run's training over models of Step Functions, Batch and the stores, in every order that two kinds of search find. A failure
- * prints the course of events; what can happen is in `life/simulation.ts`, what must hold in `life/invariants.ts`. docs/adr/023 lists faults that
+ * prints the course of events; what can happen is in `life/simulation.ts`, what must hold in `life/invariants.ts`. docs/adr/011 lists faults that
  * were put into the code to see that this finds them.
  */
 async function play(scenario: Partial<Scenario>) {

@@ -57,7 +57,7 @@ export function activationOf(activation: Activation, float: OpAttribute) {
 }
 
 /**
- * `BatchMatMulV2`, not `MatMul`: with TensorFlow 2.21 processes that call the latter under `--cpu-prof` end with a corrupted heap (ADR 012).
+ * `BatchMatMulV2`, not `MatMul`: with TensorFlow 2.21 processes that call the latter under `--cpu-prof` end with a corrupted heap (ADR 006).
  */
 const productOp = "BatchMatMulV2";
 

@@ -38,7 +38,7 @@ export interface NativeKernels {
   readonly switches: Readonly<Record<string, string>>;
 }
 
-/** Replaces kernels of tfjs-node by faster ones (docs/adr/012-engine-speed.md). */
+/** Replaces kernels of tfjs-node by faster ones (docs/adr/006-engine.md). */
 export function registerNativeKernels(backend: NativeBackend): NativeKernels {
   const { binding } = backend;
   const onCpu = !binding.isUsingGpuDevice();
