@@ -80,7 +80,15 @@ describe("bad input", () => {
         const row = (x: string, i: number) => `{"x": ${x}, "label": ${i % 2}}\n`;
         const rows = Array.from({ length: 40 }, (_, i) => row(String(i), i)).join("");
         const deep = row("[".repeat(100_000) + "]".repeat(100_000), 1);
-        return stack.run("datasets", "push", "--file", stack.file("deep.ndjson", rows + deep), "--label", "label");
+        return stack.run(
+          "datasets",
+          "push",
+          "deep",
+          "--file",
+          stack.file("deep.ndjson", rows + deep),
+          "--label",
+          "label",
+        );
       },
       /row 41 must have at most 64 levels/,
     ],

@@ -1,17 +1,14 @@
 import type { Platform } from "../../../adapters/platform";
 import { storeArtifact } from "../../../core/registry/artifact";
 import { artifactOfRun, isEvaluated } from "../../../core/registry/registration";
+import { modelDirectory } from "../../../core/tracking/records/artifact-paths";
 import { exportVersion } from "../../export/export-version";
 import type { ExportPlace } from "../export-place";
 import type { StoredPlace } from "./places";
 
-/** The directory of a run's model, by which clients name it: `runs:/RUN/model`. */
-const directory = "model";
-
 /**
  * Returns the place of the files of a model that was trained here, under its run's artifacts: the export for MLflow, which
- * is created on the first request. Call it only where nothing is stored, because files that a client has logged there are
- * the client's.
+ * is created on the first request.
  *
  * @throws ExportTooLargeError, UnsupportedLayerError
  */
@@ -20,7 +17,7 @@ export async function trainedModelPlace(
   { owner, path }: StoredPlace,
 ): Promise<ExportPlace | undefined> {
   const [first, ...rest] = path.split("/");
-  if (owner.kind !== "run" || first !== directory) return undefined;
+  if (owner.kind !== "run" || first !== modelDirectory) return undefined;
   const details = await platform.runs.findDetails(owner.runId);
   if (details?.run.status !== "completed" || !isEvaluated(details)) return undefined;
   const { model, job, runId } = details.run;

@@ -3,6 +3,7 @@ import { parseJson } from "../../../core/json-text";
 import { describe, setTag } from "../../../core/registry/labels";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
 import type { ModelUri } from "../../../core/registry/source";
+import { modelDirectory } from "../../../core/tracking/records/artifact-paths";
 import { registerTrainedRun } from "../../services/register-run";
 import { addSubmitters, submittersOfVersion } from "../../services/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";
@@ -79,14 +80,13 @@ export async function registerVersion(platform: Platform, caller: Caller, reques
 }
 
 /**
- * Tests whether a source is the model of a run that was trained here: `runs:/RUN/model`, unless a client has logged files
- * there itself. MLflow's clients send the place of these files.
+ * Tests whether a source is the model of a run that was trained here: `runs:/RUN/model`, or the place of its files, which
+ * MLflow's clients send.
  */
 async function isTrainedModel(platform: Platform, source: string, runId: string): Promise<boolean> {
   if (runId === "" || (await platform.runs.find(runId)) === undefined) return false;
   const root = (await platform.records.find(runId))?.artifactUri;
-  if (![`runs:/${runId}/model`, `${root}/model`].includes(source.replace(/\/+$/, ""))) return false;
-  return (await platform.artifacts.listAll({ kind: "run", runId }, "model")).length === 0;
+  return [`runs:/${runId}`, root].some((run) => source.replace(/\/+$/, "") === `${run}/${modelDirectory}`);
 }
 
 /** Registers the model of a run that was trained here, from the run's record. A run makes one version of a model. */

@@ -1,3 +1,4 @@
+import { checkModelNames } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import type { DatasetInput, RunRecord } from "../../../core/tracking/shapes";
 import { invalidParameter } from "../errors";
@@ -37,7 +38,12 @@ export const inputOperations: readonly MlflowOperation[] = [
     async ({ fields: { run_id, models }, platform }) => {
       const outputs = models.map(({ model_id = "", step = 0 }) => ({ modelId: model_id, step }));
       await checkReferences(platform, { loggedModels: models.map(({ model_id }) => model_id) });
+      const named = await Promise.all(outputs.map(({ modelId }) => platform.loggedModels.find(modelId)));
       await changeActiveRun(platform, run_id, (record) => {
+        checkModelNames(
+          record,
+          named.flatMap((model) => model?.name ?? []),
+        );
         const modelOutputs = added(record.modelOutputs, outputs, ({ modelId, step }) =>
           JSON.stringify([modelId, step]),
         );

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
 import { type LoggedModel, LoggedModelNotFoundError } from "../../../core/tracking/logged-model";
-import { directoryPath } from "../../../core/tracking/records/artifact-paths";
+import { checkModelNames, directoryPath } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
@@ -40,6 +40,7 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
       const experiment = await findExperiment(platform, fields.experiment_id);
       checkExperimentIsActive(experiment);
       await checkReferences(platform, { runs: [sourceRunId] });
+      if (name && sourceRunId) checkModelNames(await platform.records.identify(sourceRunId), [name]);
       const modelId = `m-${randomUUID().replaceAll("-", "")}`;
       const at = platform.clock.now();
       const model: LoggedModel = {

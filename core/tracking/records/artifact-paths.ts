@@ -100,8 +100,28 @@ export function ownerName(owner: ArtifactOwner): string {
 /** Directory of the files that training itself writes. */
 const producedDirectory = "training";
 
-/** Directories of a training run that only the platform writes: the output of training, and exports of its model. */
-export const producedDirectories: readonly string[] = [producedDirectory, "exports"];
+/** Directory of a training run's model, by which clients of MLflow name it: `runs:/RUN/model`. */
+export const modelDirectory = "model";
+
+/**
+ * Directories of a training run that only the platform writes: the output of training, exports of its model, and the
+ * model, of which clients read an export.
+ */
+export const producedDirectories: readonly string[] = [producedDirectory, "exports", modelDirectory];
+
+/**
+ * Refuses logged models that clients of MLflow would read in place of a training run's model.
+ *
+ * @param names the names of logged models of the run
+ * @throws ArtifactReservedError
+ */
+export function checkModelNames(
+  run: Pick<RunIdentity, "runId" | "source"> | undefined,
+  names: readonly string[],
+): void {
+  if (run?.source === "training" && names.includes(modelDirectory))
+    throw new ArtifactReservedError(run.runId, modelDirectory, modelDirectory);
+}
 
 /** Returns the files of a finished step of a training run. Their names are the same in every run. */
 export function producedArtifacts({ step, output, finishedAt }: StepRecord): readonly Artifact[] {

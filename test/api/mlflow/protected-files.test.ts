@@ -185,6 +185,31 @@ describe("protected files", () => {
     expect(await platform.artifacts.listAll(owner, "free")).toEqual([]);
   });
 
+  it("include the path of a training's model: neither files nor a logged model are read in its place", async () => {
+    const folder = "1/run-trained/artifacts";
+    const at = (path: string): Target => ({ owner: { kind: "run", runId: "run-trained" }, folder, path });
+    for (const [name, attack] of Object.entries({ ...attacks, ...runAttacks })) {
+      if (name.includes("DELETE")) continue;
+      const { status, text } = await attack(at("model/MLmodel"));
+      expect([name, status, text]).toEqual([name, 409, expect.stringContaining("model/ is reserved for the output")]);
+    }
+    const model = { experiment_id: "1", name: "model" };
+    const sourced = { ...model, source_run_id: "run-trained" };
+    const other = (await json("/api/2.0/mlflow/logged-models", model)).model.info.model_id;
+    for (const [path, body] of [
+      ["logged-models", sourced],
+      ["runs/outputs", { run_id: "run-trained", models: [{ model_id: other, step: 0 }] }],
+    ] as const) {
+      const { status, text } = await send(app, "POST", `/api/2.0/mlflow/${path}`, body);
+      expect([path, status, text]).toEqual([path, 409, expect.stringContaining("model/ is reserved")]);
+    }
+    await json("/api/2.0/mlflow/logged-models", { ...sourced, name: "model2" });
+    const version = { name: "own", source: "runs:/run-trained/model", run_id: "run-trained" };
+    await json("/api/2.0/mlflow/registered-models/create", { name: "own" });
+    const { text } = await send(app, "POST", "/api/2.0/mlflow/model-versions/create", version);
+    expect(text).toContain("run run-trained is queued: only a completed run has a model to register");
+  });
+
   it("leave the other files of a run to its clients", async () => {
     const { folder, owner } = target("a file of a version that was logged with a run");
     expect((await put(`${folder}/plots/roc.png`, "another plot")).status).toBe(200);
