@@ -2,7 +2,7 @@ import { byRank } from "../api/compare/metric-rank";
 import type { ApiClient } from "../client/api-client";
 import { digestOf } from "../core/digest";
 import { mapLimited } from "../core/each-limited";
-import { displayedStatus, outcomeText } from "../core/runs/run";
+import { outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
 import type { Run } from "../core/runs/shapes";
 import { testPrefix } from "../core/tracking/test-metrics";
@@ -63,14 +63,14 @@ export async function watchGroup(
     for (const { run, settings } of members) {
       if (ended.has(run.runId)) continue;
       const { run: current } = await client.run(run.runId);
-      if (isOpen(current.status) && displayedStatus(current) !== "awaiting approval") continue;
+      if (isOpen(current.status)) continue;
       ended.set(run.runId, current);
       if (!json) process.stdout.write(`  ${run.runId} ${endText(current)}: ${settings.join(", ")}\n`);
     }
     if (ended.size < members.length) await new Promise((wait) => setTimeout(wait, pollMs));
   }
   const results = await mapLimited(members, submissionsAtOnce, async ({ run, settings }) => ({
-    ...{ runId: run.runId, settings, status: displayedStatus(ended.get(run.runId) as Run) },
+    ...{ runId: run.runId, settings, status: (ended.get(run.runId) as Run).status },
     metrics: Object.fromEntries(
       (await client.metrics(run.runId))
         .filter(({ metric }) => metric.startsWith(testPrefix))
@@ -97,5 +97,5 @@ export async function watchGroup(
 
 function endText(run: Run): string {
   if (run.failure) return `${run.status}: ${run.failure.code}: ${run.failure.message}`;
-  return run.outcome ? `${run.status}; ${outcomeText(run.outcome)}` : displayedStatus(run);
+  return run.outcome ? `${run.status}; ${outcomeText(run.outcome)}` : run.status;
 }

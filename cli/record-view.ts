@@ -2,7 +2,7 @@ import { decodedSummary } from "../client/api-client";
 import type { Answer } from "../client/operations";
 import { formatDuration } from "../core/quantities";
 import type { Job } from "../core/runs/job";
-import { displayedStatus, workMs } from "../core/runs/run";
+import { workMs } from "../core/runs/run";
 import { paramsOfJob } from "../core/tracking/records/training-record";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";
@@ -44,7 +44,7 @@ export function showRecord(view: RunView, experiment?: string): void {
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
   const lines: readonly Line[] = [
     ["run", run.runId],
-    ["status", displayedStatus(run)],
+    ["status", run.status],
     ["started", `${new Date(run.startedAt).toISOString()}${took}`],
     ...run.datasets.map((one): Line => ["dataset", `${one.name} ${one.digest}`]),
     ["seed", run.seed === undefined ? undefined : String(run.seed)],
@@ -65,9 +65,7 @@ export function showRecord(view: RunView, experiment?: string): void {
  * Formats the time of a run's own work; `–` for a paused run, whose record lacks the start of the pause, and for an
  * open run that is logged from elsewhere, because its client may have died.
  */
-export function tookOf(
-  run: Pick<RunView["run"], "source" | "status" | "startedAt" | "awaitingSince" | "endedAt">,
-): string {
+export function tookOf(run: Pick<RunView["run"], "source" | "status" | "startedAt" | "endedAt">): string {
   if (run.endedAt === undefined && (run.source === "logged" || run.status === "paused")) return "–";
   return formatDuration(workMs(run, Date.now()));
 }

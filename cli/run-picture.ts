@@ -1,6 +1,5 @@
 import pc from "picocolors";
 import { formatDuration, formatRate } from "../core/quantities";
-import { displayedStatus } from "../core/runs/run";
 import { phases } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
 
@@ -8,16 +7,11 @@ import type { RunDetails } from "../core/runs/shapes";
 export function drawRun(details: RunDetails, columns: number): readonly string[] {
   const { run } = details;
   return [
-    `${pc.bold(run.runId)}  ${colored(displayedStatus(run))}${run.phase ? `  ${run.phase}` : ""}`,
-    ...phases
-      .filter((phase) => phases.indexOf(phase) < waits || run.phase === "AwaitApproval" || run.phase === "Promote")
-      .map((phase) => drawPhase(phase, details)),
+    `${pc.bold(run.runId)}  ${colored(run.status)}${run.phase ? `  ${run.phase}` : ""}`,
+    ...phases.map((phase) => drawPhase(phase, details)),
     ...drawTraining(details, columns),
   ].map((line) => cut(line, columns));
 }
-
-/** The first phase that only runs of an earlier release have. */
-const waits = phases.indexOf("AwaitApproval");
 
 function drawPhase(phase: (typeof phases)[number], { run, steps }: RunDetails): string {
   const record = steps.find((one) => one.step === phase);
@@ -26,7 +20,7 @@ function drawPhase(phase: (typeof phases)[number], { run, steps }: RunDetails): 
     const took = formatDuration(Date.parse(record.finishedAt) - Date.parse(record.startedAt));
     return `  ${pc.green("✔")} ${phase}  ${pc.dim(took)}`;
   }
-  // The last two phases leave no record. They are done when the run is past them.
+  // A phase may leave no record. It is done when the run is past it.
   const at = run.phase ? phases.indexOf(run.phase) : -1;
   if (at > phases.indexOf(phase) || run.status === "completed") return `  ${pc.green("✔")} ${phase}`;
   if (run.phase === phase)

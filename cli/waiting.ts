@@ -12,11 +12,8 @@ export interface Awaited extends NextStep {
 /** @returns nothing if neither the run nor its version waits for anybody */
 export async function awaitedBy(client: ApiClient, details: RunDetails): Promise<readonly Awaited[]> {
   const registration = findOutput<RegistrationOutput>(details, "Register");
-  const registered = details.run.outcome?.decision === "registered";
-  if (!registration || !(registered || details.run.phase === "AwaitApproval")) return [];
-  const { model, version: number } = registration;
-  const { awaitedBy: runId, next = [] } = await client.modelVersion(model, number);
-  return registered || runId === details.run.runId ? next.filter(isAwaited) : [];
+  if (!registration || details.run.outcome?.decision !== "registered") return [];
+  return awaitedSteps(await client.modelVersion(registration.model, registration.version));
 }
 
 /** Returns the steps of a version that a person or another system does. */

@@ -12,10 +12,17 @@ export interface StepEvent {
   readonly task?: RoundTask;
   /** Present if the state waits for an external answer. */
   readonly taskToken?: string;
-  /** Present in the execution of an approval, together with `version` and `request`. */
+  /** Present in the execution of an approval, as in `ApprovalEvent`. */
   readonly model?: string;
   readonly version?: number;
   readonly request?: string;
+}
+
+/** The input of an approval's execution. */
+export interface ApprovalEvent extends StepEvent {
+  readonly model: string;
+  readonly version: number;
+  readonly request: string;
 }
 
 /**

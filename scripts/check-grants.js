@@ -60,11 +60,6 @@ const allowedUnused = [
     reason: "A decision that came before the wait; an execution of the request that has ended.",
   },
   {
-    functions: /^promote$/,
-    grants: /^dynamodb:UpdateItem table\/Catalog$/,
-    reason: "Runs of an earlier release, which promote before their end.",
-  },
-  {
     functions: /^conclude-run$/,
     grants: /^s3:GetObject objects$/,
     reason: "Reads the predictions of slices that the gates of an unregistered run need.",

@@ -18,7 +18,7 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
     ...steps,
 
     async create(run, record) {
-      const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome, ...rest } = run;
+      const { status, phase, updatedAt, endedAt, failure, outcome, ...rest } = run;
       const { segment, pauseAt, pausedAt, workers, ...fixed } = rest;
       const row = {
         ...runKey(run.runId, "RUN"),
@@ -126,14 +126,6 @@ function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status"
     experiment &&
     ex`(experimentId = ${experiment.experimentId}
       OR (attribute_not_exists(experimentId) AND #data.#job.experiment = ${experiment.name}))`;
-  const ofStatus = status && statusFilter(status);
+  const ofStatus = status && ex`#status = ${status}`;
   return ofExperiment && ofStatus ? ex`${ofExperiment} AND ${ofStatus}` : (ofExperiment ?? ofStatus);
-}
-
-function statusFilter(status: NonNullable<RunQuery["status"]>): Expression {
-  const awaits = ex`phase = ${"AwaitApproval"}`;
-  if (status === "awaiting-approval") return ex`#status = ${"running"} AND ${awaits}`;
-  return status === "running"
-    ? ex`#status = ${status} AND (attribute_not_exists(phase) OR NOT ${awaits})`
-    : ex`#status = ${status}`;
 }

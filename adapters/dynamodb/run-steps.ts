@@ -39,10 +39,9 @@ export function createRunSteps(table: Table): RunSteps {
 
     enterPhase(runId, phase, at) {
       const order = phases.indexOf(phase);
-      const waits = phase === "AwaitApproval" ? ex`, awaitingSince = if_not_exists(awaitingSince, ${at})` : ex``;
       return table.update(
         runKey(runId, "RUN"),
-        ex`SET #status = ${"running"}, phase = ${phase}, phaseOrder = ${order}, updatedAt = ${at}${waits}`,
+        ex`SET #status = ${"running"}, phase = ${phase}, phaseOrder = ${order}, updatedAt = ${at}`,
         ex`${stillOpen} AND (attribute_not_exists(phaseOrder) OR phaseOrder <= ${order})`,
       );
     },
@@ -72,9 +71,9 @@ export function createRunSteps(table: Table): RunSteps {
 
 /** Returns the run that a row `RUN` holds. */
 export function runOf(item: Item): Run {
-  const { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome } = item;
+  const { status, phase, updatedAt, endedAt, failure, outcome } = item;
   const { segment, pauseAt, pausedAt, workers } = item;
-  const state = { status, phase, updatedAt, awaitingSince, endedAt, failure, outcome };
+  const state = { status, phase, updatedAt, endedAt, failure, outcome };
   const given = Object.fromEntries(
     Object.entries({ segment, pauseAt, pausedAt, workers }).filter(([, value]) => value !== undefined),
   );

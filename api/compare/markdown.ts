@@ -1,4 +1,3 @@
-import { displayedStatus } from "../../core/runs/run";
 import type { Comparison, MetricCell, Row } from "./comparison";
 import { deltaText, metricText, timeText } from "./metric-text";
 
@@ -22,7 +21,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     table(
       ["", ...titles],
       [
-        ["status", ...runs.map((run) => text(displayedStatus(run)))],
+        ["status", ...runs.map((run) => text(run.status))],
         ["started (UTC)", ...runs.map(({ startedAt }) => timeText(startedAt))],
         ["by", ...runs.map(({ createdBy }) => text(createdBy))],
         ...(runs.some(({ reusedFrom }) => reusedFrom !== undefined)

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { statusFilters } from "../../core/runs/run";
+import { runStatuses } from "../../core/runs/run-states";
 import {
   checkpointSummary,
   codeReference,
@@ -58,10 +58,7 @@ export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs
     "With a filter, a page may hold fewer runs than `limit` although another follows: request pages while there is a `nextToken`.",
   query: pageQuery.extend({
     experiment: z.string().min(1).max(500).optional().meta({ description: "Name or id of an experiment." }),
-    status: z.enum(statusFilters).optional().meta({
-      description:
-        "`awaiting-approval` is a run that waits for an approval, a check or a canary's test; such a run is not `running` here.",
-    }),
+    status: z.enum(runStatuses).optional(),
   }),
   pages: "runs",
   responses: { 200: response("A page.", runPage, { runs: [examples.run] }) },

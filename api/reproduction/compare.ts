@@ -1,6 +1,4 @@
 import type { FeaturesOutput } from "../../core/features/materialize";
-import { decidingHyperparameters } from "../../core/runs/hyperparameters";
-import { withoutLaterOptions } from "../../core/runs/job";
 import { numericsDifferences } from "../../core/runs/numerics";
 import { isOpen } from "../../core/runs/run-states";
 import type { NumericsRecord, RunDetails } from "../../core/runs/shapes";
@@ -123,10 +121,7 @@ function factsOf(details: RunDetails): TrainingFacts {
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
   const training = findOutput<TrainingOutput>(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
-  // Options that did not exist when a run was recorded have their defaults.
-  const hyperparameters = decidingHyperparameters(run.job.hyperparameters);
-  const job = { ...withoutLaterOptions(run.job), hyperparameters };
-  const parameters = Object.entries(paramsOfJob(job)).filter(([name]) => !conduct.test(name));
+  const parameters = Object.entries(paramsOfJob(run.job)).filter(([name]) => !conduct.test(name));
   return {
     runId: run.runId,
     code: texts({ moduleSha256, commit, dirty, diffSha256, lockfileSha256, image, imageDigest }),

@@ -31,8 +31,8 @@ export function nextSteps(
     return [{ kind: "none", what: `rejected by ${by}${why}; train a new version` }];
   }
   const { approvalRequest: request } = version;
-  const waits = request && !request.expired ? { command: `ringmaster models show ${quoted(model.name)}` } : undefined;
   const follow = run && isOpen(run.status) ? { command: `ringmaster runs watch ${run.runId}` } : undefined;
+  const waits = request && !request.expired ? { command: `ringmaster models show ${quoted(model.name)}` } : follow;
   const judge = { command: `ringmaster models judge ${of}` };
   if (!gate) {
     return follow
@@ -52,11 +52,9 @@ export function nextSteps(
         ? "the policy's gates have changed since it was evaluated"
         : `it was compared with ${championOf(gate)}, and ${now} is in production`;
     return [
-      follow
-        ? { kind: "run", what: `${why}: its run evaluates it again, and approvals are needed after that`, ...follow }
-        : waits
-          ? { kind: "run", what: `${why}: it is evaluated again, and approvals are needed after that`, ...waits }
-          : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
+      waits
+        ? { kind: "run", what: `${why}: it is evaluated again, and approvals are needed after that`, ...waits }
+        : { kind: "evaluation", what: `${why}: evaluate it again`, ...judge },
     ];
   }
   if (request?.expired && decision.state === "waiting") {
@@ -69,10 +67,8 @@ export function nextSteps(
     ...(isUnderTest(model.traffic, version.version) ? [testOf(model)] : []),
   ];
   if (open.length > 0) return open;
-  if (follow) return [{ kind: "run", what: "its run continues and promotes it", ...follow }];
   if (waits) return [{ kind: "run", what: `it is being promoted${policyOf(decision)}`, ...waits }];
-  const ended = run ? `its run has ended (${run.status}): ` : "";
-  return [{ kind: "promotion", what: `${ended}promote it`, command: `ringmaster models promote ${of}` }];
+  return [{ kind: "promotion", what: "promote it", command: `ringmaster models promote ${of}` }];
 }
 
 /** Names the policy by which a version is promoted without a person. */

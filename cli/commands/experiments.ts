@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { timeText } from "../../api/compare/metric-text";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { displayedStatus } from "../../core/runs/run";
 import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
 import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
@@ -78,7 +77,7 @@ export function addExperimentCommands(program: Command): Command {
         page.runs.map((run) => [
           run.runId,
           run.name === run.runId ? "" : run.name,
-          displayedStatus(run),
+          run.status,
           timeText(run.startedAt),
           tookOf(run),
           run.createdBy,

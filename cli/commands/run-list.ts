@@ -5,7 +5,8 @@ import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
 import { formatDuration } from "../../core/quantities";
-import { displayedStatus, type StatusFilter, statusFilters, timesOf, workedUntil, workMs } from "../../core/runs/run";
+import { timesOf, workedUntil, workMs } from "../../core/runs/run";
+import { type RunStatus, runStatuses } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";
 import { testPrefix } from "../../core/tracking/test-metrics";
 import type { Command } from "../command";
@@ -16,7 +17,7 @@ type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 interface ListOptions {
   readonly experiment?: string;
-  readonly status?: StatusFilter;
+  readonly status?: RunStatus;
   readonly metric: readonly string[];
   readonly limit: string;
   readonly nextToken?: string;
@@ -40,7 +41,7 @@ export function addListCommand(runs: Command): void {
     .command("list")
     .description("list training runs, newest first (`runs search` also finds logged runs)")
     .option("--experiment <name-or-id>", "only runs of this experiment")
-    .addOption(new Option("--status <status>", "only runs with this status").choices(statusFilters))
+    .addOption(new Option("--status <status>", "only runs with this status").choices(runStatuses))
     .repeatable("--metric <name>", "show the last value of this metric")
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
@@ -78,7 +79,7 @@ function printRuns(
     runs.map((run) => [
       run.runId,
       nameOf(run, records),
-      displayedStatus(run),
+      run.status,
       run.job.experiment,
       timeText(run.createdAt),
       formatDuration(workMs(timesOf(run), workedUntil(run, now))),

@@ -4,7 +4,7 @@ import { formatDuration, formatRate } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
 import { stoppingText } from "../../core/runs/early-stopping";
 import { fineTuneText, sourceText } from "../../core/runs/fine-tune";
-import { displayedStatus, outcomeText, timesOf, workedUntil, workMs } from "../../core/runs/run";
+import { outcomeText, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import { isOpen } from "../../core/runs/run-states";
 import type { LogPage, RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
@@ -137,12 +137,9 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[], report:
     if (value !== undefined) process.stdout.write(`${name.padEnd(13)} ${value}\n`);
   };
   line("run", run.runId);
-  line("status", `${displayedStatus(run)}${run.phase ? ` (${run.phase})` : ""}`);
+  line("status", `${run.status}${run.phase ? ` (${run.phase})` : ""}`);
   const took = formatDuration(workMs(timesOf(run), workedUntil(run, Date.now())));
-  line(
-    "started",
-    `${run.createdAt}, ${["queued", "running"].includes(displayedStatus(run)) ? `${took} ago` : `took ${took}`}`,
-  );
+  line("started", `${run.createdAt}, ${["queued", "running"].includes(run.status) ? `${took} ago` : `took ${took}`}`);
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   const rate = shown.progress === undefined ? "" : `, ${formatRate(shown.progress.samplesPerSecond)}`;

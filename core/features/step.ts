@@ -1,6 +1,6 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { DatasetManifest } from "../datasets/shapes";
-import { type Job, withoutLaterOptions } from "../runs/job";
+import type { Job } from "../runs/job";
 import type { StepDefinition } from "../runs/step";
 import type { FeaturesOutput } from "./materialize";
 
@@ -19,7 +19,7 @@ export function featuresStep(
     inputs: ({ dataset, job }) => ({
       name: dataset.name,
       digest: dataset.digest,
-      features: withoutLaterOptions(job).features,
+      features: job.features,
       columns: job.columns,
       drop: job.drop,
       slices: job.evaluation.slices,

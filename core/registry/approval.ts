@@ -1,7 +1,6 @@
 import { type Clock, isoTime } from "../ports";
 import type { TaskTokens } from "../runs/ports";
 import type { RunPhases, TaskWait } from "../runs/run-repository";
-import { isOpen } from "../runs/run-states";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";
@@ -14,7 +13,7 @@ import { decideApproval } from "./transitions";
 
 export interface ApprovalDependencies {
   readonly registry: Registry;
-  readonly runs: Pick<RunPhases, "find" | "findTaskTokens">;
+  readonly runs: Pick<RunPhases, "findTaskTokens">;
   readonly tokens: Pick<TaskTokens, "succeed" | "fail">;
   readonly clock: Clock;
 }
@@ -32,7 +31,7 @@ export async function approveOrReject(
   actor: Omit<Actor, "at">,
   request?: string,
 ): Promise<ModelVersion> {
-  const { registry, runs, clock } = dependencies;
+  const { registry, clock } = dependencies;
   const decided = decideApproval(target.version, decision, { ...actor, at: isoTime(clock) });
   try {
     const model = await registry.apply(target.model, [target.version], decided, request);
@@ -42,23 +41,13 @@ export async function approveOrReject(
   } catch (error) {
     if (!(error instanceof GateOutdatedError)) throw error;
     const [model, version] = [await registry.head(target.model), await registry.version(target.model, target.version)];
-    const run = version.awaitedBy === undefined ? undefined : await runs.find(version.awaitedBy);
-    const waits = hasOpenRequest(version);
-    if (!run || !(waits || isOpen(run.status))) throw error;
+    if (version.awaitedBy === undefined || !hasOpenRequest(version)) throw error;
     await answerApproval(dependencies, model, version);
-    throw new GateOutdatedError(version, error.changed, model.production, run.runId, waits);
+    throw new GateOutdatedError(version, error.changed, model.production, version.awaitedBy);
   }
 }
 
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
-
-/**
- * Answers the run that waits for a version, if the decision is known. The run may start to wait before or after the
- * decision; the later of both finds the other.
- */
-export async function answerApproval(dependencies: Answering, model: Model, version: ModelVersion): Promise<void> {
-  if (version.awaitedBy !== undefined) await answerRun(dependencies, version.awaitedBy, model, version);
-}
 
 /** Answers all runs that wait for versions of a model, after a change of its policy or traffic. */
 export async function answerWaiting(
@@ -76,24 +65,20 @@ export async function answerOutdated(
 ): Promise<void> {
   const { model, versions } = await dependencies.registry.details(name);
   for (const version of versions) {
-    const { awaitedBy, stage } = version;
-    if (awaitedBy === undefined || !["staging", "canary"].includes(stage) || !isOutdated(model, version)) continue;
-    const run = await dependencies.runs.find(awaitedBy);
-    if (run && (hasOpenRequest(version) || isOpen(run.status)))
-      await answerRun(dependencies, awaitedBy, model, version);
+    const waits = ["staging", "canary"].includes(version.stage) && hasOpenRequest(version);
+    if (waits && isOutdated(model, version)) await answerApproval(dependencies, model, version);
   }
 }
 
 /**
- * Answers one run. Several identical runs may wait for the same version, which records only the latest. A run with an
- * outdated verdict continues to `Promote`, which refuses it (`GATE_OUTDATED`) and sends it back to `Evaluate`, because
- * nobody can approve that verdict.
+ * Answers the execution that waits for a version's approval, if the decision is known. It may start to wait before or
+ * after the decision; the later of both finds the other. With an outdated verdict it continues to `Promote`, which
+ * refuses it (`GATE_OUTDATED`) and sends it back to `Gate`, because nobody can approve that verdict.
  *
  * @returns whether there was an answer
  */
-export async function answerRun(
+export async function answerApproval(
   { runs, tokens }: Answering,
-  runId: string,
   model: Model,
   version: ModelVersion,
 ): Promise<boolean> {
@@ -101,11 +86,9 @@ export async function answerRun(
   const approved = model.production === version.version || isFree(model, version);
   const refusal = approved ? undefined : refusalOf(version);
   if (rejection === undefined && refusal === undefined && !approved && !isOutdated(model, version)) return false;
-  const { approvalRequest } = version;
-  // The run itself waits in executions of an earlier release.
-  const own = await runs.findTaskTokens(runId, "AwaitApproval");
-  const wait = approvalRequest && approvalWait(version.model, version.version, approvalRequest.id);
-  const waiting = [...own, ...(wait ? await runs.findTaskTokens(runId, wait) : [])];
+  const { awaitedBy: runId, approvalRequest: request } = version;
+  if (runId === undefined || request === undefined) return true;
+  const waiting = await runs.findTaskTokens(runId, approvalWait(version.model, version.version, request.id));
   await Promise.all(
     waiting.map((token) => {
       if (rejection !== undefined) return tokens.fail(token, "ApprovalRejected", rejection);

@@ -148,15 +148,13 @@ export class ApprovalExpiredError extends RingmasterError {
 /** Thrown when the verdict is about another champion or other rules than the current ones. */
 export class GateOutdatedError extends RingmasterError {
   /**
-   * @param runId the run that evaluates the version again, if there is one
-   * @param waits whether the version waits for an approval after its run's end, and is evaluated again
+   * @param runId the run that trained the version, if it waits for an approval and is therefore evaluated again
    */
   constructor(
     { model, version }: Named,
     readonly changed: "champion" | "policy",
     production: number | undefined,
     runId?: string,
-    waits = false,
   ) {
     const why =
       changed === "policy"
@@ -164,11 +162,10 @@ export class GateOutdatedError extends RingmasterError {
         : production === undefined
           ? "the champion that it was compared with is no longer in production"
           : `version ${production} is in production now, and the evaluation did not compare with it`;
-    const next = waits
-      ? `it is evaluated again and then waits for approval: ringmaster models show ${model}`
-      : runId === undefined
+    const next =
+      runId === undefined
         ? `evaluate it again: ringmaster models judge ${model} ${version}`
-        : `its run evaluates it again and then waits for approval: ringmaster runs watch ${runId}`;
+        : `it is evaluated again and then waits for approval: ringmaster models show ${model}`;
     super(`the gate verdict on version ${version} of ${model} is outdated: ${why}; ${next}`, {
       code: "GATE_OUTDATED",
       httpStatus: 409,

@@ -2,14 +2,14 @@ import { type Clock, isoTime } from "../ports";
 import { RunNotFoundError } from "../runs/errors";
 import type { ApprovalExecution, ApprovalExecutions, TaskTokens } from "../runs/ports";
 import type { RunPhases } from "../runs/run-repository";
-import { beginStep, outputOf } from "../runs/step";
-import { type ApprovalDependencies, answerRun, approvalWait } from "./approval";
+import { outputOf } from "../runs/step";
+import { type ApprovalDependencies, answerApproval, approvalWait } from "./approval";
 import { ApprovalNotRequestedError } from "./errors";
 import { isPending } from "./gates/external-check";
 import type { Actor, ModelVersion } from "./model";
 import type { RegistrationOutput } from "./registration";
 import type { Registry } from "./registry";
-import { expireApproval, openApproval, requestApproval } from "./transitions";
+import { expireApproval, openApproval } from "./transitions";
 
 interface RequestDependencies {
   readonly registry: Registry;
@@ -95,32 +95,6 @@ export async function awaitVersionApproval(
   const { approvalRequest: open } = version;
   if (head.production === number) return tokens.succeed(taskToken, { runId });
   if (open?.id !== request) return tokens.fail(taskToken, "ApprovalExpired", "another request has replaced it");
-  if (await answerRun({ runs, tokens }, runId, head, version)) return;
+  if (await answerApproval({ runs, tokens }, head, version)) return;
   if (open.expired) await tokens.fail(taskToken, "ApprovalExpired", `the request expired at ${open.expiresAt}`);
-}
-
-/**
- * Stores the task token for the request that approves or rejects. Answers immediately if the decision is known or the
- * version is the champion.
- */
-export async function awaitApproval(
-  dependencies: ApprovalDependencies & { readonly runs: RunPhases },
-  runId: string,
-  taskToken: string,
-): Promise<{ readonly waiting: boolean }> {
-  const { runs, registry, tokens, clock } = dependencies;
-  const details = await beginStep(dependencies, runId, "AwaitApproval");
-  const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-  await runs.putTaskToken(runId, "AwaitApproval", taskToken);
-  const head = await registry.apply(
-    model,
-    [version],
-    requestApproval(version, runId, { by: `run ${runId}`, at: isoTime(clock) }),
-  );
-  if (head.production === version) {
-    await tokens.succeed(taskToken, { runId });
-    return { waiting: false };
-  }
-  const candidate = await registry.version(model, version);
-  return { waiting: !(await answerRun(dependencies, runId, head, candidate)) };
 }

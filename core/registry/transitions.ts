@@ -55,15 +55,6 @@ function stageAfter({ passed }: GateVerdict, stage: Stage): Stage {
   return stage === "canary" ? "canary" : "staging";
 }
 
-/** Records that a run waits for a decision on this version. */
-export function requestApproval(version: number, runId: string, actor: Actor): Transition {
-  return (state) => {
-    const candidate = activeVersion(state, version);
-    if (candidate.awaitedBy === runId) return undefined;
-    return changeVersion(state, { action: "approval-requested" }, actor, { ...candidate, awaitedBy: runId });
-  };
-}
-
 /**
  * Requests an approval for a version whose run has ended. Nothing changes if that request was made before, or if one
  * is open and `again` is false.

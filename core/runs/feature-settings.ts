@@ -47,20 +47,11 @@ export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
 const defaultPieces = 16;
 
-/** Returns the features of a new job with an `mlp`. Jobs that were recorded before lack both options, and have neither. */
+/** Returns the features of a job with an `mlp`. */
 export function withMlpDefaults<Settings extends FeatureSettings>(features: Settings): Settings {
   const { plan, view, standardize, pieces, standardizeLabel = true } = features;
   const hasNone = plan !== undefined || view !== undefined || !standardize || pieces !== undefined;
   return { ...features, ...(hasNone ? {} : { pieces: defaultPieces }), standardizeLabel };
-}
-
-/** Returns the features without what `withMlpDefaults` adds. */
-export function withoutMlpDefaults({ pieces, standardizeLabel, ...features }: FeatureSettings): FeatureSettings {
-  return {
-    ...features,
-    ...(pieces === undefined || pieces === defaultPieces ? {} : { pieces }),
-    ...(standardizeLabel === false ? { standardizeLabel } : {}),
-  };
 }
 
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */

@@ -72,7 +72,7 @@ export const recordedHyperparameters = z.strictObject({
   epochs: z.int().min(1).max(10_000).default(5),
 });
 
-/** A run's hyperparameters. Runs that were recorded before an option existed lack it. */
+/** A run's hyperparameters, without the options that have no effect. */
 export type Hyperparameters = DeepReadonly<z.output<typeof recordedHyperparameters>>;
 
 interface Option {
@@ -149,7 +149,7 @@ export function effectOf(field: string) {
 
 /**
  * Returns hyperparameters without the options that their optimizer and schedule do not use: a trial may choose another
- * optimizer than the study's job, and earlier releases recorded any `momentum` with any optimizer.
+ * optimizer than the study's job.
  */
 export function withoutUnusedOptions(hyperparameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const unused = options.filter(({ of, values }) => {
@@ -158,37 +158,4 @@ export function withoutUnusedOptions(hyperparameters: Readonly<Record<string, un
   });
   const names = new Set<string>(unused.map(({ field }) => field));
   return Object.fromEntries(Object.entries(hyperparameters).filter(([name]) => !names.has(name)));
-}
-
-/**
- * Returns whether a run was recorded before `adam` applied its `weightDecay`. Such a run trained without it, and its
- * reproduction must do the same. Later records have `beta1`.
- */
-function ignoresWeightDecay({ optimizer, beta1 }: Hyperparameters): boolean {
-  return optimizer === "adam" && beta1 === undefined;
-}
-
-/** Returns the weight decay that a run applies. */
-export function appliedWeightDecay(hyperparameters: Hyperparameters): number {
-  return ignoresWeightDecay(hyperparameters) ? 0 : hyperparameters.weightDecay;
-}
-
-/** Returns hyperparameters without options whose value is the one that all runs had before the option existed. */
-export function withoutLaterDefaults(hyperparameters: Hyperparameters): Partial<Hyperparameters> {
-  const added = options.filter(({ always }) => !always);
-  const later = new Map<string, unknown>(added.map(({ field, default: standard }) => [field, standard]));
-  later.set("precision", "float32");
-  const kept = Object.entries(hyperparameters).filter(([name, value]) => !later.has(name) || later.get(name) !== value);
-  return Object.fromEntries(kept);
-}
-
-/**
- * Returns the hyperparameters that determine the weights, in a form that is equal for runs that were recorded before
- * and after an option was added. Runs can therefore reuse outputs of earlier runs. `adamWeightDecay` distinguishes a
- * run that applies its decay from one that was recorded with it and ignored it.
- */
-export function decidingHyperparameters(hyperparameters: Hyperparameters): Readonly<Record<string, unknown>> {
-  const { optimizer, weightDecay } = hyperparameters;
-  const penalty = optimizer === "adam" && weightDecay > 0 && !ignoresWeightDecay(hyperparameters);
-  return { ...withoutLaterDefaults(hyperparameters), ...(penalty ? { adamWeightDecay: "L2" } : {}) };
 }

@@ -5,12 +5,7 @@ import { earlyStoppingSchema } from "./early-stopping";
 import { featureColumns, featureSettings, withMlpDefaults } from "./feature-settings";
 import { fineTuneSchema } from "./fine-tune";
 import { jobGatesSchema } from "./gate-rules";
-import {
-  type Hyperparameters,
-  hyperparametersSchema as hyperparameters,
-  isNarrow,
-  withoutLaterDefaults,
-} from "./hyperparameters";
+import { hyperparametersSchema as hyperparameters, isNarrow } from "./hyperparameters";
 import { resourcesSchema as resources } from "./resources";
 
 const name = z
@@ -245,17 +240,3 @@ export type Job = DeepReadonly<z.output<typeof jobSchema>>;
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];
 export type RunLimits = NonNullable<Job["limits"]>;
-
-/** Returns a job without options whose value is the one that all jobs had before the option existed. */
-export function withoutLaterOptions(job: Job): Omit<Job, "hyperparameters"> & {
-  readonly hyperparameters: Partial<Hyperparameters>;
-} {
-  const { tf32, ...resources } = job.resources;
-  const { pieces, standardizeLabel, ...features } = job.features;
-  return {
-    ...job,
-    features: { ...features, ...(pieces ? { pieces } : {}), ...(standardizeLabel ? { standardizeLabel } : {}) },
-    hyperparameters: withoutLaterDefaults(job.hyperparameters),
-    resources: tf32 === true ? job.resources : resources,
-  };
-}

@@ -1,8 +1,7 @@
 import type { Warning } from "../shapes";
 import type { AttemptRepository, MonthUsage } from "./attempts";
 import type { TrainingProgress } from "./progress";
-import type { StatusFilter } from "./run";
-import type { Phase } from "./run-states";
+import type { Phase, RunStatus } from "./run-states";
 import type {
   MachineRecord,
   RecoveryRecord,
@@ -27,8 +26,7 @@ export interface RunQuery {
   readonly nextToken?: string;
   /** Only runs of this experiment. Rows of earlier versions are found by its name. */
   readonly experiment?: { readonly experimentId: string; readonly name: string };
-  /** Compared with `displayedStatus`: a run that waits for an approval is not `running`. */
-  readonly status?: StatusFilter;
+  readonly status?: RunStatus;
 }
 
 /**

@@ -3,16 +3,7 @@ export const runStatuses = ["queued", "running", "paused", "completed", "failed"
 export type RunStatus = (typeof runStatuses)[number];
 
 /** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
-export const phases = [
-  "ValidateDataset",
-  "PrepareFeatures",
-  "LaunchTraining",
-  "Evaluate",
-  "Register",
-  "Gate",
-  "AwaitApproval",
-  "Promote",
-] as const;
+export const phases = ["ValidateDataset", "PrepareFeatures", "LaunchTraining", "Evaluate", "Register", "Gate"] as const;
 export type Phase = (typeof phases)[number];
 
 /** Tests whether a run is at work. A paused run is not. */

@@ -1,5 +1,4 @@
 import { workersPerHost } from "./resources";
-import { isOpen, type Phase, type RunStatus, runStatuses } from "./run-states";
 import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 
 /** Facts that determine the kind of an attempt's Batch job. */
@@ -32,10 +31,6 @@ export function containersOf({ workers, workersPerHost: perHost = 1 }: JobKind):
   return Math.ceil(workers / perHost);
 }
 
-/** Status values for filtering a list of runs. */
-export const statusFilters = [...runStatuses, "awaiting-approval"] as const;
-export type StatusFilter = (typeof statusFilters)[number];
-
 /** Returns the number of workers of the run's current segment. */
 export function workersOf({ workers, job }: Pick<Run, "workers" | "job">): number {
   return workers ?? job.resources.workers;
@@ -50,32 +45,15 @@ export function outcomeText(outcome: RunOutcome): string {
   return `${model} version ${version} was ${decision.replaceAll("-", " ")}${reasons}`;
 }
 
-interface Progress {
-  readonly status: RunStatus;
-  readonly phase?: Phase;
-}
-
-/** Returns the status for display. A run that waits for an approval, a check or a canary's test is not `running`. */
-export function displayedStatus(run: Progress): RunStatus | "awaiting approval" {
-  return isOpen(run.status) && run.phase === "AwaitApproval" ? "awaiting approval" : run.status;
-}
-
 /** Times of a run's record, in milliseconds since the epoch. */
 export interface RunTimes {
   readonly startedAt: number;
-  readonly awaitingSince?: number;
   readonly endedAt?: number;
 }
 
-export function timesOf(
-  run: Pick<Run, "status" | "phase" | "createdAt" | "updatedAt" | "awaitingSince" | "endedAt">,
-): RunTimes {
-  // Runs of earlier versions lack the start of the wait. Nothing is written to a waiting run, so its last update is
-  // used.
-  const awaitingSince = run.awaitingSince ?? (displayedStatus(run) === "awaiting approval" ? run.updatedAt : undefined);
+export function timesOf(run: Pick<Run, "createdAt" | "endedAt">): RunTimes {
   return {
     startedAt: Date.parse(run.createdAt),
-    ...(awaitingSince === undefined ? {} : { awaitingSince: Date.parse(awaitingSince) }),
     ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
   };
 }
@@ -85,10 +63,7 @@ export function workedUntil({ pausedAt }: Pick<Run, "status" | "pausedAt">, now:
   return pausedAt === undefined ? now : Date.parse(pausedAt);
 }
 
-/**
- * Returns the milliseconds from a run's creation to the end of its own work: to its first wait for an approval, else to
- * its end, else to `now`. The wait and the promotion after it do not count.
- */
-export function workMs({ startedAt, awaitingSince, endedAt }: RunTimes, now: number): number {
-  return Math.max(0, (awaitingSince ?? endedAt ?? now) - startedAt);
+/** Returns the milliseconds from a run's creation to its end, or else to `now`. */
+export function workMs({ startedAt, endedAt }: RunTimes, now: number): number {
+  return Math.max(0, (endedAt ?? now) - startedAt);
 }

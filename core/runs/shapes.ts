@@ -125,9 +125,6 @@ export const run = z
     }),
     createdAt: instant,
     updatedAt: instant,
-    awaitingSince: instant
-      .optional()
-      .meta({ description: "Start of its first wait for an approval: the end of its own work." }),
     endedAt: instant.optional(),
     failure: failure.optional(),
     outcome: outcome.optional(),

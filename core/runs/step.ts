@@ -179,17 +179,14 @@ export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: P
 }
 
 /**
- * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED` and
- * `GATE_OUTDATED`: another version was promoted in the meantime, or the model's policy was changed. `NOT_APPROVED`: the
- * policy requires more approvals than before. `CANARY_UNDER_TEST`: the version has become a canary under test. The ways
- * from `Promote` are those of an earlier release, whose runs wait for their approvals.
+ * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED`:
+ * another version was promoted in the meantime.
  */
-export const waysBack = [
-  { from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" },
-  { from: "Promote", code: "GATE_OUTDATED", to: "Evaluate" },
-  { from: "Promote", code: "NOT_APPROVED", to: "AwaitApproval" },
-  { from: "Promote", code: "CANARY_UNDER_TEST", to: "AwaitApproval" },
-] as const satisfies readonly { readonly from: Phase; readonly code: string; readonly to: Phase }[];
+export const waysBack = [{ from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" }] as const satisfies readonly {
+  readonly from: Phase;
+  readonly code: string;
+  readonly to: Phase;
+}[];
 
 /** Executes a step. After an error of that list, the run may enter the earlier step again; the error is rethrown. */
 export async function returnToEarlierStep<Result>(

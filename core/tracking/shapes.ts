@@ -136,10 +136,6 @@ export const runRecord = z
       description: "Immutable ids of the people who submitted it, if known.",
     }),
     startedAt: milliseconds,
-    awaitingSince: milliseconds.optional().meta({
-      description:
-        "Time at which a training run first waited for an approval, the end of its own work; milliseconds since the epoch.",
-    }),
     endedAt: milliseconds.optional(),
     params: texts.meta({ description: "Written once each; of a training run its job's leaves by dotted path, too." }),
     tags: texts,

@@ -18,14 +18,7 @@ import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 
 /** The conclusion of the state machine. */
-export type Conclusion =
-  | "promoted"
-  | "registered"
-  | "refused-by-gate"
-  | "rejected"
-  | "reproduced"
-  | "evaluated"
-  | "failed";
+export type Conclusion = "registered" | "refused-by-gate" | "reproduced" | "evaluated" | "failed";
 
 /** The error output of a state. `Cause` is a text; for a function's error it is JSON. */
 export interface StateError {
@@ -101,7 +94,7 @@ async function evaluatedOutcome(
 
 /** Returns the outcome. A run whose model was refused is a completed run. */
 function outcomeOf(
-  conclusion: Exclude<Conclusion, "failed" | "reproduced" | "evaluated">,
+  conclusion: "refused-by-gate" | ReturnType<typeof decidedBefore>,
   details: RunDetails,
   version: ModelVersion | undefined,
 ): RunOutcome {

@@ -1,14 +1,11 @@
 import { eachLimited } from "../each-limited";
 import type { Meter, OperationalMetric } from "../metering/metrics";
 import type { Clock } from "../ports";
-import { answerRun } from "../registry/approval";
-import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";
 import type { NextMove } from "../runs/attempts";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Phase } from "../runs/run-states";
 import type { Run, RunDetails } from "../runs/shapes";
-import { findOutput } from "../runs/step";
 import { cleanUpRun, closeInterruptedRun } from "./close-run";
 import { completeEvaluation } from "./evaluation-job";
 import { type LaunchDependencies, latestAttempts } from "./launch";
@@ -45,7 +42,7 @@ const startGraceMs = 30_000;
 
 /** Compares an open run with the services' state, and repairs the effects of lost events. */
 export async function reconcile(dependencies: ReconcileDependencies, run: Run): Promise<string> {
-  const { executions, runs, clock, registry } = dependencies;
+  const { executions, runs, clock } = dependencies;
   if (run.status === "paused") {
     await finishPause(dependencies, run.runId);
     return "paused";
@@ -77,16 +74,6 @@ export async function reconcile(dependencies: ReconcileDependencies, run: Run): 
     const move = await completeEvaluation(dependencies, run.runId);
     await keepWaiting(dependencies, run.runId, run.phase, move);
     return move;
-  }
-  if (run.phase === "AwaitApproval") {
-    const registration = details && findOutput<RegistrationOutput>(details, "Register");
-    if (registration) {
-      // Deleted models are included: a run that waits for one waits in vain, and must be answered.
-      const model = await registry.repository.find(registration.model);
-      const version = await registry.repository.findVersion(registration.model, registration.version);
-      if (model && version) await answerRun(dependencies, run.runId, model, version);
-    }
-    return "awaiting approval";
   }
   return "running";
 }
@@ -158,8 +145,6 @@ const levelOf: Readonly<Record<Phase, Level>> = {
   Evaluate: "RunsConcluding",
   Register: "RunsConcluding",
   Gate: "RunsConcluding",
-  AwaitApproval: "RunsConcluding",
-  Promote: "RunsConcluding",
 };
 
 /**

@@ -3,7 +3,7 @@ import { InvalidInputError } from "../errors";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
 import { RunNotFoundError } from "../runs/errors";
-import { appliedWeightDecay, withoutUnusedOptions } from "../runs/hyperparameters";
+import { withoutUnusedOptions } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
 import type { CheckpointManifest } from "./checkpoint/manifest";
@@ -77,13 +77,10 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
   const parsed = jobSchema.safeParse(
     {
       ...job,
-      // Runs of earlier versions have a model although their job does not name it.
-      ...(source.model === undefined ? {} : { registerAs: source.model }),
       dataset: `${dataset.name}@${dataset.version}`,
       ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
       hyperparameters: {
         ...withoutUnusedOptions(job.hyperparameters),
-        weightDecay: appliedWeightDecay(job.hyperparameters),
         ...overrides.hyperparameters,
       },
       resources: { ...job.resources, ...overrides.resources },

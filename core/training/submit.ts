@@ -7,9 +7,8 @@ import type { Model } from "../registry/model";
 import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
 import { IdempotencyConflictError } from "../runs/errors";
-import { withoutMlpDefaults } from "../runs/feature-settings";
 import type { PolicyRules } from "../runs/gate-rules";
-import { type Job, type RunLimits, withoutLaterOptions } from "../runs/job";
+import type { Job, RunLimits } from "../runs/job";
 import type { Executions } from "../runs/ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { CodeReference, MadeEnvironment, Run } from "../runs/shapes";
@@ -162,11 +161,8 @@ function pauseProblems({ pauseAt, job, restoredFrom }: SubmitRequest): readonly 
   return [{ path: "pauseAt", value: pauseAt, rule }];
 }
 
-/** An option that is added to the job later does not change the digest of a request without it. */
 function digestOfRequest({ job, code, environment, noCache, pauseAt }: SubmitRequest): string {
-  const earlier = withoutLaterOptions(job);
-  const features = withoutMlpDefaults(job.features);
-  return digestOf({ job: { ...earlier, features }, code, environment, noCache, pauseAt });
+  return digestOf({ job, code, environment, noCache, pauseAt });
 }
 
 /** Returns the id of the run that a submission under a key creates. */

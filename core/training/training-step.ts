@@ -2,7 +2,6 @@ import type { ValidationOutput } from "../datasets/validation";
 import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { sourceText } from "../runs/fine-tune";
-import { decidingHyperparameters } from "../runs/hyperparameters";
 import { workersOf } from "../runs/run";
 import type { Run, RunDetails } from "../runs/shapes";
 import { outputOf } from "../runs/step";
@@ -29,14 +28,13 @@ export const trainingStep = {
     return {
       features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
       model,
-      hyperparameters: decidingHyperparameters(hyperparameters),
+      hyperparameters,
       seed,
       microshards: resources.microshards,
       backend: resources.backend,
       gpu: resources.gpusPerWorker > 0,
       gpuClass: resources.gpu?.class,
-      // Omitted if off, so that earlier outputs are reused.
-      tf32: resources.tf32 === true ? true : undefined,
+      tf32: resources.tf32,
       // Natively, the graph takes the steps of an unsharded optimizer, with other bits (docs/adr/046-graphs.md).
       sharded: resources.shardOptimizer && resources.backend !== "wasm" ? true : undefined,
       threads: threadsOf(run),

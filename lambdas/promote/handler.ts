@@ -4,42 +4,26 @@ import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
 import { isoTime } from "../../core/ports";
 import { answerOutdated } from "../../core/registry/approval";
-import type { RegistrationOutput } from "../../core/registry/registration";
 import { promote } from "../../core/registry/transitions";
-import { beginStep, outputOf, returnToEarlierStep } from "../../core/runs/step";
-import { stepHandler } from "../step-handler";
+import { type ApprovalEvent, stepHandler } from "../step-handler";
 
 /** Puts the run's approved version into production. */
 export const handler = stepHandler(
   { runs: runPhases("use"), registry: registry("change"), tokens: taskTokens("answer"), meter: meter() },
-  async (ports, { runId, request, ...target }) => {
+  async (ports, { runId, request, model, version }: ApprovalEvent) => {
     const { registry, clock } = ports;
-    if (target.model !== undefined && target.version !== undefined) {
-      const { model, version } = target;
-      const by = { by: `run ${runId}`, at: isoTime(clock) };
-      const before = await registry.head(model);
-      // Once: a repetition must not undo a rollback that was requested since.
-      const after = await registry.apply(
-        model,
-        [version],
-        promote(version, by),
-        `promote#${runId}#${version}#${request}`,
-      );
-      if (before.production !== version && after.production === version) {
-        ports.meter.emit({ ModelsPromoted: 1 }, ports.team, { runId });
-      }
-      await answerOutdated(ports, model);
-      return { model, version };
-    }
-    // Executions of an earlier release promote before the run ends.
-    const details = await beginStep(ports, runId, "Promote");
-    const { model, version } = outputOf<RegistrationOutput>(details, "Register");
-    const actor = { by: `run ${runId}`, at: isoTime(clock) };
+    const by = { by: `run ${runId}`, at: isoTime(clock) };
+    const before = await registry.head(model);
     // Once: a repetition must not undo a rollback that was requested since.
-    await returnToEarlierStep(ports, runId, "Promote", () =>
-      registry.apply(model, [version], promote(version, actor), `promote#${runId}`),
+    const after = await registry.apply(
+      model,
+      [version],
+      promote(version, by),
+      `promote#${runId}#${version}#${request}`,
     );
-    // The promotion outdates verdicts of other versions: their runs evaluate again.
+    if (before.production !== version && after.production === version) {
+      ports.meter.emit({ ModelsPromoted: 1 }, ports.team, { runId });
+    }
     await answerOutdated(ports, model);
     return { model, version };
   },

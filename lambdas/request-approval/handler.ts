@@ -2,8 +2,8 @@ import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
-import { awaitApproval, awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
-import { stepHandler } from "../step-handler";
+import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
+import { type ApprovalEvent, type StepEvent, stepHandler } from "../step-handler";
 
 /**
  * Requests the approval of a run's version; in the execution of that request, stores the task token for the API that
@@ -16,13 +16,9 @@ export const handler = stepHandler(
     tokens: taskTokens("answer"),
     executions: executions("startApproval"),
   },
-  async (ports, { runId, taskToken, model, version, request }) => {
+  async (ports, { runId, taskToken, ...target }: StepEvent | ApprovalEvent) => {
     if (taskToken === undefined) return requestApprovalOfRun(ports, runId);
-    // Executions of an earlier release wait in the run itself.
-    if (model === undefined || version === undefined || request === undefined) {
-      await awaitApproval(ports, runId, taskToken);
-      return;
-    }
+    const { model, version, request } = target as ApprovalEvent;
     await awaitVersionApproval(ports, { runId, model, version, request }, taskToken);
   },
 );

@@ -37,30 +37,16 @@ describe("what an approval leads to", () => {
     await waitForApproval(platform, `${name}-a`, name, 1);
   });
 
-  const closeRun = () => platform.runs.close(`${name}-a`, { status: "killed", at: by.at });
   const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
   const sentOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
   const version = async () => platform.registry.version(name, 1);
 
-  it("its run continues: `approve` names the command that watches it", async () => {
+  it("it is promoted: `approve` names the command that shows it", async () => {
     const { code, out } = await approve();
     expect([code, sentOn()]).toEqual([0, 1]);
-    expect(out).toBe(
-      `${name} version 1 approved\nnext: its run continues and promotes it: ringmaster runs watch ${name}-a\n`,
-    );
+    expect(out).toBe(`${name} version 1 approved\nnext: it is being promoted: ringmaster models show ${name}\n`);
     const { next } = JSON.parse((await approve("--json")).out);
-    expect(next).toEqual([expect.objectContaining({ kind: "run", command: `ringmaster runs watch ${name}-a` })]);
-  });
-
-  it("its run has ended: `approve` names `promote`, and that promotes it", async () => {
-    await closeRun();
-    const { code, out } = await approve();
-    expect(code).toBe(0);
-    expect(out).toContain(`next: its run has ended (killed): promote it: ringmaster models promote ${name} 1\n`);
-    expect((await cli.run("models", "show", name)).out).toContain(`ringmaster models promote ${name} 1`);
-    expect((await platform.registry.head(name)).production).toBeUndefined();
-    expect((await cli.run("models", "promote", name, "1")).code).toBe(0);
-    expect((await platform.registry.head(name)).production).toBe(1);
+    expect(next).toEqual([expect.objectContaining({ kind: "run", command: `ringmaster models show ${name}` })]);
   });
 
   it("a second approval is missing: `approve` says how many and of whom", async () => {
@@ -113,8 +99,8 @@ describe("what an approval leads to", () => {
     expect(sentOn()).toBe(0);
     const { code, err } = await approve();
     expect(code).toBe(2);
-    expect(err).toMatch(/version 2 is in production now.*its run evaluates it again.*ringmaster runs watch/);
-    // The run goes on to `Promote`, which sends it back to `Evaluate`.
+    expect(err).toMatch(/version 2 is in production now.*it is evaluated again.*ringmaster models show/);
+    // The execution goes on to `Promote`, which sends it back to `Gate`.
     expect(sentOn()).toBe(1);
     expect((await version()).approvals).toEqual([]);
   });
@@ -125,7 +111,7 @@ describe("what an approval leads to", () => {
     expect((await cli.run("models", "promote", name, "2")).code).toBe(0);
     expect(sentOn()).toBe(1);
     expect((await cli.run("models", "show", name)).out).toContain(
-      "it was compared with no champion, and version 2 is in production: its run evaluates it again",
+      "it was compared with no champion, and version 2 is in production: it is evaluated again",
     );
   });
 });

@@ -79,7 +79,7 @@ describe("raw data to a champion model", () => {
     expect((await list("--status", "running")).stdout).toBe("no training run matches\n");
     expect(await list("--status", "bogus")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("queued, running, paused, completed, failed, killed, awaiting-approval"),
+      stderr: expect.stringContaining("queued, running, paused, completed, failed, killed"),
     });
     expect(await list("--experiment", "bogus")).toMatchObject({ code: 2, stderr: expect.stringContaining("bogus") });
     const listed = await stack.json<{ runs: object[] }>(["runs", "list", "--metric", "test/accuracy"]);

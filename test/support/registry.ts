@@ -2,8 +2,8 @@ import type { GateVerdict } from "../../core/registry/gates/verdict";
 import type { NewVersion } from "../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../core/registry/model";
 import type { Registry } from "../../core/registry/registry";
-import { awaitApproval } from "../../core/registry/request-approval";
-import { decideApproval, promote, recordGate } from "../../core/registry/transitions";
+import { awaitVersionApproval } from "../../core/registry/request-approval";
+import { decideApproval, openApproval, promote, recordGate } from "../../core/registry/transitions";
 import type { TestPlatform } from "./embedded";
 import { runOf } from "./fixtures";
 
@@ -64,7 +64,7 @@ export function versionRow(model: string, version: number, more: Partial<ModelVe
   };
 }
 
-/** Makes a version wait with its run, as the state machine's step does of a run that is at that step. Its token is `token-MODEL`. */
+/** Makes a version of a run wait for its approval, as the approval's execution does. Its token is `token-MODEL`. */
 export async function waitForApproval(
   platform: TestPlatform,
   runId: string,
@@ -72,8 +72,7 @@ export async function waitForApproval(
   version: number,
 ): Promise<void> {
   await platform.runs.create(runOf(runId, { model }));
-  const { run } = (await platform.runs.findDetails(runId))!;
-  const steps = [{ step: "Register", output: { model, version } }];
-  const runs = { ...platform.runs, findDetails: async () => ({ run, steps }), enterPhase: async () => true };
-  await awaitApproval({ ...platform, runs } as never, runId, `token-${model}`);
+  const by = { by: `run ${runId}`, at };
+  await platform.registry.apply(model, [version], openApproval(version, { id: runId, runId, again: false }, by));
+  await awaitVersionApproval(platform as never, { runId, model, version, request: runId }, `token-${model}`);
 }

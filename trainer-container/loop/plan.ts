@@ -1,10 +1,5 @@
 import type { EarlyStopping } from "../../core/runs/early-stopping";
-import {
-  appliedWeightDecay,
-  type Hyperparameters,
-  isNarrow,
-  type NarrowPrecision,
-} from "../../core/runs/hyperparameters";
+import { type Hyperparameters, isNarrow, type NarrowPrecision } from "../../core/runs/hyperparameters";
 import type { TrainingTask } from "../../core/runs/training-task";
 import type { GradientFormat } from "../../core/training/narrow-format";
 import { createSampler, type Sampler } from "../data/sampler";
@@ -112,8 +107,7 @@ function decayConfig({ schedule, minLearningRate, stepSize, gamma }: Hyperparame
 }
 
 function optimizerConfig(hyperparameters: Hyperparameters): OptimizerConfig {
-  const { optimizer, momentum, nesterov, beta1, beta2, epsilon } = hyperparameters;
-  const weightDecay = appliedWeightDecay(hyperparameters);
+  const { optimizer, momentum, nesterov, beta1, beta2, epsilon, weightDecay } = hyperparameters;
   switch (optimizer) {
     case "sgd":
       return { type: "sgd", weightDecay };

@@ -1,5 +1,4 @@
 import { formatDuration } from "../../../core/quantities";
-import { displayedStatus } from "../../../core/runs/run";
 import type { MetricValue } from "../../../core/shapes";
 import type { Comparison, MetricRow, Row } from "../../compare/comparison";
 import { deltaText, metricText, timeText } from "../../compare/metric-text";
@@ -65,7 +64,7 @@ function runTable(comparison: Comparison): Markup {
     html`<tr><th>${name}</th>${runs.map((run, index) => html`<td class="r${index}">${read(run)}</td>`)}</tr>`;
   return table(comparison, "", [
     row("run", ({ runId }) => runId),
-    row("status", displayedStatus),
+    row("status", (record) => record.status),
     row("started (UTC)", ({ startedAt }) => timeText(startedAt)),
     row("duration", ({ startedAt, endedAt }) => (endedAt === undefined ? "–" : formatDuration(endedAt - startedAt))),
     row("by", ({ createdBy }) => createdBy),

@@ -41,16 +41,18 @@ describe("runs in DynamoDB", () => {
         const createdAt = new Date(Date.UTC(2026, 0, 1, at)).toISOString();
         const job = jobSchema.parse(jobInput({ experiment }));
         await runs.create(runOf(ids(at), { job, createdAt }));
-        if (at >= 2) await runs.enterPhase(ids(at), at % 2 === 0 ? "AwaitApproval" : "LaunchTraining", createdAt);
+        if (at >= 2) await runs.enterPhase(ids(at), "LaunchTraining", createdAt);
       }
+      for (const at of [2, 4, 6, 8, 10])
+        await runs.close(ids(at), { status: "completed", at: "2026-01-02T00:00:00.000Z" });
       await runs.close(ids(11), { status: "failed", at: "2026-01-02T00:00:00.000Z" });
       experimentId = (await platform.experiments.findByName("thirds"))!.experimentId;
     });
 
     it.each([
       ["everything", {}, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
-      ["what waits", { status: "awaiting-approval" }, [10, 8, 6, 4, 2]],
-      ["what runs and does not wait", { status: "running" }, [9, 7, 5, 3]],
+      ["what is complete", { status: "completed" }, [10, 8, 6, 4, 2]],
+      ["what runs", { status: "running" }, [9, 7, 5, 3]],
       ["what is queued", { status: "queued" }, [1, 0]],
       ["what failed", { status: "failed" }, [11]],
       ["nothing", { status: "killed" }, []],
@@ -69,7 +71,7 @@ describe("runs in DynamoDB", () => {
     it("finds an experiment's runs after a rename, and combines filters", async () => {
       const experiment = { experimentId, name: "renamed" };
       expect((await pagesOf({ experiment, limit: 3 })).flat()).toEqual([9, 6, 3, 0].map(ids));
-      expect((await pagesOf({ experiment, status: "awaiting-approval", limit: 3 })).flat()).toEqual([ids(6)]);
+      expect((await pagesOf({ experiment, status: "completed", limit: 3 })).flat()).toEqual([ids(6)]);
     });
 
     it("refuses a token that is not from a page", async () => {

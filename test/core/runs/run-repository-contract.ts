@@ -27,7 +27,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     const failure = { code: "X", message: "broken" };
     expect(await runs.close("run-end", { status: "failed", at, failure })).toBe(true);
     expect(await runs.close("run-end", { status: "completed", at })).toBe(false);
-    expect(await runs.enterPhase("run-end", "Promote", at)).toBe(false);
+    expect(await runs.enterPhase("run-end", "Gate", at)).toBe(false);
     expect(await runs.find("run-end")).toMatchObject({ status: "failed", phase: "Evaluate", failure, endedAt: at });
     // Until its end was published and nothing of it is at work.
     expect((await runs.listOpen()).map(({ runId }) => runId)).toContain("run-end");
@@ -126,11 +126,11 @@ export function runRepositoryContract(repository: () => RunRepository): void {
 
   it("goes back from the phase that it is in, and from no other", async () => {
     await runs.create(runOf("run-back"));
-    const enter = (phase: "Evaluate" | "Register" | "Promote") => runs.enterPhase("run-back", phase, at);
-    expect([await enter("Promote"), await enter("Evaluate")]).toEqual([true, false]);
+    const enter = (phase: "Evaluate" | "Register" | "Gate") => runs.enterPhase("run-back", phase, at);
+    expect([await enter("Gate"), await enter("Evaluate")]).toEqual([true, false]);
+    await runs.goBack("run-back", "Register", "Evaluate", at);
+    expect([await enter("Evaluate"), (await runs.find("run-back"))!.phase]).toEqual([false, "Gate"]);
     await runs.goBack("run-back", "Gate", "Evaluate", at);
-    expect([await enter("Evaluate"), (await runs.find("run-back"))!.phase]).toEqual([false, "Promote"]);
-    await runs.goBack("run-back", "Promote", "Evaluate", at);
     expect([await enter("Evaluate"), await enter("Register")]).toEqual([true, true]);
     await runs.close("run-back", { status: "failed", at });
     await runs.goBack("run-back", "Register", "Evaluate", at);
@@ -142,7 +142,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.findTaskTokens("run-tokens", "LaunchTraining")).toEqual([]);
     for (const token of ["a", "b", "a"]) await runs.putTaskToken("run-tokens", "LaunchTraining", token);
     expect([...(await runs.findTaskTokens("run-tokens", "LaunchTraining"))].sort()).toEqual(["a", "b"]);
-    expect(await runs.findTaskTokens("run-tokens", "AwaitApproval")).toEqual([]);
+    expect(await runs.findTaskTokens("run-tokens", "Evaluate")).toEqual([]);
   });
 
   it("an earlier attempt's late news of a worker do not replace a later one's", async () => {
@@ -269,22 +269,6 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     expect(await runs.recordRecovery("run-machines", { generation: 3, step: 7 })).toBe(false);
     const recoveries = [recovery, measured];
     expect(await runs.findDetails("run-machines")).toMatchObject({ machines: [machine], recoveries });
-  });
-
-  it("keeps the time at which a run first waited for an approval", async () => {
-    await runs.create(runOf("run-waits"));
-    const enter = (phase: Phase, hour: number) => runs.enterPhase("run-waits", phase, `2026-01-01T0${hour}:00:00.000Z`);
-    await enter("Gate", 1);
-    expect((await runs.find("run-waits"))?.awaitingSince).toBeUndefined();
-    await enter("AwaitApproval", 2);
-    await enter("Promote", 3);
-    await runs.goBack("run-waits", "Promote", "AwaitApproval", "2026-01-01T04:00:00.000Z");
-    await enter("AwaitApproval", 5);
-    await runs.close("run-waits", { status: "completed", at: "2026-01-01T06:00:00.000Z" });
-    expect(await runs.find("run-waits")).toMatchObject({
-      awaitingSince: "2026-01-01T02:00:00.000Z",
-      endedAt: "2026-01-01T06:00:00.000Z",
-    });
   });
 
   it("keeps one warning of each code, behind those of its steps", async () => {

@@ -18,23 +18,20 @@ const order = (name: string) => (phases as readonly string[]).indexOf(name);
 
 /** Catches of a run's states that lead from a phase to an earlier one. Approvals have no phases. */
 const catchesBack = Object.entries(States).flatMap(([from, { Catch = [] }]) =>
-  Catch.filter(
-    ({ Next }) => isPhase(from) && from !== "Promote" && isPhase(Next) && order(Next) <= order(from),
-  ).flatMap(({ ErrorEquals, Next }) => ErrorEquals.map((code) => ({ from, code, to: Next }))),
+  Catch.filter(({ Next }) => isPhase(from) && isPhase(Next) && order(Next) <= order(from)).flatMap(
+    ({ ErrorEquals, Next }) => ErrorEquals.map((code) => ({ from, code, to: Next })),
+  ),
 );
-
-/** The others are those of an earlier release, whose runs promoted by themselves. */
-const currentWays = waysBack.filter(({ from }) => from !== "Promote");
 
 describe("ways back to an earlier step", () => {
   it("are the state machine's and the record's alike", () => {
     const sorted = (ways: readonly { readonly from: string; readonly code: string; readonly to: string }[]) =>
       ways.map(({ from, code, to }) => `${from} ${code} ${to}`).sort();
-    expect(sorted(catchesBack)).toEqual(sorted(currentWays));
+    expect(sorted(catchesBack)).toEqual(sorted(waysBack));
     expect(catchesBack.length).toBeGreaterThan(0);
   });
 
-  it.each(currentWays)("$from by $code comes before whatever catches all", ({ from, code }) => {
+  it.each(waysBack)("$from by $code comes before whatever catches all", ({ from, code }) => {
     const { Catch = [] } = States[from]!;
     const first = Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes("States.ALL"));
     expect(Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes(code))).toBeLessThan(first);
@@ -52,10 +49,10 @@ describe("ways back to an earlier step", () => {
     const taken: unknown[] = [];
     const runs = { goBack: async (...way: unknown[]) => void taken.push(way) };
     const ports = { runs, clock: { now: () => 0 } } as unknown as Parameters<typeof returnToEarlierStep>[0];
-    const failing = (error: Error) => returnToEarlierStep(ports, "run-1", "Promote", () => Promise.reject(error));
-    const notApproved = new RingmasterError("two more must approve", { code: "NOT_APPROVED", httpStatus: 409 });
-    await expect(failing(notApproved)).rejects.toBe(notApproved);
+    const failing = (error: Error) => returnToEarlierStep(ports, "run-1", "Gate", () => Promise.reject(error));
+    const changed = new RingmasterError("another is in production", { code: "CHAMPION_CHANGED", httpStatus: 409 });
+    await expect(failing(changed)).rejects.toBe(changed);
     await expect(failing(new Error("another"))).rejects.toThrow("another");
-    expect(taken).toEqual([["run-1", "Promote", "AwaitApproval", "1970-01-01T00:00:00.000Z"]]);
+    expect(taken).toEqual([["run-1", "Gate", "Evaluate", "1970-01-01T00:00:00.000Z"]]);
   });
 });

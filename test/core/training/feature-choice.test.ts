@@ -1,7 +1,5 @@
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { featuresStep } from "../../../core/features/step";
-import { withoutMlpDefaults } from "../../../core/runs/feature-settings";
-import { jobSchema, withoutLaterOptions } from "../../../core/runs/job";
+import { jobSchema } from "../../../core/runs/job";
 import { checkJobAgainst } from "../../../core/training/job-checks";
 import { draftOf } from "../datasets/drafts";
 
@@ -97,28 +95,9 @@ describe("a job's choice of features", () => {
     expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
   });
 
-  it("gives a request without them the digest that it had before they existed", () => {
-    expect(withoutMlpDefaults(job({}).features)).toEqual({ standardize: true });
-    const features = { standardize: true, pieces: 5, standardizeLabel: false };
-    expect(withoutMlpDefaults(job({ features }).features)).toEqual(features);
-  });
-
   it("refuses a standardised label of a module, whose loss would not see it", () => {
     const module = { model: { type: "module", path: "m.ts" }, features: { standardizeLabel: true } };
     expect(() => job(module)).toThrow(/must be false or left out where the model is a module/);
-  });
-
-  it("takes neither for a job that was recorded before they existed", () => {
-    const now = job({ features: { pieces: 0, standardizeLabel: false } });
-    const earlier = { ...now, features: { standardize: true } };
-    expect(withoutLaterOptions(now)).toEqual(withoutLaterOptions(earlier));
-    expect(withoutLaterOptions(job({}))).not.toEqual(withoutLaterOptions(earlier));
-    const inputsOf = (recorded: typeof now) => {
-      const step = featuresStep({ datasets: {} as never }, async () => ({}) as never);
-      return step.inputs({ dataset: { name: "shop", digest: "d" }, job: recorded } as never, {} as never);
-    };
-    expect(inputsOf(now)).toEqual(inputsOf(earlier));
-    expect(inputsOf(job({}))).not.toEqual(inputsOf(earlier));
   });
 
   it.each([

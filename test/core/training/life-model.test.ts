@@ -30,7 +30,7 @@ const fates: readonly Fate[] = [
 
 describe("a run's life, undisturbed", () => {
   it.each<[string, Partial<Scenario>, object]>([
-    ["comes to its promotion", {}, { status: "completed", outcome: { decision: "promoted" } }],
+    ["comes to its registration", {}, { status: "completed", outcome: { decision: "registered" } }],
     [
       "survives losses without retries",
       { retries: 0, fates: ["lost", "lost", "lost", "lost"] },

@@ -79,7 +79,7 @@ describe("a minute's look at all open runs", () => {
       runOf("run-1"),
       running("run-2"),
       running("run-3", { phase: "LaunchTraining", team: "vision" }),
-      running("run-4", { phase: "AwaitApproval" }),
+      running("run-4", { phase: "Gate" }),
       runOf("run-5", { status: "killed", phase: "LaunchTraining" }),
     ]);
     expect(Object.fromEntries(levels)).toEqual({

@@ -19,7 +19,7 @@ import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { answerVersionCheck } from "../../../../core/registry/gates/transitions";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules } from "../../../../core/registry/policy";
-import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
+import { decideApproval, openApproval, promote } from "../../../../core/registry/transitions";
 import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gate-rules";
 import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
@@ -243,9 +243,13 @@ describe("judging a version", () => {
   it("ends the run that waits where a check has failed; another answer may still come", async () => {
     const { judge, first, dependencies, calls, platform, registry } = await setup("c", { checks: [command] });
     await judge(first);
-    await registry.apply("toy", [first], requestApproval(first, "run-c-0", { by: "run", at }));
+    await registry.apply(
+      "toy",
+      [first],
+      openApproval(first, { id: "r", runId: "run-c-0", again: false }, { by: "run", at }),
+    );
     await platform.runs.create(runOf("run-c-0", { team: "c" }));
-    await platform.runs.putTaskToken("run-c-0", "AwaitApproval", "token");
+    await platform.runs.putTaskToken("run-c-0", `Approval#toy#${first}#r`, "token");
     const target = { model: "toy", version: first, check: "review" };
     const failed = await answerVersionCheck(dependencies, target, { passed: false, evidence: "no", ...ada });
     expect(failed).toMatchObject({ stage: "none", gate: { passed: false } });

@@ -36,7 +36,7 @@ export function violationsNow(simulation: Simulation): readonly string[] {
 
 /** Returns violations of what must hold at the end. */
 export function violationsAtRest(simulation: Simulation): readonly string[] {
-  const { batch, run, rows, world, execution, resultInTime, cancelled, rejected } = simulation;
+  const { batch, run, rows, world, execution, resultInTime, cancelled } = simulation;
   const { retries } = run.job;
   const found: string[] = [];
   for (const { jobId, status } of batch.live()) found.push(`${jobId} is ${status} after the run's end`);
@@ -52,7 +52,6 @@ export function violationsAtRest(simulation: Simulation): readonly string[] {
   if (resultInTime && run.status === "failed" && !worn)
     found.push(`its result was there, but it failed: ${run.failure?.message}`);
   if (run.status === "completed" && !resultInTime) found.push("it completed without a result");
-  if (run.outcome?.decision === "rejected" && !rejected) found.push("nobody rejected it");
 
   if (run.status === "failed") {
     const own = attempts.filter(({ reason }) => isOwn(reason)).length;

@@ -79,14 +79,7 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
     async enterPhase(runId, phase, at) {
       const found = open(runId);
       if (!found || (found.run.phase && phases.indexOf(found.run.phase) > phases.indexOf(phase))) return false;
-      const awaitingSince = found.run.awaitingSince ?? (phase === "AwaitApproval" ? at : undefined);
-      found.run = {
-        ...found.run,
-        status: "running",
-        phase,
-        updatedAt: at,
-        ...(awaitingSince ? { awaitingSince } : {}),
-      };
+      found.run = { ...found.run, status: "running", phase, updatedAt: at };
       return true;
     },
     async goBack(runId, from, to, at) {

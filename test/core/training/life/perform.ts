@@ -1,5 +1,4 @@
-import { awaitApproval } from "../../../../core/registry/request-approval";
-import { promote, recordGate } from "../../../../core/registry/transitions";
+import { recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { beginTraining } from "../../../../core/training/begin-training";
 import { closeRunByConclusion } from "../../../../core/training/conclusion";
@@ -33,14 +32,6 @@ export async function perform(ports: Ports, { state, token, conclusion, error }:
       );
       const from = { runId, output: { model: "digits", version } };
       await finishStep(ports, runId, { step: "Register" }, "h", from, actor.at);
-      return;
-    }
-    case "AwaitApproval":
-      await awaitApproval(ports, runId, token!);
-      return;
-    case "Promote": {
-      await beginStep(ports, runId, "Promote");
-      await ports.registry.apply("digits", [1], promote(1, actor));
       return;
     }
     default:

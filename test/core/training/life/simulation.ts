@@ -1,5 +1,4 @@
 import { RingmasterError } from "../../../../core/errors";
-import { approveOrReject } from "../../../../core/registry/approval";
 import { isOpen } from "../../../../core/runs/run-states";
 import type { Run } from "../../../../core/runs/shapes";
 import { cancelRun, closeInterruptedRun } from "../../../../core/training/close-run";
@@ -36,7 +35,6 @@ export class Simulation {
   resultInTime = false;
   attemptsAtResult?: number;
   cancelled = false;
-  rejected = false;
   readonly ends: string[] = [];
   deadInvocations = 0;
   private now = Date.parse("2026-01-01T00:00:00.000Z");
@@ -112,12 +110,7 @@ export class Simulation {
     const { world = false, newest = false } = this.scenario.first ?? {};
     const calls = newest ? [...this.schedule.calls()].reverse() : this.schedule.calls();
     const others = [...this.events, ...this.batch.live().flatMap((job) => this.jobGoesOn(job))];
-    return [
-      ...(world ? [...others, ...calls] : [...calls, ...others]),
-      ...this.person("approved"),
-      ...this.minute(),
-      ...this.disturbances(),
-    ];
+    return [...(world ? [...others, ...calls] : [...calls, ...others]), ...this.minute(), ...this.disturbances()];
   }
 
   private jobGoesOn(job: ModelJob): readonly Option[] {
@@ -160,20 +153,6 @@ export class Simulation {
       }
       this.batch.end(job, "FAILED", fate === "lost" ? "Host EC2 (instance i-1) terminated." : exited);
     };
-  }
-
-  private person(decision: "approved" | "rejected"): readonly Option[] {
-    const version = this.world.models.versions.get("digits@1");
-    const busy = [...this.schedule.actors].some(({ name }) => name.startsWith("person"));
-    if (!isOpen(this.run.status)) return []; // it is seen by nobody any more
-    if (version?.awaitedBy === undefined || version.approval !== undefined || busy) return [];
-    const act = () => {
-      if (decision === "rejected") this.rejected = true;
-      this.actor("person", (ports) =>
-        approveOrReject(ports, { model: "digits", version: 1 }, decision, { by: "a person" }),
-      );
-    };
-    return [{ label: `a person says ${decision}`, act }];
   }
 
   private minute(): readonly Option[] {
@@ -233,7 +212,6 @@ export class Simulation {
         },
       });
     }
-    found.push(...this.person("rejected"));
     if (!this.isSubmitting()) {
       for (const ms of [11_000, 31_000, 960_000]) offer("jump", `${ms / 1000} s pass`, () => this.pass(ms));
     }

@@ -1,14 +1,6 @@
 import type { Conclusion, StateError } from "../../../../core/training/conclusion";
 
-export type StateName =
-  | "ValidateDataset"
-  | "LaunchTraining"
-  | "Register"
-  | "AwaitApproval"
-  | "Promote"
-  | "RecordPromotion"
-  | "RecordRejection"
-  | "RecordFailure";
+export type StateName = "ValidateDataset" | "LaunchTraining" | "Register" | "RecordRegistration" | "RecordFailure";
 
 export interface Invocation {
   /** The n-th of its execution: what an earlier one answers, nobody hears. */
@@ -22,21 +14,17 @@ export interface Invocation {
 const next: Readonly<Record<StateName, StateName | "succeeded" | "failed">> = {
   ValidateDataset: "LaunchTraining",
   LaunchTraining: "Register",
-  Register: "AwaitApproval",
-  AwaitApproval: "Promote",
-  Promote: "RecordPromotion",
-  RecordPromotion: "succeeded",
-  RecordRejection: "succeeded",
+  Register: "RecordRegistration",
+  RecordRegistration: "succeeded",
   RecordFailure: "failed",
 };
 
 const conclusions: Readonly<Partial<Record<StateName, Conclusion>>> = {
-  RecordPromotion: "promoted",
-  RecordRejection: "rejected",
+  RecordRegistration: "registered",
   RecordFailure: "failed",
 };
 
-export const waitsForToken = (state: StateName): boolean => state === "LaunchTraining" || state === "AwaitApproval";
+export const waitsForToken = (state: StateName): boolean => state === "LaunchTraining";
 
 /** Heartbeat timeout of `LaunchTraining`. */
 const heartbeatMs = 900_000;
@@ -96,9 +84,8 @@ export class ModelExecution {
   }
 
   private caught(error: StateError): void {
-    const rejected = this.state === "AwaitApproval" && error.Error === "ApprovalRejected";
-    if (!rejected && this.state !== "RecordFailure") this.error = error;
-    this.enter(this.state === "RecordFailure" ? "failed" : rejected ? "RecordRejection" : "RecordFailure");
+    if (this.state !== "RecordFailure") this.error = error;
+    this.enter(this.state === "RecordFailure" ? "failed" : "RecordFailure");
   }
 
   /** Whether anybody waits for what the n-th call answers. Once its token is answered, the state is over. */

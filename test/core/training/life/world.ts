@@ -1,8 +1,7 @@
 import type { Measures } from "../../../../core/metering/metrics";
 import type { ObjectStore } from "../../../../core/ports";
-import type { ApprovalDependencies } from "../../../../core/registry/approval";
 import type { Model, ModelVersion } from "../../../../core/registry/model";
-import { createRegistry } from "../../../../core/registry/registry";
+import { createRegistry, type Registry } from "../../../../core/registry/registry";
 import type { ModelRepository } from "../../../../core/registry/repository";
 import type { CachedOutput } from "../../../../core/runs/run-repository";
 import type { ReconcileDependencies } from "../../../../core/training/reconcile";
@@ -13,7 +12,7 @@ import type { Actor } from "./schedule";
 import type { ModelExecution } from "./states";
 
 /** The ports of every function of a run's life. */
-export type Ports = ReconcileDependencies & ApprovalDependencies;
+export type Ports = ReconcileDependencies & { readonly registry: Registry };
 
 export interface Services {
   readonly now: () => number;
