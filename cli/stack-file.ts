@@ -8,7 +8,6 @@ export interface StackInfo {
   readonly endpoint: string;
   readonly api: string;
   readonly data: string;
-  /** Absent in files of earlier releases. */
   readonly allowLoopbackHooks?: boolean;
   readonly startedAt: string;
 }

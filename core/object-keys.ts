@@ -90,8 +90,6 @@ export const objectKeys = {
   tensorPinPrefix: (runId: string): string => `runs/${runId}/pins/`,
   /** The root of the keys that sign requests to external receivers: `core/signing-key.ts`. */
   signingRoot: (): string => "keys/check-hooks",
-  /** Key of artifact manifests in earlier releases. */
-  artifactManifest: (runId: string): string => `runs/${runId}/artifacts/manifest.json`,
   /** Trials of earlier studies and runs from which a study's sampler starts. */
   studyWarmStart: (study: string): string => `studies/${study}/warm-start.json`,
   /** The version that serving loads, for when the registry is unavailable. */

@@ -142,8 +142,6 @@ async function sealingSecret(directory: string): Promise<Buffer> {
   const content = await readFile(file);
   const secret = openSecret(content.toString("latin1"));
   if (secret !== undefined) return Buffer.from(secret, "hex");
-  // Earlier releases wrote the raw bytes. The beginning of a sealed secret must not be taken for them.
-  if (content.length === rawSecretBytes && !/^[0-9a-f]*$/.test(content.toString("latin1"))) return content;
   const remedy = "Remove it and make new tokens: their signing keys depend on it";
   throw new DamagedFileError(file, "it does not hold a secret with its check value", remedy);
 }
@@ -154,7 +152,11 @@ function tokenDirectory(data: string): string {
 
 function isRecord(value: unknown): value is TokenRecord {
   const record = (value ?? {}) as Partial<Record<keyof TokenRecord, unknown>>;
-  return (["id", "team", "actor", "sha256", "createdAt"] as const).every((name) => typeof record[name] === "string");
+  return (
+    (["id", "team", "actor", "sha256", "createdAt", "expiresAt"] as const).every(
+      (name) => typeof record[name] === "string",
+    ) && Array.isArray(record.scopes)
+  );
 }
 
 function isAbsent(error: unknown): boolean {

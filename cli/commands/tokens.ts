@@ -107,8 +107,8 @@ async function list({ data, json }: GlobalOptions): Promise<void> {
     printTable(
       ["ID", "TEAM", "ACTOR", "SCOPE", "CREATED", "EXPIRES"],
       records.map(({ id, team, actor, createdAt, expiresAt, expired, scopes: permitted }) => [
-        ...[id, team, actor, permitted?.join(", ") ?? `all (of an earlier release)`, createdAt],
-        expiresAt === undefined ? "no expiry" : `${expiresAt}${expired ? " (expired)" : ""}`,
+        ...[id, team, actor, permitted.join(", "), createdAt],
+        `${expiresAt}${expired ? " (expired)" : ""}`,
       ]),
     );
 }

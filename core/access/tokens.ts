@@ -41,10 +41,9 @@ export interface TokenRecord {
   /** SHA-256 of the secret part, lower-case hex. */
   readonly sha256: string;
   readonly createdAt: string;
-  /** ISO 8601. Absent in tokens of earlier releases, which do not expire. */
-  readonly expiresAt?: string;
-  /** Absent in tokens of earlier releases, which have all scopes. */
-  readonly scopes?: readonly Scope[];
+  /** ISO 8601. */
+  readonly expiresAt: string;
+  readonly scopes: readonly Scope[];
 }
 
 const msPerHour = 3_600_000;

@@ -138,10 +138,7 @@ export const datasetVersion = z
   .object({
     manifest: datasetManifest,
     team: z.string(),
-    createdBy: z
-      .string()
-      .optional()
-      .meta({ description: "The actor that registered it; absent in versions of earlier releases." }),
+    createdBy: z.string().optional().meta({ description: "The actor that registered it." }),
     warnings: z
       .array(warning)
       .optional()

@@ -61,7 +61,7 @@ export function readReport(objects: ContentReader, { sha256 }: ContentReference)
   return getJsonContent(objects, sha256, evaluationReport);
 }
 
-/** Reads a report's predictions, row by row. Evaluations of earlier releases lack `slices`. */
+/** Reads a report's predictions, row by row. */
 export async function readPredictions(
   objects: ContentReader,
   report: EvaluationReport,

@@ -64,7 +64,7 @@ export interface LineageIndex {
     view: string,
     page: { readonly limit: number; readonly nextToken?: string | undefined },
   ): Promise<Page<ViewDataset>>;
-  /** Returns the raw files of a version. Versions of earlier releases have none. */
+  /** Returns the raw files of a version. */
   sourcesOf(dataset: DatasetKey): Promise<readonly DatasetContent[]>;
   runsOf(dataset: DatasetKey, page: { readonly limit: number; readonly nextToken?: string }): Promise<Page<string>>;
   modelsOf(dataset: DatasetKey): Promise<readonly ModelUse[]>;

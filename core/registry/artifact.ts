@@ -1,6 +1,6 @@
 import type { Champion } from "../evaluation/champion";
 import { artifactManifest, type ModelArtifact } from "../evaluation/model-artifact";
-import { CorruptObjectError, getJson, getJsonContent } from "../object-documents";
+import { CorruptObjectError, getJsonContent } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "./model";
@@ -20,7 +20,7 @@ export async function storeArtifact(objects: ObjectStore, artifact: ModelArtifac
 
 /**
  * Reads the artifact manifest of a version and verifies it against the version's row: the digest in its key, and the
- * weights. Manifests of earlier releases have a key without digest; only their weights are verified.
+ * weights.
  *
  * @returns `undefined` if the version has no manifest because it was registered from elsewhere
  * @throws ObjectNotFoundError, CorruptObjectError
@@ -30,11 +30,7 @@ export async function readArtifact(
   { artifactKey, weightsSha256 }: Named,
 ): Promise<ModelArtifact | undefined> {
   if (artifactKey === undefined) return undefined;
-  const digest = contentDigest(artifactKey);
-  const artifact =
-    digest === undefined
-      ? await getJson(objects, artifactKey, artifactManifest)
-      : await getJsonContent(objects, digest, artifactManifest);
+  const artifact = await getJsonContent(objects, artifactKey.slice(-64), artifactManifest);
   if (artifact.weightsSha256 !== weightsSha256) {
     throw new CorruptObjectError(
       artifactKey,
@@ -43,11 +39,6 @@ export async function readArtifact(
     );
   }
   return artifact;
-}
-
-function contentDigest(key: string): string | undefined {
-  const digest = /[0-9a-f]{64}$/.exec(key)?.[0];
-  return digest !== undefined && key === objectKeys.content(digest) ? digest : undefined;
 }
 
 /**

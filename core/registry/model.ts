@@ -158,7 +158,7 @@ export const modelVersion = z
       .optional()
       .meta({ description: "Verdict and approval of its promotion. A rollback to it uses them." }),
     awaitedBy: z.string().optional().meta({
-      description: "The run whose model waits for the approval; with an earlier release, the run itself waits.",
+      description: "The run whose model waits for the approval.",
     }),
     approvalRequest: z
       .object({ id: z.string(), by: z.string(), at: instant, expiresAt: instant, expired: z.literal(true).optional() })

@@ -58,7 +58,7 @@ export function missingRequests(
   return Math.max(all - people.length, required - listed.length, 0);
 }
 
-/** Rules as rows hold them. Rows of earlier releases lack members that got a default later. */
+/** Rules as rows hold them. */
 type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };
 
 const person = z.string().min(1).max(2_048);

@@ -125,7 +125,7 @@ export const policyRulesSchema = z.strictObject({
     })
     .default([]),
 });
-/** The stored rules. Rows of earlier releases lack some members that have a default. */
+/** The stored rules. */
 export interface PolicyRules extends Omit<Shape<typeof policyRulesSchema>, "slices" | "fairness" | "checks"> {
   readonly slices: readonly SliceRule[];
   readonly fairness: readonly FairnessRule[];

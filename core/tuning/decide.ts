@@ -127,7 +127,7 @@ function jobWith(job: Job, params: Point): Job {
     (one, [path, value]) => withSetting(one, path, value),
     job,
   ) as Job;
-  // A trial may choose another optimizer than the job, and studies of earlier releases may search what no trial uses.
+  // A trial may choose another optimizer than the job.
   const used = { ...changed, hyperparameters: withoutUnusedOptions(changed.hyperparameters) };
   const parsed = jobSchema.safeParse(used, { reportInput: true });
   if (!parsed.success)

@@ -17,12 +17,7 @@ import { outputOf, runLaterStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
-import { type StepEvent, stepHandler } from "../step-handler";
-
-interface EvaluateEvent extends StepEvent {
-  /** Whether the execution can wait for a job. One that an earlier release has started cannot. */
-  readonly jobs?: boolean;
-}
+import { stepHandler } from "../step-handler";
 
 /**
  * Evaluates the run's model on the test split, next to the champion, and records the result as metrics of the run. Of a large
@@ -37,7 +32,7 @@ export const handler = stepHandler(
     objects: teamObjects("read", "write"),
     metrics: metrics("write"),
   },
-  async (ports, { runId, model: awaited, jobs = false }: EvaluateEvent) => {
+  async (ports, { runId, model: awaited }) => {
     const { objects, runs, config } = ports;
     const details = await runs.findDetails(runId);
     if (!details) throw new RunNotFoundError(runId);
@@ -52,7 +47,7 @@ export const handler = stepHandler(
       const { metrics, comparison } = await runLaterStep(ports, details, evaluationStep(tools, champion));
       return { metrics, comparison };
     }
-    const maxOperations = jobs ? config.evaluationOperations : Number.POSITIVE_INFINITY;
+    const maxOperations = config.evaluationOperations;
     const result = await evaluateHereOrInJob({ ...tools, maxOperations }, details, champion);
     if ("job" in result) return result;
     const { output, reusedFrom } = result;

@@ -15,7 +15,7 @@ describe("who registered and deprecated a dataset version", () => {
 
   it("is in the version's row, and in what the command line shows", async () => {
     const at = "2026-01-01T00:00:00.000Z";
-    // A row of an earlier release names nobody.
+    // A row may name nobody.
     await platform.datasets.register(draftOf("toy", "old"), { at });
     await platform.datasets.register(draftOf("toy", "new"), { at, by: "ada" });
     const headers = { "content-type": "application/json", "x-ringmaster-actor": "grace" };

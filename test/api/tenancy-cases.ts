@@ -8,6 +8,7 @@ import type { BatchDraft } from "../../core/feature-store/shapes";
 import { deliverEvent } from "../../core/notifications/deliver";
 import { eventTypes } from "../../core/notifications/shapes";
 import { objectKeys } from "../../core/object-keys";
+import { storeArtifact } from "../../core/registry/artifact";
 import { answeredCheck, pendingCheck } from "../../core/registry/gates/external-check";
 import { setPolicy } from "../../core/registry/lifecycle";
 import { noRules } from "../../core/registry/policy";
@@ -458,8 +459,7 @@ export async function furnish(platform: Platform): Promise<Things> {
     outputSchema: { kind: "value", column: "label" },
     numerics,
   };
-  const artifactKey = objectKeys.artifactManifest(runId);
-  await objects.put(artifactKey, JSON.stringify(artifact));
+  const artifactKey = await storeArtifact(objects, artifact);
   for (const version of [1, 2, 3]) {
     const made = `run-${createHash("sha256").update(String(version)).digest("hex").slice(0, 16)}`;
     await registry.register(

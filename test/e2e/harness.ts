@@ -7,6 +7,7 @@ import { type OwnerKeys, ownerKeys } from "../../adapters/files/owner-keys";
 import { createTokenStore } from "../../adapters/files/token-store";
 import { makeToken } from "../../core/access/tokens";
 import { ensureBuild } from "../../scripts/build.js";
+import { tokenTerms } from "../support/token-terms";
 import { type CliResult, CommandPool } from "./command-pool";
 
 export { toyCsv, toyJob, toySchema } from "../support/toy";
@@ -86,7 +87,7 @@ export class TestStack {
   async requireTokens(...people: readonly string[]): Promise<void> {
     const store = createTokenStore(this.data);
     for (const actor of [commandLineUser, ...people]) {
-      const owner = { team: "default", actor, createdAt: new Date().toISOString() };
+      const owner = { ...tokenTerms, team: "default", actor, createdAt: new Date().toISOString() };
       const { token, record } = makeToken(owner, randomBytes(38));
       await store.add(record);
       this.tokens.set(actor, token);

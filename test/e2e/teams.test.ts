@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
@@ -144,23 +144,13 @@ describe("two teams with the same dataset and the same model", () => {
       });
       const { history } = await stack.json<{ history: { action: string; by: string }[] }>(["models", "show", "toy"]);
       expect(history.find(({ action }) => action === "approved")?.by).toBe("ann");
-      const old = {
-        id: "0c1d2e3f4a5b",
-        team: "vision",
-        actor: "old",
-        sha256: "0",
-        createdAt: "2026-01-01T00:00:00.000Z",
-      };
-      writeFileSync(join(stack.data, "tokens", `${old.id}.json`), JSON.stringify(old));
       const { tokens } = await stack.json<{ tokens: readonly { actor: string; expiresAt?: string; scopes?: [] }[] }>([
         ...["tokens", "list"],
       ]);
       expect(tokens.map(({ actor, expiresAt, scopes }) => [actor, expiresAt !== undefined, scopes])).toEqual([
-        ["old", false, undefined],
         ["ann", true, ["read", "write", "approve"]],
         ["ben", true, ["read", "write"]],
       ]);
-      expect((await stack.run("tokens", "list")).stdout).toMatch(/old +all \(of an earlier release\) .* no expiry/);
     } finally {
       delete process.env["RINGMASTER_TOKEN"];
     }

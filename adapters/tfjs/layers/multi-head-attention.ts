@@ -33,8 +33,6 @@ export class MultiHeadAttention extends OwnLayer {
   /** TensorFlow.js's own layer, which calls the operation that the engine replaces by keyed draws. */
   private readonly dropper: ReturnType<typeof layers.dropout>;
   private later: Float32Array | undefined;
-  /** False in models of earlier releases, which ignored masks. */
-  private readonly takesMask: boolean;
   private readonly variables: Variable[] = [];
 
   constructor(options: MultiHeadAttentionOptions) {
@@ -51,15 +49,7 @@ export class MultiHeadAttention extends OwnLayer {
     const isRate = typeof this.dropout === "number" && this.dropout >= 0 && this.dropout < 1;
     this.require(isRate, `dropout is ${shown(this.dropout)}, but must be at least 0 and below 1`);
     this.dropper = layers.dropout({ rate: this.dropout });
-    this.takesMask = (options as { readonly takesMask?: boolean }).takesMask ?? true;
-    this.supportsMasking = this.takesMask;
-  }
-
-  static override fromConfig<T extends tf.serialization.Serializable>(
-    type: tf.serialization.SerializableConstructor<T>,
-    config: tf.serialization.ConfigDict,
-  ): T {
-    return new type({ takesMask: false, ...config });
+    this.supportsMasking = true;
   }
 
   override build(shape: Shape | Shape[]): void {
@@ -104,15 +94,15 @@ export class MultiHeadAttention extends OwnLayer {
   private addend(rows: number, time: number, mask: tf.Tensor | undefined): tf.Tensor | undefined {
     const later = this.later && tf.tensor(this.later, [time, time]);
     // TensorFlow.js also passes masks to layers that do not support them, and earlier masks after layers that drop them.
-    if (mask === undefined || !this.takesMask || mask.size !== rows * time) return later;
+    if (mask === undefined || mask.size !== rows * time) return later;
     const omitted = tf.mul(tf.sub(1, tf.cast(mask, "float32")), hiddenScore);
     const byKey = tf.reshape(omitted, [rows, 1, 1, time]);
     return later ? tf.add(byKey, later) : byKey;
   }
 
   override getConfig() {
-    const { heads, keySize = null, causal, useBias, dropout, takesMask } = this;
-    return { ...super.getConfig(), heads, keySize, causal, useBias, dropout, takesMask };
+    const { heads, keySize = null, causal, useBias, dropout } = this;
+    return { ...super.getConfig(), heads, keySize, causal, useBias, dropout };
   }
 }
 

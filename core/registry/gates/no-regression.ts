@@ -121,10 +121,7 @@ function rulingOf(passed: boolean, { rule, tolerance }: Rules, less: boolean): s
 
 export type RegressionRule = NoRegressionRule["rule"];
 
-/**
- * The gates that a job declares. An absent member means the model's own rule. Runs of earlier releases lack some
- * members.
- */
+/** The gates that a job declares. An absent member means the model's own rule. */
 export interface JobEvaluation {
   readonly thresholds?: Readonly<Record<string, number>>;
   readonly regressionTolerance?: number;

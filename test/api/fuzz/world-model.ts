@@ -1,6 +1,7 @@
 import type { Platform } from "../../../adapters/platform";
 import { examples } from "../../../api/examples";
-import { objectKeys } from "../../../core/object-keys";
+import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
+import { storeArtifact } from "../../../core/registry/artifact";
 import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
 import { setAlias } from "../../../core/registry/labels";
 import { setPolicy } from "../../../core/registry/lifecycle";
@@ -28,11 +29,10 @@ export async function furnishModel(platform: Platform, model: string): Promise<r
   for (const version of [1, 2, 3, 4, 5]) {
     const runId = `run-of-${model}-${version}`;
     const weightsSha256 = "a".repeat(64);
-    const artifactKey = objectKeys.artifactManifest(runId);
-    await platform.objects.put(
-      artifactKey,
-      JSON.stringify({ ...examples.resolvedModel.artifact, runId, weightsSha256 }),
-    );
+    const artifactKey = await storeArtifact(platform.objects, {
+      ...(examples.resolvedModel.artifact as ModelArtifact),
+      ...{ runId, weightsSha256 },
+    });
     await registry.register(
       team,
       {

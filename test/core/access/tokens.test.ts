@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { makeToken, tokenIdOf, tokenMatches } from "../../../core/access/tokens";
+import { tokenTerms } from "../../support/token-terms";
 
-const owner = { team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" };
+const owner = { ...tokenTerms, team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" };
 const random = (first: number) => Uint8Array.from({ length: 38 }, (_, i) => (first + i) % 256);
 
 describe("tokens", () => {

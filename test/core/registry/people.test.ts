@@ -269,7 +269,7 @@ describe("a policy that people set", () => {
   });
 });
 
-describe("approvals of earlier releases, which have names alone", () => {
+describe("approvals of callers without an identity, which have names alone", () => {
   const stored = [approval("ada"), approval("grace")];
 
   it("count where the policy compares nobody", () => {

@@ -1,11 +1,7 @@
-import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
-import { Table } from "../../../adapters/dynamodb/table";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../../core/registry/model";
-import { createRegistry } from "../../../core/registry/registry";
 import { renameModel } from "../../../core/registry/rename";
 import { versionRow } from "../../support/registry";
-import { MemoryTable } from "./check/table";
 
 const by = { by: "ada", at: "2026-02-02T00:00:00.000Z" };
 const bare = {
@@ -89,32 +85,5 @@ describe("a model under another name", () => {
       /"new" already had versions \(up to 2\): choose a name that was never used/,
     );
     expect(() => rename({}, undefined, { lifecycle: "deleted", latestVersion: 0 })).not.toThrow();
-  });
-
-  it("is read and changed if an earlier release stored former names with it", async () => {
-    const client = new MemoryTable().client(
-      () => Promise.resolve(),
-      () => false,
-    );
-    const repository = createModelRepository(new Table(client, "catalog"), "t");
-    const registry = createRegistry(repository);
-    await registry.register("t", { model: "old", metrics: {} }, by);
-    const stored = { formerNames: [{ name: "older", from: 1, until: 2 }], nameSince: 1 };
-    const { model, history } = await registry.snapshot("old");
-    const change = {
-      model: { ...model, ...stored, revision: 2 },
-      versions: [],
-      history: { ...history[0]!, revision: 2 },
-    };
-    expect(await repository.commit(change)).toBe(true);
-    expect((await registry.snapshot("old")).history.map(({ revision }) => revision)).toEqual([1, 2]);
-    expect(await registry.register("t", { model: "old", metrics: {} }, by)).toBe(2);
-    const renamed = await registry.rename("old", "new", by);
-    expect(renamed).toMatchObject({ name: "new", latestVersion: 2 });
-    expect(renamed).not.toHaveProperty("formerNames");
-    await expect(registry.head("old")).rejects.toMatchObject({
-      code: "MODEL_NOT_FOUND",
-      message: expect.stringContaining('was renamed to "new"'),
-    });
   });
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../local/api-server";
+import { tokenTerms } from "../../support/token-terms";
 
 describe("the API's server", () => {
   const data = mkdtempSync(join(tmpdir(), "api-server-"));
@@ -97,7 +98,7 @@ describe("the API's server", () => {
   });
 
   describe("once there is a token", () => {
-    const owner = { team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" };
+    const owner = { ...tokenTerms, team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" };
     const { token, record } = makeToken(
       owner,
       Uint8Array.from({ length: 38 }, (_, i) => i),

@@ -11,6 +11,7 @@ import { ownerKeys } from "../../../adapters/files/owner-keys";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../local/api-server";
+import { tokenTerms } from "../../support/token-terms";
 
 interface Sent {
   readonly method: string;
@@ -28,7 +29,7 @@ describe("signatures of version 4", () => {
   const data = mkdtempSync(join(tmpdir(), "signatures-"));
   const tokens = createTokenStore(data);
   const { record } = makeToken(
-    { team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" },
+    { ...tokenTerms, team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" },
     Uint8Array.from({ length: 38 }, (_, i) => i),
   );
   const server = createApiServer(
@@ -231,7 +232,7 @@ describe("signatures of version 4", () => {
   });
 
   it("is refused after the token is revoked; its keys are in no file", async () => {
-    const other = makeToken({ team: "audio", actor: "bob", createdAt: "" }, new Uint8Array(38));
+    const other = makeToken({ ...tokenTerms, team: "audio", actor: "bob", createdAt: "" }, new Uint8Array(38));
     await tokens.add(other.record);
     const pair = (await signingKeys(tokens, other.record.id))!;
     expect((await bySdk(get, pair)).status).toBe(200);

@@ -7,7 +7,7 @@ import type { ModelArtifact } from "../../../../core/evaluation/model-artifact";
 import type { EvaluationOutput } from "../../../../core/evaluation/shapes";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
-import { objectKeys } from "../../../../core/object-keys";
+import { storeArtifact } from "../../../../core/registry/artifact";
 import { pathIn } from "../../../../core/registry/gates/candidate-facts";
 import {
   type CheckHooks,
@@ -90,7 +90,6 @@ describe("judging a version", () => {
       const { predictions: _, ...evaluation } = await evaluated(objects, features, wrong);
       const weights = await objects.putContent(`weights ${wrong}`);
       const topology = await objects.putContent("{}");
-      const artifactKey = objectKeys.artifactManifest(runId);
       const { transform, label } = features;
       const artifact: ModelArtifact = {
         ...{ format: 1, runId, model: "toy", weights, topology, weightsSha256: weights.sha256, transform, label },
@@ -98,7 +97,7 @@ describe("judging a version", () => {
         outputSchema: { kind: "value", column: label.column },
         numerics: resultOf(runId).numerics,
       };
-      await objects.put(artifactKey, JSON.stringify(artifact));
+      const artifactKey = await storeArtifact(objects, artifact);
       const step = (name: string, output: unknown) => ({ step: name, output });
       details.set(runId, {
         run: runOf(runId, { team, job: jobSchema.parse(jobInput({ evaluation: {} })) }),
