@@ -472,7 +472,10 @@ export async function furnish(platform: Platform): Promise<Things> {
         dataset: { name: dataset, version: 1, digest: draft.digest },
         metrics: { accuracy: 1 },
         evaluationReport: await objects.putContent(
-          JSON.stringify({ rows: 1, label: "y", metrics: { accuracy: 1 }, slices: [], predictions: weights }),
+          JSON.stringify({
+            ...{ dataset: { name: dataset, version: 1, digest: draft.digest }, split: "test", rows: 1, label: "y" },
+            ...{ metrics: { accuracy: 1 }, slices: [], predictions: weights },
+          }),
         ),
       },
       by,
