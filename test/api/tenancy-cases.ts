@@ -432,6 +432,8 @@ export async function furnish(platform: Platform): Promise<Things> {
   const experimentId = (await platform.records.find(runId))?.experimentId as string;
   await metrics.append(runId, [{ metric: "train/loss", steps: [1], values: [1], times: [1] }]);
   const weights = await objects.putContent("weights");
+  const key = objectKeys.tensors(runId, 20, weights.sha256);
+  await objects.put(key, "weights");
   const checkpoint = {
     format: checkpointFormat,
     runId,
@@ -440,7 +442,7 @@ export async function furnish(platform: Platform): Promise<Things> {
     identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
     numerics,
     weightsSha256: weights.sha256,
-    tensors: [{ buffer: "weights", ...weights }],
+    tensors: [{ buffer: "weights", key, ...weights }],
     epochScore: "",
     createdAt: at,
   };
@@ -473,7 +475,13 @@ export async function furnish(platform: Platform): Promise<Things> {
         metrics: { accuracy: 1 },
         evaluationReport: await objects.putContent(
           JSON.stringify({
-            ...{ dataset: { name: dataset, version: 1, digest: draft.digest }, split: "test", rows: 1, label: "y" },
+            ...{
+              dataset: { name: dataset, version: 1, digest: draft.digest },
+              split: "test",
+              task: "regression",
+              rows: 1,
+              label: "y",
+            },
             ...{ metrics: { accuracy: 1 }, slices: [], predictions: weights },
           }),
         ),
