@@ -1,43 +1,39 @@
 import { type Draws, drawsFor } from "../../core/tuning/draws";
 import { lossesOf, type Objective, type ObservedTrial } from "../../core/tuning/history";
-import {
-  indexOfChoice,
-  internalBounds,
-  type Json,
-  type Parameter,
-  type Space,
-  toInternal,
-} from "../../core/tuning/space";
+import { cardinality, indexOfChoice, type Point, type Space } from "../../core/tuning/space";
 
-const trees = 48;
+/** Trees of many trials differ less from each other. */
+const treesFor = (trials: number): number => Math.min(128, Math.max(24, Math.ceil(16_000 / trials)));
 const minTrials = 10;
+/** Share of the ended trials that have reached the epoch at which trials are compared. */
+const comparedShare = 0.9;
 
 /**
  * Returns the share of the first objective's variance over the space that each parameter explains alone (functional
- * ANOVA; Hutter, Hoos and Leyton-Brown, 2014). What is missing to 1 comes from interactions. Trials are compared after
- * the last epoch that a quarter of them have reached. A parameter that is not active in a trial has a random value
- * there. `undefined` with fewer than 10 comparable trials, or if all have the same value.
+ * ANOVA; Hutter, Hoos and Leyton-Brown, 2014). What is missing to 1 comes from interactions. Numbers are weighed by their
+ * plain values, also with `log`, and choices are columns of 0 and 1, as Optuna does. Where a parameter is not active, it
+ * has a value of its own. Trials are compared after the last epoch that nearly all have reached. `undefined` with fewer
+ * than 10 comparable trials, or if all have the same value.
  */
 export function importanceOf(
   trials: readonly ObservedTrial[],
   space: Space,
   objectives: readonly Objective[],
 ): Readonly<Record<string, number>> | undefined {
-  const compared = comparable(trials, objectives);
+  const compared = comparable(trials, objectives.slice(0, 1));
   if (compared.length < minTrials) return undefined;
   const names = Object.keys(space);
-  const columns = names.map((name, at) => {
-    const draws = drawsFor(0, at);
-    return Float64Array.from(compared, ({ trial }) =>
-      unitOf(space[name] as Parameter, trial.params[name], draws.uniform()),
-    );
-  });
+  const points = compared.map(({ trial }) => trial.params);
+  const columnsByName = names.map((name) => columnsOf(space, name, points));
+  const columns = columnsByName.flat();
+  const groups = columnsByName.map((group) => group.map((column) => columns.indexOf(column)));
   const losses = Float64Array.from(compared, ({ loss }) => loss);
   const shares = names.map(() => 0);
+  const trees = treesFor(compared.length);
   let counted = 0;
   for (let tree = 0; tree < trees; tree++) {
-    const leaves = growTree({ columns, losses }, drawsFor(0, names.length, tree));
-    const variances = decompose(leaves);
+    const leaves = growTree(columns, losses, drawsFor(0, names.length, tree));
+    const variances = decompose(leaves, groups);
     if (variances === undefined) continue;
     counted++;
     for (const [at, { own, total }] of variances.entries()) shares[at]! += own / total;
@@ -49,51 +45,92 @@ export function importanceOf(
 function comparable(trials: readonly ObservedTrial[], objectives: readonly Objective[]) {
   const known = trials.flatMap((trial) => {
     const loss = lossesOf(trial, objectives)?.[0];
-    return loss === undefined ? [] : { trial, loss, epoch: trial.reports.at(-1)?.epoch ?? Infinity };
+    const last = trial.reports.at(-1)?.epoch ?? 0;
+    // The value of a completed trial counts for all later epochs: it may have stopped early by itself.
+    return loss === undefined ? [] : { trial, loss, last, reached: trial.state === "completed" ? Infinity : last };
   });
-  const enough = Math.max(minTrials, Math.ceil(known.length / 4));
-  const reached = known.map(({ epoch }) => epoch).sort((a, b) => b - a)[enough - 1] ?? 0;
-  return known.flatMap((one) => {
-    if (one.epoch < reached) return [];
-    const report = reached === Infinity ? undefined : one.trial.reports.findLast(({ epoch }) => epoch <= reached);
-    const { values: _, ...rest } = one.trial;
-    const loss = report ? lossesOf({ ...rest, reports: [report] }, objectives.slice(0, 1))?.[0] : one.loss;
-    return loss === undefined ? [] : { trial: one.trial, loss };
+  const ended = known.filter(({ trial }) => trial.state !== "running").map(({ reached }) => reached);
+  const enough = Math.max(minTrials, Math.ceil(comparedShare * ended.length));
+  const epoch = ended.sort((a, b) => b - a)[enough - 1] ?? 0;
+  return known.flatMap(({ trial, loss, last, reached }) => {
+    if (reached < epoch) return [];
+    if (last <= epoch) return { trial, loss };
+    const { values: _, ...rest } = trial;
+    const reports = trial.reports.filter((report) => report.epoch <= epoch);
+    const earlier = lossesOf({ ...rest, reports }, objectives)?.[0];
+    return earlier === undefined ? [] : { trial, loss: earlier };
   });
 }
 
-/** Maps a value to [0, 1] on the scale on which it is searched. @param missing for a parameter that is not active */
-function unitOf(parameter: Parameter, value: Json | undefined, missing: number): number {
-  if (value === undefined) return missing;
+/** Returns the probability with which a random point of the space has the parameter. */
+function activeShare(space: Space, name: string): number {
+  const { when } = space[name]!;
+  if (when === undefined) return 1;
+  const share = Math.min(1, when.in.length / cardinality(space[when.parameter]!));
+  return Math.max(0.01, share) * activeShare(space, when.parameter);
+}
+
+/** A side of the unit cube, and the place of each sample on it. */
+interface Column {
+  readonly places: Float64Array;
+  /** Width of what stands for an inactive parameter, from 0 on. */
+  readonly gap: number;
+  /** Number of parameters on which it depends. Of equal splits, those explain more that it depends on. */
+  readonly depth: number;
+}
+
+/** Returns a column for a number, and one for each choice that occurs. */
+function columnsOf(space: Space, name: string, points: readonly Point[]): readonly Column[] {
+  const parameter = space[name]!;
+  const depth = depthOf(space, name);
+  const values = points.map((point) => (Object.hasOwn(point, name) ? point[name] : undefined));
   if (parameter.type === "categorical") {
-    return (indexOfChoice(parameter.choices, value) + 0.5) / parameter.choices.length;
+    const choices = values.map((value) => (value === undefined ? -1 : indexOfChoice(parameter.choices, value)));
+    return [...new Set(choices)].map((choice) => ({
+      places: Float64Array.from(choices, (one) => (one === choice ? 1 : 0)),
+      ...{ gap: 0, depth },
+    }));
   }
-  const [low, high] = internalBounds(parameter);
-  return high === low ? 0.5 : (toInternal(parameter, Number(value)) - low) / (high - low);
+  const { low, high } = parameter;
+  const gap = 1 - activeShare(space, name);
+  const placeOf = (value: number) => (high === low ? 0.5 : (value - low) / (high - low));
+  const places = values.map((value) => (value === undefined ? gap / 2 : gap + (1 - gap) * placeOf(Number(value))));
+  return [{ places: Float64Array.from(places), gap, depth }];
 }
 
-/** Returns the variance that each parameter explains alone, and the tree's whole variance; `undefined` if that is 0. */
-function decompose(leaves: readonly Leaf[]): readonly { readonly own: number; readonly total: number }[] | undefined {
+function depthOf(space: Space, name: string): number {
+  const { when } = space[name]!;
+  return when === undefined ? 0 : 1 + depthOf(space, when.parameter);
+}
+
+/** Returns the variance that each group of columns explains alone, and the tree's whole one; `undefined` if that is 0. */
+function decompose(
+  leaves: readonly Leaf[],
+  groups: readonly (readonly number[])[],
+): readonly { readonly own: number; readonly total: number }[] | undefined {
   const volumes = leaves.map(({ low, high }) => low.reduce((volume, bound, at) => volume * (high[at]! - bound), 1));
   const mean = leaves.reduce((sum, { value }, at) => sum + volumes[at]! * value, 0);
   const total = leaves.reduce((sum, { value }, at) => sum + volumes[at]! * (value - mean) ** 2, 0);
   if (!(total > 1e-12 * (mean * mean + Number.MIN_VALUE))) return undefined;
-  return leaves[0]!.low.map((_, parameter) => ({ own: marginalVariance(leaves, volumes, parameter, mean), total }));
+  const masses = leaves.map(({ value }, at) => (value - mean) * volumes[at]!);
+  return groups.map((group) => {
+    const [column] = group;
+    if (column === undefined) return { own: 0, total };
+    return {
+      own: group.length > 1 ? varianceOfChoices(leaves, masses, group) : varianceOf(leaves, masses, column),
+      total,
+    };
+  });
 }
 
 /**
- * The marginal of a parameter is constant between the bounds of the leaves. Each leaf adds to it, from its lower to its
- * upper bound, its value times its extent in all other parameters.
+ * The marginal of a number is constant between the bounds of the leaves. Each leaf adds to it, from its lower to its
+ * upper bound, its mass over its extent.
  */
-function marginalVariance(
-  leaves: readonly Leaf[],
-  volumes: readonly number[],
-  parameter: number,
-  mean: number,
-): number {
-  const steps = leaves.flatMap(({ low, high, value }, at) => {
-    const [from, to] = [low[parameter]!, high[parameter]!];
-    const height = ((value - mean) * volumes[at]!) / (to - from);
+function varianceOf(leaves: readonly Leaf[], masses: readonly number[], column: number): number {
+  const steps = leaves.flatMap(({ low, high }, at) => {
+    const [from, to] = [low[column]!, high[column]!];
+    const height = masses[at]! / (to - from);
     return [
       { at: from, rise: height },
       { at: to, rise: -height },
@@ -111,6 +148,29 @@ function marginalVariance(
   return variance;
 }
 
+/** The marginal of choices is a sum over boxes of their columns, so that its variance is one over pairs of boxes. */
+function varianceOfChoices(leaves: readonly Leaf[], masses: readonly number[], group: readonly number[]): number {
+  const boxes = new Map<string, { readonly low: readonly number[]; readonly high: readonly number[]; mass: number }>();
+  for (const [at, leaf] of leaves.entries()) {
+    const [low, high] = [group.map((column) => leaf.low[column]!), group.map((column) => leaf.high[column]!)];
+    const key = [low, high].join();
+    const box = boxes.get(key) ?? { low, high, mass: 0 };
+    box.mass += masses[at]! / low.reduce((volume, bound, i) => volume * (high[i]! - bound), 1);
+    boxes.set(key, box);
+  }
+  let variance = 0;
+  for (const one of boxes.values()) {
+    for (const other of boxes.values()) {
+      let overlap = one.mass * other.mass;
+      for (let i = 0; i < group.length; i++) {
+        overlap *= Math.max(0, Math.min(one.high[i]!, other.high[i]!) - Math.max(one.low[i]!, other.low[i]!));
+      }
+      variance += overlap;
+    }
+  }
+  return variance;
+}
+
 /** A box of the unit cube in which a tree predicts one value. */
 interface Leaf {
   readonly low: readonly number[];
@@ -118,35 +178,27 @@ interface Leaf {
   readonly value: number;
 }
 
-interface Samples {
-  /** By parameter, by sample; in [0, 1]. */
-  readonly columns: readonly Float64Array[];
-  readonly losses: Float64Array;
-}
-
-const minLeaf = 3;
-
 /**
  * Grows a regression tree on a bootstrap sample (Breiman, 2001), and returns its leaves, which fill the unit cube. Each
- * split reduces the squared error most.
+ * split reduces the squared error most; of equal ones, it is any of the least depth.
  */
-function growTree({ columns, losses }: Samples, draws: Draws): readonly Leaf[] {
+function growTree(columns: readonly Column[], losses: Float64Array, draws: Draws): readonly Leaf[] {
   const count = losses.length;
   const sampled = Int32Array.from({ length: count }, () => draws.index(count));
-  // Each parameter's order is kept through the splits, so that samples are sorted once.
-  const orders = columns.map((column) => sampled.toSorted((a, b) => column[a]! - column[b]!));
+  // The order of each column is kept through the splits, so that samples are sorted once.
+  const orders = columns.map(({ places }) => sampled.toSorted((a, b) => places[a]! - places[b]!));
   const leaves: Leaf[] = [];
   const grow = (sorted: readonly Int32Array[], low: readonly number[], high: readonly number[]): void => {
     const samples = sorted[0] as Int32Array;
-    const split = samples.length < 2 * minLeaf ? undefined : bestSplit(sorted);
+    const split = samples.length < 2 ? undefined : bestSplit(sorted);
     if (split === undefined) {
       leaves.push({ low, high, value: samples.reduce((sum, sample) => sum + losses[sample]!, 0) / samples.length });
       return;
     }
-    const { parameter, threshold } = split;
-    const column = columns[parameter] as Float64Array;
-    const isLeft = (sample: number) => column[sample]! < threshold;
-    const at = (bounds: readonly number[]) => bounds.map((bound, i) => (i === parameter ? threshold : bound));
+    const { column, threshold } = split;
+    const { places } = columns[column]!;
+    const isLeft = (sample: number) => places[sample]! < threshold;
+    const at = (bounds: readonly number[]) => bounds.map((bound, i) => (i === column ? threshold : bound));
     grow(
       sorted.map((order) => order.filter(isLeft)),
       low,
@@ -166,26 +218,36 @@ function growTree({ columns, losses }: Samples, draws: Draws): readonly Leaf[] {
   return leaves;
 
   function bestSplit(sorted: readonly Int32Array[]) {
-    const total = sorted[0]!.reduce((sum, sample) => sum + losses[sample]!, 0);
-    const size = sorted[0]!.length;
-    let best: { readonly parameter: number; readonly threshold: number } | undefined;
-    let most = (total * total) / size + 1e-12 * Math.abs(total);
-    for (const [parameter, order] of sorted.entries()) {
-      const column = columns[parameter] as Float64Array;
+    const [first] = sorted as readonly [Int32Array];
+    const size = first.length;
+    const total = first.reduce((sum, sample) => sum + losses[sample]!, 0);
+    const before = (total * total) / size;
+    const tolerance = 1e-9 * (first.reduce((sum, sample) => sum + losses[sample]! ** 2, 0) - before);
+    let best: { readonly column: number; readonly threshold: number } | undefined;
+    let most = 0;
+    for (const column of drawnOrder()) {
+      const { places, gap } = columns[column]!;
+      const order = sorted[column]!;
       let left = 0;
-      for (let at = 1; at <= size - minLeaf; at++) {
+      for (let at = 1; at < size; at++) {
         left += losses[order[at - 1]!]!;
-        const below = column[order[at - 1]!]!;
-        const above = column[order[at]!]!;
-        if (at < minLeaf || below === above) continue;
+        const below = places[order[at - 1]!]!;
+        const above = places[order[at]!]!;
+        if (below === above) continue;
         // The squared error falls by what the squares of the sums, each over its number of samples, rise.
-        const gain = (left * left) / at + (total - left) ** 2 / (size - at);
-        if (gain > most) {
+        const gain = (left * left) / at + (total - left) ** 2 / (size - at) - before;
+        if (gain > most + tolerance) {
           most = gain;
-          best = { parameter, threshold: (below + above) / 2 };
+          best = { column, threshold: below < gap && above > gap ? gap : (below + above) / 2 };
         }
       }
     }
     return best;
+  }
+
+  /** Returns the columns in random order, those of the least depth first. */
+  function drawnOrder(): readonly number[] {
+    const keys = columns.map(({ depth }) => depth + draws.uniform());
+    return [...keys.keys()].sort((a, b) => keys[a]! - keys[b]!);
   }
 }
