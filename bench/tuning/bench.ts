@@ -1,12 +1,12 @@
-import { benchHyperband } from "./hyperband";
 import { benchOverhead } from "./overhead";
 import { benchSamplers } from "./samplers";
+import { benchSchedulers } from "./schedulers";
 import { benchStudy } from "./study";
 
 const parts: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  hyperband: benchHyperband,
   overhead: benchOverhead,
   samplers: benchSamplers,
+  schedulers: benchSchedulers,
   study: benchStudy,
 };
 

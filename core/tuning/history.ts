@@ -23,6 +23,10 @@ const observedTrial = z.object({
       description:
         "Values of the first objective at the epochs at which a scheduler compares trials, ascending, in its own direction. `at` is 0 at the first of these epochs, 1 at the last, and even between.",
     }),
+  reached: z.number().optional().meta({
+    description:
+      "Share of the training, as far as trials are compared, after which it was stopped. A trial that reached less is worse, whatever its value. Absent: it was compared.",
+  }),
   values: z.array(value).optional().meta({
     description: "Values of all objectives at the end, each in its own direction.",
   }),
@@ -71,7 +75,7 @@ export function bestTrials<T extends ObservedTrial>(
   trials: readonly T[],
   objectives: readonly Objective[],
 ): readonly T[] {
-  const candidates = scored(trials, objectives);
+  const candidates = scored(trials, objectives).filter(({ losses }) => losses.length === objectives.length);
   const completed = candidates.filter(({ trial }) => trial.state === "completed");
   const compared = completed.length > 0 ? completed : candidates;
   const least = Math.min(...compared.map(({ excess }) => excess));
@@ -96,6 +100,7 @@ function excessOf({ constraints = [] }: ObservedTrial): number {
 
 interface Scored<T = ObservedTrial> {
   readonly trial: T;
+  /** The first objective alone, if the trial was stopped before it had the others. */
   readonly losses: readonly number[];
   readonly excess: number;
 }
@@ -106,22 +111,26 @@ export function scored<T extends ObservedTrial>(
   objectives: readonly Objective[],
 ): readonly Scored<T>[] {
   return history.flatMap((trial) => {
-    const losses = lossesOf(trial, objectives);
+    const wasStopped = trial.reached !== undefined && trial.values === undefined;
+    const losses = lossesOf(trial, wasStopped ? objectives.slice(0, 1) : objectives);
     return losses === undefined ? [] : { trial, losses, excess: excessOf(trial) };
   });
 }
 
 /**
- * Orders trials, best first: feasible ones by their loss, then infeasible ones by how far they exceed their
- * constraints. Several objectives are compared by fronts of non-domination, and within a front by crowding distance
- * (Deb et al., 2002). Fronts are found until `needed` trials are in order; the others follow in any order.
+ * Orders trials, best first: feasible ones by their loss, then stopped ones by how much they reached and their loss there,
+ * then infeasible ones by how far they exceed their constraints. Several objectives are compared by fronts of
+ * non-domination, and within a front by crowding distance (Deb et al., 2002). Fronts are found until `needed` trials are
+ * in order; the others follow in any order.
  */
 export function bestFirst(trials: readonly Scored[], needed = trials.length): readonly Scored[] {
-  const feasible = trials.filter(({ excess }) => excess === 0);
+  const byLoss = (a: Scored, b: Scored) => compare(a.losses[0]!, b.losses[0]!);
   const infeasible = trials.filter(({ excess }) => excess !== 0).sort((a, b) => compare(a.excess, b.excess));
-  if ((trials[0]?.losses.length ?? 1) === 1) {
-    return [...feasible.sort((a, b) => compare(a.losses[0]!, b.losses[0]!)), ...infeasible];
-  }
+  const feasible = trials.filter(({ excess, trial }) => excess === 0 && trial.reached === undefined);
+  const stopped = trials
+    .filter(({ excess, trial }) => excess === 0 && trial.reached !== undefined)
+    .sort((a, b) => compare(b.trial.reached!, a.trial.reached!) || byLoss(a, b));
+  if ((feasible[0]?.losses.length ?? 1) === 1) return [...feasible.sort(byLoss), ...stopped, ...infeasible];
   const ordered: Scored[] = [];
   let rest: readonly Scored[] = feasible;
   while (rest.length > 0 && ordered.length < needed) {
@@ -130,7 +139,7 @@ export function bestFirst(trials: readonly Scored[], needed = trials.length): re
     const members = new Set(front);
     rest = rest.filter((one) => !members.has(one));
   }
-  return [...ordered, ...rest, ...infeasible];
+  return [...ordered, ...rest, ...stopped, ...infeasible];
 }
 
 /** Returns the trials that no other dominates. */

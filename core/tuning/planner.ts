@@ -3,9 +3,10 @@ import { drawsFor } from "./draws";
 import { bestTrials, type Objective, type ObservedTrial } from "./history";
 import { createSampler, type Sampler, type SamplerSettings } from "./sampler";
 import type { CreateAction, ResumeAction, Scheduler, SchedulerSettings, SchedulerTrial, StopAction } from "./scheduler";
-import { asha, hyperband, rungsOf, successiveHalving } from "./schedulers/halving";
+import { asha, hyperband, successiveHalving } from "./schedulers/halving";
 import { medianStop, runAll } from "./schedulers/median";
 import { explore, populationBased } from "./schedulers/population";
+import { rungsOf } from "./schedulers/rank";
 import {
   cardinality,
   isActive,
@@ -58,7 +59,7 @@ export function plan(study: PlannedStudy): Plan {
   const [objective] = objectives;
   if (objective === undefined) throw new RangeError("a study needs an objective");
   const { usesHistory } = sampler;
-  const scheduler = createScheduler(definition.scheduler, { maxEpochs, objective, space, usesHistory });
+  const scheduler = createScheduler(definition.scheduler, { maxEpochs, objective, space, usesHistory, parallel });
   const limit = reachedLimit(study);
   const running = trials.filter(({ state }) => state === "running").length;
   const free = limit === undefined ? Math.max(0, parallel - running) : 0;
@@ -172,11 +173,12 @@ interface SchedulerContext {
   readonly space: Space;
   /** Whether the sampler looks at results. */
   readonly usesHistory: boolean;
+  readonly parallel: number;
 }
 
 /** Creates the scheduler of a study. It has no state: it decides from the trials alone. */
 export function createScheduler(settings: SchedulerSettings, context: SchedulerContext): Scheduler {
-  const { maxEpochs, objective, space, usesHistory } = context;
+  const { maxEpochs, objective, space, usesHistory, parallel } = context;
   switch (settings.type) {
     case "none":
       return runAll(maxEpochs);
@@ -186,7 +188,7 @@ export function createScheduler(settings: SchedulerSettings, context: SchedulerC
       return populationBased(settings, maxEpochs, objective, space);
     default: {
       const { type, minEpochs, factor } = settings;
-      const halving = { rungs: rungsOf(minEpochs, maxEpochs, factor), factor, objective, usesHistory };
+      const halving = { rungs: rungsOf(minEpochs, maxEpochs, factor), factor, objective, usesHistory, parallel };
       return { asha, hyperband, "successive-halving": successiveHalving }[type](halving);
     }
   }

@@ -60,7 +60,7 @@ export function createSampler(settings: SamplerSettings, space: Space, objective
     case "sobol":
       return sobolSampler(context);
     case "cmaes":
-      return cmaesSampler(context);
+      return cmaesSampler(context, tpeDefaults);
     case "nsga2":
       return nsga2Sampler(context, settings);
   }
@@ -96,14 +96,15 @@ const maxDimensions = 20;
 /** Every third trial comes from the Gaussian process; two of three where a scheduler stops trials early. */
 const turn = 3;
 const startupTrials = 10;
+const tpeDefaults = { startupTrials, candidates: 48 };
 
 /**
  * Suggests by TPE, and every third trial by a Gaussian process while it is affordable. Each knows all trials. The
  * process converges on smooth functions, where TPE does not; TPE explores where the process models badly. Where trials are
- * stopped early, the process also learns from these, and TPE does not.
+ * stopped early, the process learns from their curves.
  */
 function autoSampler(context: SamplerContext): Sampler {
-  const tpe = tpeSampler(context, { startupTrials, candidates: 48 });
+  const tpe = tpeSampler(context, tpeDefaults);
   const { space, objectives } = context;
   const parameters = Object.values(space);
   const isModelled =

@@ -60,7 +60,7 @@ async function trialsOfStudy(
     const rule = `must have the objectives ${objectives.map(({ metric }) => metric).join(", ")}`;
     throw new InvalidInputError("the study", [{ path: "warmStart.study", value: name, rule }]);
   }
-  return state.trials.flatMap(({ params, state: trialState, reports, values, constraints }) => {
+  const trials = state.trials.flatMap(({ params, state: trialState, reports, values, constraints }) => {
     const point = pointIn(space, params);
     if (point === undefined || trialState === "failed" || trialState === "running") return [];
     return {
@@ -72,6 +72,16 @@ async function trialsOfStudy(
       ...(constraints ? { constraints } : {}),
     };
   });
+  return withReached(trials);
+}
+
+/** Makes trials that a study stopped worse than those that it completed. */
+function withReached(trials: readonly ObservedTrial[]): readonly ObservedTrial[] {
+  const lastEpoch = ({ reports }: ObservedTrial) => reports.at(-1)?.epoch ?? 0;
+  const epochs = Math.max(1, ...trials.map(lastEpoch));
+  return trials.map((trial) =>
+    trial.state === "completed" ? trial : { ...trial, reached: lastEpoch(trial) / epochs },
+  );
 }
 
 async function importedAsTrials(
@@ -81,7 +91,7 @@ async function importedAsTrials(
   index: number,
 ): Promise<readonly ObservedTrial[]> {
   const trials = await trialsOfImport(objects, definition, { path: `warmStart.${index}.trials`, sha256 });
-  return trials.map((trial) => ({ ...trial, number: 0 }));
+  return withReached(trials.map((trial) => ({ ...trial, number: 0 })));
 }
 
 async function runsAsTrials(

@@ -3,6 +3,7 @@ import { bestFirst, scored } from "../history";
 import { cardinality } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
 import type { Sampler, SamplerContext } from "./sampler";
+import { type TpeOptions, tpeSampler } from "./tpe";
 
 /** Attempts to draw a point inside the bounds before it is clipped. */
 const maxDraws = 100;
@@ -13,10 +14,12 @@ const minDeviation = 0.3;
  * CMA-ES (Hansen, "The CMA evolution strategy: a tutorial", 2016) on the unit cube of the numeric parameters, with
  * restarts of twice the population (IPOP; Auger and Hansen, 2005). The distribution follows from the history alone:
  * trials with a value, in the order of their numbers, form generations. A parallel trial is drawn from the last complete
- * one. Choices are drawn uniformly. An inactive parameter counts as the mean.
+ * one. Choices are those that the TPE suggests. An inactive parameter counts as the mean.
  */
-export function cmaesSampler({ space, objectives, seed }: SamplerContext): Sampler {
+export function cmaesSampler(context: SamplerContext, tpe: TpeOptions): Sampler {
+  const { space, objectives, seed } = context;
   const dimensions = dimensionsOf(space);
+  const chooser = tpeSampler(context, tpe);
   const numeric = dimensions.filter(({ choices, parameter }) => choices === 0 && cardinality(parameter) > 1);
   return {
     usesHistory: true,
@@ -34,7 +37,11 @@ export function cmaesSampler({ space, objectives, seed }: SamplerContext): Sampl
       }
       const drawn = drawInside(strategy, numeric, draws);
       const at = new Map(numeric.map((dimension, i) => [dimension.name, drawn[i] as number]));
-      return pointAt(dimensions, ({ name, choices }) => at.get(name) ?? Math.floor(draws.uniform() * choices));
+      const chosen = numeric.length === dimensions.length ? {} : chooser.suggest(history, number)!;
+      return pointAt(dimensions, (dimension) => {
+        const drawnIndex = Math.floor(draws.uniform() * dimension.choices);
+        return at.get(dimension.name) ?? orElse(coordinateOf(dimension, chosen), drawnIndex);
+      });
     },
   };
 }

@@ -68,8 +68,11 @@ export function gpSampler({ space, objectives, seed }: SamplerContext, { startup
 
   function modelOfValues(known: ReturnType<typeof scored>, running: readonly ObservedTrial[], draws: Draws): Surrogate {
     const place = (params: Point) => featuresOf(dimensions, params);
-    const ordered = bestFirst(known).map(({ trial }) => trial);
-    const values = warped(bestFirst(known).map(({ losses: [loss = 0] }) => loss));
+    const sorted = bestFirst(known);
+    const ordered = sorted.map(({ trial }) => trial);
+    // A stopped or infeasible trial has no better value than the trials before it.
+    let worst = -Infinity;
+    const values = warped(sorted.map(({ losses: [loss = 0] }) => (worst = Math.max(worst, loss))));
     const points = ordered.map(({ params }) => place(params));
     const first = new GaussianProcess(points, values, groups, fittedOf(points.length, draws));
     const believed = running.map(({ params }) => place(params));

@@ -16,7 +16,8 @@ const mutationIndex = 20;
 
 /**
  * NSGA-II (Deb et al., 2002) for several objectives and constraints. Generation g has the trials from g × population on.
- * Its parents are the best of all earlier generations, by fronts of non-domination and crowding distance. Numbers are
+ * Its parents are the best of all earlier generations, by fronts of non-domination and crowding distance, without those
+ * that a scheduler stopped. Numbers are
  * crossed by simulated binary crossover and mutated by polynomials (Deb and Agrawal, 1995), choices by exchange and new
  * draws.
  */
@@ -32,7 +33,8 @@ export function nsga2Sampler({ space, objectives, seed }: SamplerContext, { popu
         objectives,
       );
       if (before.length < 2) return pointOf(space, () => draws.uniform());
-      const parents = bestFirst(before, population)
+      const compared = before.filter(({ trial }) => trial.reached === undefined);
+      const parents = bestFirst(compared.length < 2 ? before : compared, population)
         .slice(0, population)
         .map(({ trial }) => trial);
       const [one, other] = [winner(parents, draws), winner(parents, draws)];

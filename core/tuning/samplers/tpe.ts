@@ -1,9 +1,10 @@
 import { type Draws, drawsFor, normalCdf } from "../draws";
 import { bestFirst, type ObservedTrial, scored } from "../history";
-import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
+import { isActive, type Json } from "../space";
+import { coordinateOf, type Dimension, dimensionsOf, valueAt } from "./coordinates";
 import { pointOf, type Sampler, type SamplerContext } from "./sampler";
 
-interface TpeOptions {
+export interface TpeOptions {
   /** Trials with a value that are drawn at random before the model is used. */
   readonly startupTrials: number;
   /** Points that are drawn for a suggestion. */
@@ -14,56 +15,89 @@ interface TpeOptions {
 const maxGood = 15;
 /** Weight of the uniform kernel, where that of a good trial is 1. The same share in l and g: their ratio is 1 far away. */
 const uniformWeight = 0.3;
-/** Bandwidths of l, in turn by trial number: the narrow one refines what the wide one finds. */
-const factors = [0.6, 0.3];
-/** Bandwidth of g. A wider one lets bad trials repel from good ones nearby. */
-const badFactor = 0.7;
+interface Smoothing {
+  /** Bandwidths of l, in turn by trial number: the narrow one refines what the wide one finds. */
+  readonly good: readonly number[];
+  /** Bandwidth of g. A wider one lets bad trials repel from good ones nearby. */
+  readonly bad: number;
+  /** Weight of a trial's choice, where that of each choice without trials is 1. */
+  readonly choice: number;
+}
+
+const smoothing: Smoothing = { good: [0.6, 0.3], bad: 0.7, choice: 1 };
+/** Stopped trials are many and bad. What they say of a half of the range must not reach into the other half. */
+const stoppedSmoothing: Smoothing = { good: [0.45, 0.3], bad: 0.6, choice: 4 };
 
 /**
  * Tree-structured Parzen estimator (Bergstra et al., 2011), multivariate (Falkner et al., 2018). It models the best
  * trials and the others by densities l and g, draws candidates from l and takes the one with the largest l / g.
- * Running trials belong to g, so that parallel trials spread (constant liar, Ginsbourger et al., 2010).
+ * Running trials belong to g, so that parallel trials spread (constant liar, Ginsbourger et al., 2010), and so do failed
+ * ones: where all trials fail, g would have none, and l / g would be largest. Parameters that
+ * are active together are modelled together, by the trials in which they are: a choice is judged without the parameters
+ * that depend on it, whose gaps in g would speak for a branch that has no good trial.
  */
 export function tpeSampler({ space, objectives, seed }: SamplerContext, options: TpeOptions): Sampler {
   const dimensions = dimensionsOf(space);
+  const conditions = [...new Set(dimensions.map(conditionOf))];
+  const groups = conditions.map((condition) => dimensions.filter((one) => conditionOf(one) === condition));
   return {
     usesHistory: true,
     suggest(history, number) {
       const draws = drawsFor(seed, number);
       const known = scored(history, objectives);
       if (known.length < options.startupTrials) return pointOf(space, () => draws.uniform());
-      const count = Math.min(maxGood, Math.ceil(0.1 * known.length));
-      const ordered = bestFirst(known, count).map(({ trial }) => trial);
+      const ordered = bestFirst(known, goodCount(known.length)).map(({ trial }) => trial);
       const valued = new Set(ordered);
-      const running = history.filter((trial) => trial.state === "running" && !valued.has(trial));
-      const share = uniformWeight / (count + uniformWeight);
-      const factor = factors[number % factors.length]!;
-      const good = createParzen(dimensions, columns(dimensions, ordered.slice(0, count)), share, factor);
-      const bad = createParzen(
-        dimensions,
-        columns(dimensions, [...ordered.slice(count), ...running]),
-        share,
-        badFactor,
-      );
-      let best: readonly number[] = [];
-      let bestRatio = -Infinity;
-      for (let i = 0; i < options.candidates; i += 1) {
-        const candidate = drawCandidate(dimensions, good.component(draws), draws);
-        const ratio = good.logDensity(candidate) - bad.logDensity(candidate);
-        if (ratio > bestRatio || i === 0) [best, bestRatio] = [candidate, ratio];
+      const widths = ordered.some(({ reached }) => reached !== undefined) ? stoppedSmoothing : smoothing;
+      const withoutValue = history.filter((trial) => !valued.has(trial));
+      const point: Record<string, Json> = {};
+      for (const group of groups) {
+        if (!isActive(group[0]!.parameter, point)) continue;
+        const has = ({ params }: ObservedTrial) => group.some(({ name }) => Object.hasOwn(params, name));
+        const best = suggestGroup(group, ordered.filter(has), withoutValue.filter(has), widths, number, draws);
+        for (const [at, dimension] of group.entries()) point[dimension.name] = valueAt(dimension, best[at]!);
       }
-      return pointAt(dimensions, (_dimension, at) => best[at]!);
+      return point;
     },
   };
+
+  /** Returns the coordinates of a group's parameters. @param ordered the trials with a value, best first */
+  function suggestGroup(
+    group: readonly Dimension[],
+    ordered: readonly ObservedTrial[],
+    withoutValue: readonly ObservedTrial[],
+    { good: factors, bad: badFactor, choice }: Smoothing,
+    number: number,
+    draws: Draws,
+  ): readonly number[] {
+    const count = goodCount(ordered.length);
+    const share = uniformWeight / (count + uniformWeight);
+    const factor = factors[number % factors.length]!;
+    const good = createParzen(group, columns(group, ordered.slice(0, count)), share, factor, choice);
+    const bad = createParzen(
+      group,
+      columns(group, [...ordered.slice(count), ...withoutValue]),
+      share,
+      badFactor,
+      choice,
+    );
+    let best: readonly number[] = [];
+    let bestRatio = -Infinity;
+    for (let i = 0; i < options.candidates; i += 1) {
+      const component = good.component(draws);
+      const candidate = group.map((dimension, at) => {
+        const value = valueAt(dimension, component(at, draws));
+        return coordinateOf(dimension, { [dimension.name]: value });
+      });
+      const ratio = good.logDensity(candidate) - bad.logDensity(candidate);
+      if (ratio > bestRatio || i === 0) [best, bestRatio] = [candidate, ratio];
+    }
+    return best;
+  }
 }
 
-type Component = (at: number, draws: Draws) => number;
-
-/** Draws coordinates that a point can have; NaN where a parameter is inactive. */
-function drawCandidate(dimensions: readonly Dimension[], component: Component, draws: Draws): readonly number[] {
-  const point = pointAt(dimensions, (_dimension, at) => component(at, draws));
-  return dimensions.map((dimension) => coordinateOf(dimension, point));
-}
+const conditionOf = ({ parameter: { when } }: Dimension): string => JSON.stringify(when ?? null);
+const goodCount = (trials: number): number => Math.min(maxGood, Math.ceil(0.1 * trials));
 
 function columns(dimensions: readonly Dimension[], trials: readonly ObservedTrial[]): readonly Float64Array[] {
   return dimensions.map((dimension) => Float64Array.from(trials, ({ params }) => coordinateOf(dimension, params)));
@@ -93,15 +127,19 @@ interface Kernels {
  *
  * @param uniformShare the weight of the uniform kernel; 1 without trials
  * @param factor the bandwidth as a multiple of a fifth of the range, reduced with more trials by Scott's rule (1992)
+ * @param choiceWeight the weight of a trial's choice, where that of each choice without trials is 1
  */
 export function createParzen(
   dimensions: readonly Dimension[],
   columns: readonly Float64Array[],
   uniformShare: number,
   factor: number,
+  choiceWeight = 1,
 ): Parzen {
   const count = columns[0]?.length ?? 0;
-  const kernels = dimensions.map((dimension, at) => kernelsOf(dimension, columns[at]!, dimensions.length, factor));
+  const kernels = dimensions.map((dimension, at) =>
+    kernelsOf(dimension, columns[at]!, dimensions.length, factor, choiceWeight),
+  );
   const sums = new Float64Array(count);
   return {
     component(draws) {
@@ -123,9 +161,15 @@ export function createParzen(
 
 const minWidth = 0.005;
 
-function kernelsOf({ choices, step }: Dimension, centres: Float64Array, dimensions: number, factor: number): Kernels {
+function kernelsOf(
+  { choices, step }: Dimension,
+  centres: Float64Array,
+  dimensions: number,
+  factor: number,
+  choiceWeight: number,
+): Kernels {
   const known = centres.filter((x) => !Number.isNaN(x));
-  if (choices > 0) return { centres, width: choices / (known.length + choices), norms: centres };
+  if (choices > 0) return { centres, width: choices / (choiceWeight * known.length + choices), norms: centres };
   const scott = 0.2 * Math.max(1, known.length) ** (-1 / (dimensions + 4));
   const width = Math.max(minWidth, step / 2, factor * scott);
   const norms = centres.map((x) =>

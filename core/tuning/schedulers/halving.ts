@@ -1,6 +1,6 @@
 import type { Objective } from "../history";
 import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
-import { byNumber, comparable, isSettledAt, rankAt } from "./rank";
+import { byNumber, comparable, hasResult, isSettledAt, rankAt } from "./rank";
 
 /** The facts of a study on which successive halving depends. */
 interface HalvingContext {
@@ -11,15 +11,8 @@ interface HalvingContext {
   readonly objective: Objective;
   /** Whether the sampler looks at results. Brackets then begin one after the other. */
   readonly usesHistory: boolean;
-}
-
-/** Returns the epochs R / η^k, rounded, from the smallest that is at least `minEpochs` up to R. */
-export function rungsOf(minEpochs: number, maxEpochs: number, factor: number): readonly number[] {
-  const rungs: number[] = [];
-  for (let divisor = 1; maxEpochs / divisor >= minEpochs; divisor *= factor) {
-    rungs.unshift(Math.round(maxEpochs / divisor));
-  }
-  return rungs;
+  /** Number of trials that may run at the same time. */
+  readonly parallel: number;
 }
 
 /** Successive halving from the first rung. Studies of many trials run several brackets of about η^rungs trials. */
@@ -39,7 +32,7 @@ export function successiveHalving(context: HalvingContext): Scheduler {
  * The sizes of a round's brackets are in proportion to ((s_max + 1) / (s + 1) · η^s)^p, and all rounds of a study are
  * about equally large, so that no bracket is cut off at the end. p is 1 in the paper. Resumed trials make brackets that
  * stop early cheaper: with five and more rungs, where early epochs tell least, a smaller p gives what that saves to the
- * brackets that stop later (measured by `npm run bench -- tuning hyperband`).
+ * brackets that stop later (measured on synthetic curves).
  */
 export function hyperband(context: HalvingContext): Scheduler {
   const count = context.rungs.length;
@@ -101,7 +94,7 @@ export function asha({ rungs, factor, objective }: HalvingContext): Scheduler {
       if (starts.length === 0 && isIdle && all.every(({ until }) => until < rungs.at(-1)!)) promote(true);
       return starts.slice(0, free);
     },
-    visibleHistory: (trials) => comparable(trials, rungs, ({ reports }) => reports.length > 0),
+    visibleHistory: (trials) => comparable(trials, rungs, hasResult),
   };
 }
 
@@ -120,7 +113,10 @@ interface BracketPlan {
  * resumed before its rung is whole if it would be among the best whatever the missing trials report.
  */
 function bracketScheduler(plan: BracketPlan, context: HalvingContext): Scheduler {
-  const { rungs } = context;
+  const { rungs, parallel } = context;
+  // A trial sees the first rung of the waves before the previous one in its own bracket. Waves have as many trials as may
+  // run at the same time, so that a slot waits only for a trial that takes twice as long as the others.
+  const visibleMembers = (index: number) => Math.max(0, (Math.floor(index / parallel) - 1) * parallel);
   return {
     next(trials, { free, mayCreate }) {
       const brackets = groupByBracket(trials);
@@ -143,16 +139,23 @@ function bracketScheduler(plan: BracketPlan, context: HalvingContext): Scheduler
         if (state.isWhole && whole === bracket) whole++;
         if (members.length < size) {
           if (context.usesHistory && whole <= bracket - lag) break;
-          const count = Math.min(size - members.length, free - created.length);
-          created.push(...Array.from({ length: count }, (): Action => ({ type: "create", bracket, until })));
+          const unsettled = members.findIndex((trial) => !isSettledAt(trial, until));
+          const settled = unsettled < 0 ? members.length : unsettled;
+          for (let index = members.length; index < size && created.length < free; index++) {
+            if (context.usesHistory && visibleMembers(index) > settled) break;
+            created.push({ type: "create", bracket, until });
+          }
           if (created.length >= free) break;
         }
         before += size;
       }
       return [...stopped, ...[...resumed, ...created].slice(0, free)];
     },
-    visibleHistory: (trials, bracket = 0) =>
-      comparable(trials, rungs, (trial) => (trial.bracket ?? 0) <= bracket - lag),
+    visibleHistory(trials, bracket = 0) {
+      const members = groupByBracket(trials)[bracket] ?? [];
+      const settled = new Set(members.slice(0, visibleMembers(members.length)));
+      return comparable(trials, rungs, (trial) => (trial.bracket ?? 0) <= bracket - lag || settled.has(trial));
+    },
   };
 
   function advance(members: readonly SchedulerTrial[], bracket: number, incomplete: boolean) {

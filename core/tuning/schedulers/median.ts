@@ -1,6 +1,6 @@
 import type { Objective } from "../history";
 import type { Action, Scheduler, SchedulerSettings, SchedulerTrial } from "../scheduler";
-import { byNumber, isSettledAt, lossAt } from "./rank";
+import { byNumber, comparable, hasResult, isSettledAt, lossAt, rungsOf } from "./rank";
 
 /** Trains each trial to the maximum, in order of numbers. */
 export function runAll(maxEpochs: number): Scheduler {
@@ -20,6 +20,7 @@ export function medianStop(
   objective: Objective,
 ): Scheduler {
   const firstUntil = Math.min(maxEpochs, Math.max(warmUpEpochs, interval));
+  const rungs = rungsOf(firstUntil, maxEpochs, 3);
   return {
     next(trials, { free, mayCreate }) {
       const all = [...trials].sort(byNumber);
@@ -34,7 +35,7 @@ export function medianStop(
       starts.push(...creations(Math.min(Math.max(0, free - starts.length), mayCreate), firstUntil));
       return [...stopped, ...starts.slice(0, free)];
     },
-    visibleHistory: (trials) => trials,
+    visibleHistory: (trials) => comparable(trials, rungs, hasResult),
   };
 
   function reasonToStop(trial: SchedulerTrial, all: readonly SchedulerTrial[]): string | undefined {

@@ -46,14 +46,26 @@ export function byNumber(a: SchedulerTrial, b: SchedulerTrial): number {
   return a.number - b.number;
 }
 
+/** Returns the epochs R / η^k, rounded, from the smallest that is at least `minEpochs` up to R. */
+export function rungsOf(minEpochs: number, maxEpochs: number, factor: number): readonly number[] {
+  const rungs: number[] = [];
+  for (let divisor = 1; maxEpochs / divisor >= minEpochs; divisor *= factor) {
+    rungs.unshift(Math.round(maxEpochs / divisor));
+  }
+  return rungs;
+}
+
+/** Tells whether a sampler can learn from a trial. */
+export const hasResult = ({ reports, state }: SchedulerTrial): boolean => reports.length > 0 || state === "failed";
+
 /** A model of the objective needs about this many trials. */
 const minTrials = 12;
 
 /**
  * Returns a history whose values can be compared: those after the highest rung that enough of the visible trials have
- * reached (BOHB; Falkner et al., 2018). Visible trials that have not reached it have no value, except those that stopped
- * early by themselves. All visible trials have their values at the rungs as `curve`. The others show the settings alone,
- * as if they had just begun.
+ * reached (BOHB; Falkner et al., 2018). A visible trial that has not reached it has its last value and is worse than all
+ * that have, except those that stopped early by themselves: samplers order trials by (`reached`, value). All visible
+ * trials have their values at the rungs as `curve`. The others show the settings alone, as if they had just begun.
  *
  * @param rungs epochs, ascending
  */
@@ -66,26 +78,20 @@ export function comparable(
   const lastEpoch = ({ reports }: ObservedTrial) => reports.at(-1)?.epoch ?? 0;
   const isEnough = (rung: number) => visible.filter((trial) => lastEpoch(trial) >= rung).length >= minTrials;
   const epoch = rungs.findLast(isEnough) ?? rungs[0] ?? 0;
-  return trials.flatMap((trial): readonly ObservedTrial[] => {
-    if (!isVisible(trial)) return [{ number: trial.number, params: trial.params, state: "running", reports: [] }];
+  return trials.map((trial): ObservedTrial => {
+    if (!isVisible(trial)) return { number: trial.number, params: trial.params, state: "running", reports: [] };
     const isComplete = trial.state === "completed" && lastEpoch(trial) <= epoch;
     const curve = curveOf(trial, rungs);
-    if (lastEpoch(trial) < epoch && !isComplete) {
-      return [{ number: trial.number, params: trial.params, state: "stopped", reports: [], curve }];
-    }
     const { values, ...rest } = trial;
+    if (lastEpoch(trial) < epoch && !isComplete) {
+      const state = trial.state === "failed" ? "failed" : "stopped";
+      return { ...rest, curve, state, reached: lastEpoch(trial) / epoch };
+    }
     const reports = trial.reports.filter((report) => report.epoch <= epoch);
     // With several objectives, trials that have reached the end alone have all values. With early stopping, the value is
     // that of the best epoch, not of the last one.
-    return [
-      {
-        ...rest,
-        curve,
-        state: "completed",
-        reports,
-        ...(values && (values.length > 1 || isComplete) ? { values } : {}),
-      },
-    ];
+    const counted = values && (values.length > 1 || isComplete) ? { values } : {};
+    return { ...rest, curve, state: "completed", reports, ...counted };
   });
 }
 

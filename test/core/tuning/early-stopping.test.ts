@@ -60,7 +60,7 @@ describe("a trial that stops early", () => {
     ["the median rule", "median"],
   ])("is neither resumed nor stopped by %s, and does not hold up the others", (_name, type) => {
     const settings = { ...{ interval: 3, warmUpEpochs: 0, minTrials: 1, minEpochs: 3, factor: 3 }, type } as never;
-    const context = { maxEpochs: 9, objective, space: {} as never, usesHistory: false };
+    const context = { maxEpochs: 9, objective, space: {} as never, usesHistory: false, parallel: 2 };
     const scheduler = createScheduler(settings, context);
     // By its last report it is the worst; by its best epoch it is the best.
     const early = trialOf(3, "completed", [1, 9], { values: [1] });

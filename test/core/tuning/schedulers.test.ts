@@ -7,15 +7,15 @@ import {
   type SchedulerTrial,
   schedulerSettingsSchema,
 } from "../../../core/tuning/scheduler";
-import { rungsOf } from "../../../core/tuning/schedulers/halving";
+import { rungsOf } from "../../../core/tuning/schedulers/rank";
 import { type Space, spaceSchema } from "../../../core/tuning/space";
 import { type SimulatedStudy, simulate } from "./simulated-study";
 
 const space: Space = spaceSchema.parse({ x: { type: "float", low: 0, high: 1 } });
 const objective = { metric: "validation/loss", direction: "minimize" } as const;
 const settings = (given: object): SchedulerSettings => schedulerSettingsSchema.parse(given);
-const schedulerOf = (given: object, maxEpochs: number, usesHistory = false) =>
-  createScheduler(settings(given), { maxEpochs, objective, space, usesHistory });
+const schedulerOf = (given: object, maxEpochs: number, usesHistory = false, parallel = 1) =>
+  createScheduler(settings(given), { maxEpochs, objective, space, usesHistory, parallel });
 
 /** A trial that has reported a value in the last epoch of its segment. */
 const paused = (number: number, until: number, value: number, more: Partial<SchedulerTrial> = {}): SchedulerTrial => ({
@@ -154,7 +154,7 @@ describe("Hyperband", () => {
     expect(next(true)).toEqual(resumed);
   });
 
-  it("shows a sampler the whole brackets before its own after one rung, and of others the settings alone", () => {
+  it("shows a sampler the whole brackets before its own after one rung, and what was stopped below as worse", () => {
     const first = Array.from({ length: 14 }, (_, number): SchedulerTrial => {
       const reports = [1, 3].slice(0, number < 12 ? 2 : 1).map((epoch) => ({ epoch, value: number / epoch }));
       return { ...paused(number, number < 12 ? 3 : 1, 0, { bracket: 0 }), reports };
@@ -164,14 +164,27 @@ describe("Hyperband", () => {
       [...first, paused(14, 3, 0.2, { bracket: 1 })],
       1,
     );
-    expect(seen.map(({ number, reports }) => [number, reports.at(-1)?.value])).toEqual([
-      ...Array.from({ length: 12 }, (_, number) => [number, number / 3]),
-      [12, undefined],
-      [13, undefined],
-      [14, undefined],
+    expect(seen.map(({ number, reports, reached }) => [number, reports.at(-1)?.value, reached])).toEqual([
+      ...Array.from({ length: 12 }, (_, number) => [number, number / 3, undefined]),
+      [12, 12, 1 / 3],
+      [13, 13, 1 / 3],
+      [14, undefined, undefined],
     ]);
     expect(seen[0]).not.toHaveProperty("values");
     expect(seen.at(-1)).toEqual({ number: 14, params: { x: 0 }, state: "running", reports: [] });
+  });
+
+  it("shows a sampler the trials of its own bracket, two waves before, whatever the order in which they finish", () => {
+    const scheduler = schedulerOf({ type: "hyperband" }, 9, true, 2);
+    const bracket = (unsettled: number) =>
+      Array.from({ length: 4 }, (_, number) =>
+        paused(number, 1, number, { bracket: 0, ...(number === unsettled ? { state: "running", reports: [] } : {}) }),
+      );
+    expect(scheduler.visibleHistory(bracket(2), 0).map(({ state }) => state)).toEqual([
+      ...["completed", "completed", "running", "running"],
+    ]);
+    expect(scheduler.next(bracket(2), { free: 1, mayCreate: 8 })).toEqual([{ type: "create", bracket: 0, until: 1 }]);
+    expect(scheduler.next(bracket(1), { free: 1, mayCreate: 8 })).toEqual([]);
   });
 });
 

@@ -68,6 +68,17 @@ describe("the order of trials", () => {
     expect(bestFirst(scored(history, minimize)).map(({ trial }) => trial.number)).toEqual([3, 1, 2, 0]);
   });
 
+  it("puts stopped trials after those that were compared, by how much they reached and their value there", () => {
+    const stopped = (number: number, reached: number, value: number): ObservedTrial => ({
+      ...{ number, reached, params: {}, state: "stopped", reports: [{ epoch: 9 * reached, value }] },
+    });
+    const history = [stopped(0, 1 / 9, 1), stopped(1, 1 / 3, 5), stopped(2, 1 / 3, 4), completed(3, {}, 9)];
+    expect(bestFirst(scored(history, minimize)).map(({ trial }) => trial.number)).toEqual([3, 2, 1, 0]);
+    const objectives: readonly Objective[] = [...minimize, { metric: "accuracy", direction: "maximize" }];
+    const both = [...history.slice(0, 3), completed(3, {}, 9, 0), completed(4, {}, 8, 1)];
+    expect(bestFirst(scored(both, objectives)).map(({ trial }) => trial.number)).toEqual([4, 3, 2, 1, 0]);
+  });
+
   it("compares several objectives by fronts, and by crowding within a front", () => {
     const objectives: readonly Objective[] = [...minimize, { metric: "accuracy", direction: "maximize" }];
     const history = [
@@ -122,14 +133,17 @@ describe("TPE", () => {
     expect(Math.abs(apart - alone)).toBeGreaterThan(0.02);
   });
 
-  it("ignores failed trials and values that are not numbers", () => {
-    const history = study(conditional, 3, 30, ({ rate }) => Number(rate));
-    const useless: ObservedTrial[] = [
-      { ...completed(30, history[0]!.params, -100), state: "failed" },
-      completed(31, history[1]!.params, Number.NaN),
-    ];
-    const sampler = createSampler(settings(3), conditional, minimize);
-    expect(sampler.suggest([...history, ...useless], 40)).toEqual(sampler.suggest(history, 40));
+  it("moves away from trials that failed or whose value is not a number", () => {
+    const space = spaceSchema.parse({ kind: { type: "categorical", choices: ["a", "b"] }, x: conditional["rate"]! });
+    for (const end of [{ state: "failed" }, { values: [Number.NaN] }] as const) {
+      const sampler = createSampler(settings(3), space, minimize);
+      const history: ObservedTrial[] = [];
+      for (let number = 0; number < 40; number += 1) {
+        const params = sampler.suggest(history, number)!;
+        history.push({ ...completed(number, params, Number(params["x"])), ...(params["kind"] === "b" ? end : {}) });
+      }
+      expect(history.slice(20).filter(({ params }) => params["kind"] === "b").length).toBeLessThan(8); // 10 at random, 20 without
+    }
   });
 
   it("ignores the values of a warm start that the space does not have", () => {

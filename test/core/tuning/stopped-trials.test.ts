@@ -1,0 +1,44 @@
+import { lateBadTrials, problems } from "./stopping-problems";
+
+/**
+ * Mean number of bad trials among the last 30 of 60, which Optuna 5.0.0's TPE suggests with its pruner in 20 seeds.
+ * `npm run bench -- tuning schedulers` measures it.
+ */
+const optuna = {
+  asha: [5.0, 6.0, 2.3, 6.0, 0.7, 4.8, 8.3, 6.3, 5.6, 6.5],
+  hyperband: [4.5, 4.1, 1.3, 4.5, 0.6, 4.3, 7.4, 6.2, 4.3, 5.9],
+};
+
+/** Returns the bad trials of all problems. @param every only each of so many problems */
+function badTrials(sampler: string, scheduler: string, seeds: number, every: number): readonly number[] {
+  const some = Object.values(problems).filter((_, at) => at % every === 0);
+  return some.map((problem) => {
+    const counts = Array.from({ length: seeds }, (_, seed) =>
+      lateBadTrials(problem, { sampler, scheduler, seed, trials: 60, epochs: 27, parallel: 1 }),
+    );
+    return counts.reduce((sum, count) => sum + count, 0) / seeds;
+  });
+}
+
+/** Amount by which the mean of one or two seeds may exceed that of twenty. */
+const margin = 3;
+
+it.each([
+  ["tpe", "asha", 2, 1],
+  ["tpe", "hyperband", 2, 1],
+  ["cmaes", "asha", 2, 1],
+  ["cmaes", "hyperband", 2, 1],
+  ["auto", "asha", 1, 5],
+  ["auto", "hyperband", 1, 5],
+] as const)("%s suggests few trials like those that %s stopped", (sampler, scheduler, seeds, every) => {
+  const found = badTrials(sampler, scheduler, seeds, every);
+  const limits = optuna[scheduler].filter((_, at) => at % every === 0);
+  for (const [at, count] of found.entries()) expect(count).toBeLessThanOrEqual(limits[at]! + margin);
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+  expect(sum(found)).toBeLessThan(sum(limits) / 2);
+});
+
+it("nsga2, which explores by generations, suggests fewer of them than random draws", () => {
+  const [, , , , ...conditional] = badTrials("nsga2", "asha", 2, 1);
+  expect(conditional.reduce((sum, count) => sum + count, 0)).toBeLessThan(6 * 15);
+});
