@@ -4,14 +4,17 @@ import { maxQueryLength } from "../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../core/errors";
 import { parseFeaturePlan } from "../core/feature-plans/plan-file";
 import { type Job, jobSchema } from "../core/runs/job";
+import { hasPassword, hidePassword, passwordRule } from "../core/url-password";
 import { parseYamlInput, parseYamlValue } from "../core/yaml-input";
 
 const text = z.string().min(1).max(4_096);
 
+const place = text.refine((value) => !hasPassword(value), passwordRule);
+
 const described = z
   .strictObject({
     /** Files, folders, globs or URLs. */
-    path: z.union([text, z.array(text).min(1).max(1_000)]).optional(),
+    path: z.union([place, z.array(place).min(1).max(1_000)]).optional(),
     /** A database, whose rows the query selects. */
     from: text.optional(),
     sql: z.string().min(1).max(maxQueryLength).optional(),
@@ -33,7 +36,7 @@ const described = z
       refuse("must be left out where from and sql name a query", "path", path);
     } else if (path === undefined && from === undefined) refuse("is required: the database of the query", "from");
     else if (path === undefined && sql === undefined) refuse("is required: the query whose rows are read", "sql");
-    if (from !== undefined && hidePassword(from) !== from) {
+    if (from !== undefined && hasPassword(from)) {
       const rule =
         "must have no password, because job files are recorded with their code; set PGPASSWORD or MYSQL_PWD instead";
       refuse(rule, "from", hidePassword(from));
@@ -41,7 +44,7 @@ const described = z
   });
 
 /** The source of a job's data, as a job file names it: paths and URLs, or a mapping with the options of a push. */
-const dataSourceSchema = z.union([text, z.array(text).min(1).max(1_000), described]);
+const dataSourceSchema = z.union([place, z.array(place).min(1).max(1_000), described]);
 
 /** Data that becomes a dataset version before a job is submitted. */
 export interface DataSource extends Omit<z.output<typeof described>, "path"> {
@@ -52,13 +55,6 @@ function dataSourceOf(input: z.output<typeof dataSourceSchema>): DataSource {
   if (typeof input === "string" || Array.isArray(input)) return { paths: [input].flat() };
   const { path = [], ...options } = input;
   return { ...options, paths: [path].flat() };
-}
-
-/** Returns a database's URL with its password, and any parameter named so, as `***`. */
-function hidePassword(url: string): string {
-  return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):[^/?#]*(@)/i, "$1:***$2")
-    .replaceAll(/([?&](?:[a-z_-]*password|sslkey))=[^&#]*/gi, "$1=***");
 }
 
 /** A job file's content: the job, and the data that becomes a version of its dataset first. */

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { Problem } from "./errors";
+import { hidePassword } from "./url-password";
 
 type Issue = z.core.$ZodIssue;
 
@@ -38,7 +39,8 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
       rule: ownMessage(issue) ?? "is not a known key; remove it or check its spelling",
     }));
   }
-  const value = inputOf(issue);
+  const input = inputOf(issue);
+  const value = typeof input === "string" ? hidePassword(input) : input;
   return [{ path, ...(value === undefined ? {} : { value }), rule: ruleOf(issue) }];
 }
 

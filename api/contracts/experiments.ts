@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
+import { hasPassword, passwordRule } from "../../core/url-password";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
@@ -20,9 +21,13 @@ export const createExperiment = contract("createExperiment", "POST /experiments"
     .strictObject({
       name: experimentName,
       tags: z.record(keyText, tagValue).default({}),
-      artifactLocation: z.string().min(1).max(1_000).optional().meta({
-        description: "Location where clients put artifacts; default: the platform's own store.",
-      }),
+      artifactLocation: z
+        .string()
+        .min(1)
+        .max(1_000)
+        .refine((location) => !hasPassword(location), passwordRule)
+        .optional()
+        .meta({ description: "Location where clients put artifacts; default: the platform's own store." }),
     })
     .meta({ id: "ExperimentRequest" }),
   bodyExample: { name: "digits" },

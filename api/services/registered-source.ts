@@ -12,6 +12,7 @@ import {
 } from "../../core/registry/source";
 import { RunNotFoundError } from "../../core/runs/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
+import { hidePassword, passwordRule } from "../../core/url-password";
 
 export interface SourceDependencies extends SourcePorts {
   readonly registry: Pick<Registry, "head" | "version">;
@@ -80,6 +81,7 @@ async function aliased(registry: SourceDependencies["registry"], name: string, a
 }
 
 const rules: Readonly<Record<SourceFault, string>> = {
+  "has-password": passwordRule,
   "names-a-host":
     "must not name a host that keeps the files (http, https, ftp, sftp, hdfs, viewfs, r2, b2, abfss, mlflow-artifacts://HOST): log them here, or name an object store such as s3://BUCKET/PATH",
   local:
@@ -91,7 +93,9 @@ const rules: Readonly<Record<SourceFault, string>> = {
 };
 
 function refused(value: string, rule: string): InvalidInputError {
-  return new InvalidInputError("the version cannot be registered", [{ path: "source", value, rule }]);
+  return new InvalidInputError("the version cannot be registered", [
+    { path: "source", value: hidePassword(value), rule },
+  ]);
 }
 
 type Submitters = Pick<ModelVersion, "submitters">;

@@ -7,6 +7,7 @@ import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { createPause } from "../../core/backoff";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
+import { hasPassword, hidePassword, passwordRule } from "../../core/url-password";
 import { withIdleLimit } from "./idle-limit";
 import type { RemoteFile, RemotePart } from "./remote-file";
 import { renamedError } from "./renamed-error";
@@ -42,6 +43,7 @@ export async function withLocalSources<Result>(
   try {
     for (const [index, source] of sources.entries()) {
       if (!isRemote(source)) continue;
+      if (hasPassword(source)) throw unreadable(hidePassword(source), passwordRule);
       onDownload(source);
       const files = await filesOf(source);
       // A prefix may lack its last slash. The address of a file ends with the file's name.

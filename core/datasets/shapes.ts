@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DocumentKind } from "../object-documents";
 import { count, instant, type Shape, sha256, warning } from "../shapes";
+import { hasPassword, passwordRule } from "../url-password";
 
 export const splitNames = ["train", "validation", "test"] as const;
 export type SplitName = (typeof splitNames)[number];
@@ -92,7 +93,12 @@ export const maxQueryLength = 10_000;
 
 export const sourceFile = z
   .strictObject({
-    file: z.string().min(1).max(1_024).meta({ description: "Name of the file, or of the database of the query." }),
+    file: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .refine((file) => !hasPassword(file), passwordRule)
+      .meta({ description: "Name of the file, or of the database of the query." }),
     sha256,
     bytes: count,
     rows: count,

@@ -1,6 +1,7 @@
 import type { LoggedModels } from "../tracking/logged-model";
 import { unquoted } from "../tracking/records/artifact-tree";
 import type { RunRecords } from "../tracking/run-records";
+import { hasPassword } from "../url-password";
 
 /** The owner of the files of a version's source: a run or a logged model; empty if there is none. */
 export interface SourceOwner {
@@ -9,7 +10,14 @@ export interface SourceOwner {
 }
 
 /** The error of a source. `not-the-runs`, `not-the-models`: the source is outside the given run or logged model. */
-export type SourceFault = "names-a-host" | "local" | "climbs" | "no-model-uri" | "not-the-runs" | "not-the-models";
+export type SourceFault =
+  | "has-password"
+  | "names-a-host"
+  | "local"
+  | "climbs"
+  | "no-model-uri"
+  | "not-the-runs"
+  | "not-the-models";
 
 /** The ports that locate an owner's files. */
 export interface SourcePorts {
@@ -43,6 +51,7 @@ export async function sourceFault(
 ): Promise<SourceFault | undefined> {
   const notIts = owner.modelId === "" ? "not-the-runs" : "not-the-models";
   const scheme = schemeOf(source);
+  if (hasPassword(source)) return "has-password";
   if (namesHost(source)) return "names-a-host";
   if (isLocal(source, scheme)) return "local";
   if (climbs(source)) return "climbs";

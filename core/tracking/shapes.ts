@@ -2,6 +2,7 @@ import * as z from "zod";
 import { runStatuses } from "../runs/run-states";
 import { codeReference, job, numericsRecord, phase } from "../runs/shapes";
 import { count, instant, type Shape, sha256, texts } from "../shapes";
+import { hasPassword, passwordRule } from "../url-password";
 
 /**
  * Limits of a record. They equal those of MLflow 3, so that both APIs have the same rules. Characters are UTF-16 units.
@@ -77,7 +78,10 @@ export const datasetFields = {
   digest: z.string().min(1).max(100),
   version: z.int().min(1).optional().meta({ description: "Present for a dataset that is registered here." }),
   sourceType: z.string().max(100),
-  source: z.string().max(10_000),
+  source: z
+    .string()
+    .max(10_000)
+    .refine((source) => !hasPassword(source), passwordRule),
   schema: z.string().max(65_535).optional(),
   profile: z.string().max(65_535).optional(),
   tags: z.record(keyText, z.string().max(limits.tagValue)),

@@ -33,6 +33,12 @@ describe("models through the API", () => {
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
   }
+  const mlflow = async (path: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    const request = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await app.request(`/api/2.0/mlflow/${path}`, request);
+    return { status: response.status, text: await response.text() };
+  };
   const at = (name: string, rest = "") => `/models/${encodeURIComponent(name)}${rest}`;
   const register = (name: string, more: object = {}, headers: object = {}) =>
     call(
@@ -51,6 +57,25 @@ describe("models through the API", () => {
     const answer = await call("PUT", at(name, `/versions/${version}/stage`), { stage: "production" });
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
   }
+
+  it.each([
+    ["s3://user:pw@host/model", "s3://user:***@host/model"],
+    ["S3A://AKIA%3Apw@host/model", "S3A://AKIA:***@host/model"],
+    ["gs://bucket/model?password=pw&v=1", "gs://bucket/model?password=***&v=1"],
+  ])("stores no password: %s is refused by both APIs", async (source, value) => {
+    const { status, body } = await register("secret", { source });
+    const rule = expect.stringContaining("must have no password");
+    expect([status, body.error.details.problems]).toEqual([400, [{ path: "source", value, rule }]]);
+    await mlflow("registered-models/create", { name: "secret" });
+    for (const [path, request] of [
+      ["model-versions/create", { name: "secret", source }],
+      ["experiments/create", { name: `secret ${value}`, artifact_location: source }],
+    ] as const) {
+      const answer = await mlflow(path, request);
+      expect([path, answer.status, answer.text]).toEqual([path, 400, expect.stringContaining("must have no password")]);
+      expect(answer.text).not.toContain("pw");
+    }
+  });
 
   it("registers a version from elsewhere once a key, under any name", async () => {
     const signature = { inputs: [{ name: "x", type: "float", shape: [-1, 4] }], outputs: [{ type: "int64" }] };

@@ -190,6 +190,9 @@ resources:
     expect(source("{ path: a.csv, sql: SELECT 1 }")).toMatchObject([{ path: "data_source.path", value: "a.csv" }]);
     expect(source("{ from: a.duckdb }")).toMatchObject([{ path: "data_source.sql" }]);
     expect(source("{ sql: SELECT 1 }")).toMatchObject([{ path: "data_source.from" }]);
+    expect(source("'s3://ada:secret@host/a.csv'")).toMatchObject([
+      { value: "s3://ada:***@host/a.csv", rule: expect.stringContaining("must have no password") },
+    ]);
     expect(source("{ from: 'postgres://ada:secret@db/shop', sql: SELECT 1 }")).toEqual([
       {
         path: "data_source.from",

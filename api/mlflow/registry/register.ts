@@ -4,6 +4,7 @@ import { describe, setTag } from "../../../core/registry/labels";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
 import type { ModelUri } from "../../../core/registry/source";
 import { modelDirectory } from "../../../core/tracking/records/artifact-paths";
+import { hidePassword } from "../../../core/url-password";
 import { registerTrainedRun } from "../../services/register-run";
 import { addSubmitters, submittersOfVersion } from "../../services/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";
@@ -67,7 +68,7 @@ export async function registerVersion(platform: Platform, caller: Caller, reques
         // Gates read the metrics of the run, which may be logged later.
         metrics: {},
         ...(runId === "" ? {} : { runId }),
-        ...(runLink === "" ? {} : { runLink }),
+        ...(runLink === "" ? {} : { runLink: hidePassword(runLink) }),
         ...(modelId === "" ? {} : { loggedModelId: modelId }),
         submitters,
       },

@@ -7,6 +7,7 @@ import {
   schemeOf,
   sourceFault,
 } from "../../../core/registry/source";
+import { hidePassword, passwordRule } from "../../../core/url-password";
 import { invalidParameter } from "../errors";
 
 export { schemeOf };
@@ -24,6 +25,8 @@ export async function checkSource(platform: Platform, source: string, owner: Sou
 function refusalOf(fault: SourceFault, source: string, { modelId }: SourceOwner): unknown {
   const invalid = `Invalid model version source: '${source}'.`;
   switch (fault) {
+    case "has-password":
+      return invalidParameter(`Invalid model version source: '${hidePassword(source)}' ${passwordRule}.`);
     case "names-a-host":
       return invalidParameter(
         `'source' cannot use the '${schemeOf(source)}' scheme: the '${schemeOf(source)}' scheme addresses a host other than this server's artifact storage. Log the model's files here, or register them from an object store.`,

@@ -2,6 +2,7 @@ import { isoTime } from "../../../core/ports";
 import { defaultExperimentId } from "../../../core/tracking/experiments";
 import { ExperimentExistsError } from "../../../core/tracking/records/errors";
 import type { Experiment } from "../../../core/tracking/shapes";
+import { hasPassword, passwordRule } from "../../../core/url-password";
 import { setLifecycle } from "../../services/experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
@@ -162,6 +163,7 @@ async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Prom
  * @throws MlflowError
  */
 function checkArtifactLocation(location: string): void {
+  if (hasPassword(location)) throw invalidParameter(`'artifact_location' ${passwordRule}.`);
   if (location.includes("#") || /;[^/]*$/.test(location)) {
     throw invalidParameter("'artifact_location' URL can't include fragments or params.");
   }

@@ -1,6 +1,7 @@
 import { checkModelNames } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import type { DatasetInput, RunRecord } from "../../../core/tracking/shapes";
+import { hidePassword } from "../../../core/url-password";
 import { invalidParameter } from "../errors";
 import { integer, list, message, required, text, type Values } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
@@ -98,7 +99,7 @@ function readDataset(
     name,
     digest,
     sourceType: source_type,
-    source,
+    source: hidePassword(source),
     ...(schema ? { schema } : {}),
     ...(profile ? { profile } : {}),
     tags: read,
