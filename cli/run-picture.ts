@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { formatDuration, formatRate } from "../core/quantities";
-import { phases } from "../core/runs/run-states";
+import { isOpen, phases } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
 
 /** Draws a run: its steps, a bar for each worker, loss, speed and remaining time, as one string for each line. */
@@ -23,8 +23,7 @@ function drawPhase(phase: (typeof phases)[number], { run, steps }: RunDetails): 
   // A phase may leave no record. It is done when the run is past it.
   const at = run.phase ? phases.indexOf(run.phase) : -1;
   if (at > phases.indexOf(phase) || run.status === "completed") return `  ${pc.green("✔")} ${phase}`;
-  if (run.phase === phase)
-    return run.status === "running" ? `  ${pc.yellow("▸")} ${phase}` : `  ${pc.red("✘")} ${phase}`;
+  if (run.phase === phase) return isOpen(run.status) ? `  ${pc.yellow("▸")} ${phase}` : `  ${pc.red("✘")} ${phase}`;
   return `  ${pc.dim(`· ${phase}`)}`;
 }
 

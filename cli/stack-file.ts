@@ -9,6 +9,7 @@ export interface StackInfo {
   readonly api: string;
   readonly data: string;
   readonly allowLoopbackHooks?: boolean;
+  readonly workers: number;
   readonly startedAt: string;
 }
 

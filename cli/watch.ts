@@ -126,7 +126,7 @@ export function exitCodeOf(run: Run): number {
 
 /** Prints a line for each started phase, finished step and tenth of the training. */
 function changeLog(): (details: RunDetails) => void {
-  let phase: string | undefined;
+  let shown: string | undefined;
   const printed = new Set<string>();
   let tenth = -1;
   const say = (line: string): void => {
@@ -147,9 +147,10 @@ function changeLog(): (details: RunDetails) => void {
       printed.add(line);
       say(`  ${line}`);
     }
-    if (run.phase !== phase && isOpen(run.status)) {
-      phase = run.phase;
-      if (phase && !printed.has(phase)) say(`  ${phase}: started`);
+    const state = `${run.phase}: ${run.status === "queued" ? "queued" : "started"}`;
+    if (state !== shown && isOpen(run.status)) {
+      shown = state;
+      if (run.phase && !printed.has(run.phase)) say(`  ${state}`);
     }
     if (progress && run.phase === "LaunchTraining") {
       const now = Math.floor((10 * progress.step) / Math.max(1, progress.totalSteps));

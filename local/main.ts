@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { makeDirectory } from "../adapters/files/directory";
@@ -22,6 +23,8 @@ export interface StackFile {
   readonly api: string;
   readonly data: string;
   readonly allowLoopbackHooks: boolean;
+  /** The vCPUs of the workers that run at once. */
+  readonly workers: number;
   /** The start time (ISO 8601). */
   readonly startedAt: string;
 }
@@ -41,6 +44,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       auth: { type: "boolean", default: false },
       /** Lets hooks call other programs on this machine. */
       "allow-loopback-hooks": { type: "boolean", default: false },
+      /** The vCPUs of the workers that run at once. */
+      workers: { type: "string", default: String(availableParallelism()) },
       /** Writes output to `stack.log` in the data directory instead of the standard streams. */
       detached: { type: "boolean", default: false },
       /** Stops the stack when its parent process has ended. */
@@ -55,6 +60,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     {
       ...{ port: Number(values.port), apiPort: Number(values["api-port"]), dataDirectory: data },
       allowLoopbackHooks: values["allow-loopback-hooks"],
+      workers: Number(values.workers),
     },
     __dirname,
   );
@@ -65,6 +71,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     api: stack.api,
     data,
     allowLoopbackHooks: values["allow-loopback-hooks"],
+    workers: Number(values.workers),
     startedAt: new Date().toISOString(),
   };
   const { stackFile } = dataPaths(data);

@@ -21,6 +21,8 @@ export interface StackSettings {
   readonly apiPort: number;
   /** Lets hooks call other programs on this machine. */
   readonly allowLoopbackHooks?: boolean;
+  /** The vCPUs of the workers that run at once. */
+  readonly workers: number;
   /** The absolute path of the data directory. */
   readonly dataDirectory: string;
 }

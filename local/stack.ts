@@ -94,14 +94,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
     AWS_SECRET_ACCESS_KEY: iam.owner.secretAccessKey,
   });
 
-  const opened = await openServices(
-    settings.dataDirectory,
-    bundles,
-    environment,
-    iam,
-    schedulerClock,
-    services.promise,
-  );
+  const opened = await openServices(settings, bundles, environment, iam, schedulerClock, services.promise);
   services.resolve(opened);
 
   await provision(readFileSync(join(bundles, "state-machines", "training-run.asl.json"), "utf8"));
@@ -137,7 +130,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
  * @returns the services in the order in which they must be closed: callers before the services that they call
  */
 async function openServices(
-  dataDirectory: string,
+  { dataDirectory, workers }: StackSettings,
   bundles: string,
   environment: Readonly<Record<string, string>>,
   iam: Iam,
@@ -174,6 +167,7 @@ async function openServices(
     events,
     hostPath: join(bundles, "batch-host.js"),
     gpus: listGpus(),
+    vcpus: workers,
     images: {
       [trainerImage]: trainerImageOf(bundles, { ...trainerEnvironment(endpoint), ...jobKeys }, service("cache")),
     },

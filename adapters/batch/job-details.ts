@@ -53,7 +53,7 @@ export async function failedChildren(client: BatchClient, job: JobDetail): Promi
 
 export function outcomeOf(job: JobDetail, failed: readonly JobDetail[]): JobOutcome {
   if (job.status === "SUCCEEDED") return { status: "succeeded", hostLoss: false, reason: job.statusReason };
-  if (job.status !== "FAILED") return { status: "running", hostLoss: false };
+  if (job.status !== "FAILED") return { status: "running", hostLoss: false, reason: job.statusReason };
   const reasons = failed.map(reasonOf);
   const isLoss = ({ statusReason = "", container }: JobDetail) =>
     statusReason.startsWith("Host EC2") || container?.exitCode === trainerExitCodes.retry;

@@ -16,20 +16,22 @@ export function createAttemptRepository(
 ): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "completeAttempt" | "monthUsage"> {
   const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
 
-  /** Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. */
-  async function whileIn(phases: readonly [Phase, Phase], runId: string, write: Write): Promise<boolean> {
-    const [first, second] = phases;
-    const hasJobs = ex`#status IN (${"queued"}, ${"running"}) AND phase IN (${first}, ${second})`;
-    return table.transact([table.checking(key(runId, "RUN"), hasJobs), write], rounds);
-  }
-  /** An attempt that is past its phase has ended, so the row itself refuses a change. */
-  const whileOpen = (runId: string, write: Write) => whileIn(["LaunchTraining", "Evaluate"], runId, write);
+  const isIn = (first: Phase, second: Phase) =>
+    ex`#status IN (${"queued"}, ${"running"}) AND phase IN (${first}, ${second})`;
+  /**
+   * Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. An attempt
+   * that is past its phase has ended, so the row itself refuses a change.
+   */
+  const whileOpen = (runId: string, write: Write) =>
+    table.transact([table.checking(key(runId, "RUN"), isIn("LaunchTraining", "Evaluate")), write], rounds);
 
   return {
     beginAttempt(runId, attempt) {
       const phase = attempt.evaluation === undefined ? "LaunchTraining" : "Evaluate";
       const row = { ...attemptKey(runId, attempt.attempt), record: attempt };
-      return whileIn([phase, phase], runId, table.putting(row, absent));
+      const queued = ex`SET #status = ${"queued"}, queuedAt = ${attempt.startedAt}, updatedAt = ${attempt.startedAt}`;
+      const run = table.updating(key(runId, "RUN"), queued, isIn(phase, phase));
+      return table.transact([run, table.putting(row, absent)], rounds);
     },
 
     takeOverAttempt: (runId, attempt, claimedAt, at) =>

@@ -66,6 +66,18 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       return table.update(runKey(runId, "RUN"), change, ex`${stillOpen} OR #status = ${"paused"}`);
     },
 
+    async leaveQueue(runId, at) {
+      const run = await find(runId);
+      if (run?.queuedAt === undefined) return;
+      const queuedMs = (run.queuedMs ?? 0) + Math.max(0, Date.parse(at) - Date.parse(run.queuedAt));
+      const status = run.status === "queued" ? "running" : run.status;
+      await table.update(
+        runKey(runId, "RUN"),
+        ex`SET #status = ${status}, queuedMs = ${queuedMs} REMOVE queuedAt`,
+        ex`#status = ${run.status} AND queuedAt = ${run.queuedAt}`,
+      );
+    },
+
     pause: (runId, { segment, at }) =>
       table.update(
         runKey(runId, "RUN"),

@@ -72,10 +72,12 @@ export function createRunSteps(table: Table): RunSteps {
 /** Returns the run that a row `RUN` holds. */
 export function runOf(item: Item): Run {
   const { status, phase, updatedAt, endedAt, failure, outcome } = item;
-  const { segment, pauseAt, pausedAt, workers } = item;
+  const { segment, pauseAt, pausedAt, workers, queuedAt, queuedMs } = item;
   const state = { status, phase, updatedAt, endedAt, failure, outcome };
   const given = Object.fromEntries(
-    Object.entries({ segment, pauseAt, pausedAt, workers }).filter(([, value]) => value !== undefined),
+    Object.entries({ segment, pauseAt, pausedAt, workers, queuedAt, queuedMs }).filter(
+      ([, value]) => value !== undefined,
+    ),
   );
   return { ...(item["data"] as object), ...state, ...given } as unknown as Run;
 }

@@ -1,5 +1,6 @@
-import { formatDuration } from "../../core/quantities";
+import { formatCount, formatDuration } from "../../core/quantities";
 import type { RunDetails } from "../../core/runs/shapes";
+import { workSince } from "../../core/runs/usage";
 import { html, type Markup } from "./markup";
 import { shortened } from "./tables";
 
@@ -16,7 +17,7 @@ const left = 190;
 const right = 860;
 
 /** Draws a training run's steps and attempts as bars over time. */
-export function timeline({ steps, attempts, run }: RunDetails, now: number): Markup | undefined {
+export function timeline({ steps, attempts, workers, run }: RunDetails, now: number): Markup | undefined {
   const open = run.status === "queued" || run.status === "running";
   const end = run.endedAt === undefined && open ? now : Date.parse(run.endedAt ?? run.updatedAt);
   const bars: readonly Bar[] = [
@@ -25,9 +26,10 @@ export function timeline({ steps, attempts, run }: RunDetails, now: number): Mar
       const says = reusedFrom === undefined ? formatDuration(to - from) : `reused from ${reusedFrom}`;
       return { name: step, kind: reusedFrom === undefined ? "step" : "reused", from, to, says };
     }),
-    ...attempts.map(({ attempt, evaluation, market, status, workers, startedAt, endedAt, reason }): Bar => {
-      const [from, to] = [Date.parse(startedAt), endedAt === undefined ? end : Date.parse(endedAt)];
-      const what = `${workers} ${workers === 1 ? "worker" : "workers"}, ${market}, ${formatDuration(to - from)}`;
+    ...attempts.map((one): Bar => {
+      const { attempt, evaluation, market, status, endedAt, reason } = one;
+      const [from, to] = [Date.parse(workSince({ workers }, one)), endedAt === undefined ? end : Date.parse(endedAt)];
+      const what = `${formatCount(one.workers, "worker")}, ${market}, ${formatDuration(to - from)}`;
       const why = status === "failed" ? `: ${shortened(reason ?? "failed", 60)}` : "";
       return {
         name: `attempt ${attempt}${evaluation === undefined ? "" : ", evaluation"}`,

@@ -139,7 +139,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[], report:
   line("run", run.runId);
   line("status", `${run.status}${run.phase ? ` (${run.phase})` : ""}`);
   const took = formatDuration(workMs(timesOf(run), workedUntil(run, Date.now())));
-  line("started", `${run.createdAt}, ${["queued", "running"].includes(run.status) ? `${took} ago` : `took ${took}`}`);
+  line("started", `${run.createdAt}, took ${took}${["queued", "running"].includes(run.status) ? " so far" : ""}`);
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
   if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
   const rate = shown.progress === undefined ? "" : `, ${formatRate(shown.progress.samplesPerSecond)}`;

@@ -10,6 +10,7 @@ import { InvalidInputError, type Problem, RingmasterError } from "../../core/err
 import type { CycleState } from "../../core/reclamation/ports";
 import type { GlobalOptions } from "../context";
 import { StackNotRunningError, StackStartError } from "../errors";
+import { invalidOption, wholeNumber } from "../option-values";
 import { printJson } from "../output";
 import { findStack, isAlive, readStackFile, type StackInfo } from "../stack-file";
 import { connectionTo, findStorage, usageText } from "../storage";
@@ -20,6 +21,7 @@ interface UpOptions extends GlobalOptions {
   readonly detach?: boolean;
   readonly auth?: boolean;
   readonly allowLoopbackHooks?: boolean;
+  readonly workers?: number;
 }
 
 /**
@@ -46,6 +48,11 @@ export function addStackCommands(program: Command): void {
     .option("--api-port <port>", "port of the API (0: a free port)", "4700")
     .option("--auth", "require a token for the API, permanently (`ringmaster tokens create`)")
     .option("--allow-loopback-hooks", "let hooks and webhooks go to other programs of this machine")
+    .option(
+      "--workers <n>",
+      "training workers (their vCPUs) that run at once; other jobs are queued (default: this machine's cores)",
+      wholeNumber("--workers"),
+    )
     .option("--detach", "return once the stack is ready, and run it in the background")
     .action(async (_options: unknown, command: Command) => up(command));
 
@@ -78,6 +85,8 @@ async function up(command: Command): Promise<void> {
       });
     }
   }
+  if (options.workers !== undefined && !(options.workers >= 1 && options.workers <= 1_000))
+    throw invalidOption("--workers", String(options.workers), "must be from 1 to 1000");
   const running = await findStack(options.data).catch((error: unknown) => {
     // it is written again; stack.lock shows whether a stack runs
     if (error instanceof DamagedFileError) return undefined;
@@ -104,6 +113,7 @@ async function up(command: Command): Promise<void> {
   ];
   if (options.auth) args.push("--auth");
   if (options.allowLoopbackHooks) args.push("--allow-loopback-hooks");
+  if (options.workers !== undefined) args.push("--workers", String(options.workers));
   if (!options.detach) {
     // The channel closes when this process ends in any way, so that nothing is left running (--with-parent).
     const child = spawn(process.execPath, [...args, "--with-parent"], {
@@ -157,6 +167,10 @@ async function checkRunning(
   if (options.allowLoopbackHooks && !stack.allowLoopbackHooks) {
     const rule = `the running stack (pid ${stack.pid}) refuses hooks to this machine: ${next}`;
     problems.push({ path: "--allow-loopback-hooks", value: true, rule });
+  }
+  if (options.workers !== undefined && options.workers !== stack.workers) {
+    const rule = `the running stack (pid ${stack.pid}) runs ${stack.workers} at once: ${next}`;
+    problems.push({ path: "--workers", value: options.workers, rule });
   }
   if (problems.length > 0) throw new InvalidInputError("a stack with other settings is already running", problems);
 }

@@ -27,6 +27,12 @@ export const hostLossReason = "host lost";
 /** The reason of a spot attempt that ended because no worker had started in time. */
 export const noCapacityReason = "no spot capacity in time";
 
+/**
+ * Begin of the reason of a job that waits until this machine has free workers (the embedded Batch). No other market has
+ * more.
+ */
+export const workersBusyReason = "WORKERS_BUSY";
+
 /** Maximum wait of a spot attempt for its first worker, unless the job says otherwise. */
 export const defaultMaxWaitMinutes = 60;
 
@@ -72,7 +78,7 @@ export function decideNextMove(known: {
   }
   const market = attempts.at(-1)?.market ?? "spot";
   if (job.status === "running") {
-    const isLate = market === "spot" && waitedMs >= maxWaitMs;
+    const isLate = market === "spot" && waitedMs >= maxWaitMs && !job.reason?.startsWith(workersBusyReason);
     return isLate ? { move: "terminate", why: noCapacityReason } : { move: "wait" };
   }
   if (job.reason === noCapacityReason && !failure) {

@@ -82,6 +82,8 @@ export interface RunRepository extends AttemptRepository {
    * does not exist.
    */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
+  /** Ends the wait of a run's job for free workers: a worker started at `at`. Does nothing if the run does not wait. */
+  leaveQueue(runId: string, at: string): Promise<void>;
   /** Returns a run that is in `from` to the earlier phase `to`. Does nothing if it is not in `from`. */
   goBack(runId: string, from: Phase, to: Phase, at: string): Promise<void>;
   /**

@@ -48,12 +48,18 @@ export function outcomeText(outcome: RunOutcome): string {
 /** Times of a run's record, in milliseconds since the epoch. */
 export interface RunTimes {
   readonly startedAt: number;
+  /** Start of the current wait of its job for free workers. */
+  readonly queuedAt?: number;
+  /** Milliseconds of its jobs' earlier waits. */
+  readonly queuedMs?: number;
   readonly endedAt?: number;
 }
 
-export function timesOf(run: Pick<Run, "createdAt" | "endedAt">): RunTimes {
+export function timesOf(run: Pick<Run, "createdAt" | "queuedAt" | "queuedMs" | "endedAt">): RunTimes {
   return {
     startedAt: Date.parse(run.createdAt),
+    ...(run.queuedAt === undefined ? {} : { queuedAt: Date.parse(run.queuedAt) }),
+    ...(run.queuedMs === undefined ? {} : { queuedMs: run.queuedMs }),
     ...(run.endedAt === undefined ? {} : { endedAt: Date.parse(run.endedAt) }),
   };
 }
@@ -63,7 +69,7 @@ export function workedUntil({ pausedAt }: Pick<Run, "status" | "pausedAt">, now:
   return pausedAt === undefined ? now : Date.parse(pausedAt);
 }
 
-/** Returns the milliseconds from a run's creation to its end, or else to `now`. */
-export function workMs({ startedAt, endedAt }: RunTimes, now: number): number {
-  return Math.max(0, (endedAt ?? now) - startedAt);
+/** Returns the milliseconds from a run's creation to its end, or else to `now`, without waits for free workers. */
+export function workMs({ startedAt, queuedAt = Infinity, queuedMs = 0, endedAt }: RunTimes, now: number): number {
+  return Math.max(0, Math.min(queuedAt, endedAt ?? now) - startedAt - queuedMs);
 }

@@ -125,6 +125,8 @@ export const run = z
     }),
     createdAt: instant,
     updatedAt: instant,
+    queuedAt: instant.optional().meta({ description: "Start of the current wait of its job for free workers." }),
+    queuedMs: count.optional().meta({ description: "Milliseconds of its jobs' earlier waits for free workers." }),
     endedAt: instant.optional(),
     failure: failure.optional(),
     outcome: outcome.optional(),

@@ -103,6 +103,7 @@ export function teamRuns(all: AllRuns, team: string, teams: RunTeams): RunReposi
     completeAttempt: async (runId, attempt, end) =>
       (await owns(runId)) && all.completeAttempt(team, runId, attempt, end),
     monthUsage: (month) => all.monthUsage(team, month),
+    leaveQueue: checked((...given) => all.leaveQueue(...given)),
     recordWorker: checked((...given) => all.recordWorker(...given)),
     recordMachine: checked((...given) => all.recordMachine(...given)),
     recordInterruptionNotice: ifOwned((...given) => all.recordInterruptionNotice(...given)),

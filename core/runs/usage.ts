@@ -116,6 +116,15 @@ export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): 
     });
 }
 
+/** Returns the time from which an attempt's workers ran, without its wait in the queue; ISO 8601. */
+export function workSince(
+  { workers }: { readonly workers: readonly WorkerRecord[] },
+  { attempt, startedAt }: Pick<TrainingAttempt, "attempt" | "startedAt">,
+): string {
+  const starts = spansOfRows(workers, attempt).map((span) => span.startedAt);
+  return starts.length === 0 ? startedAt : new Date(Math.min(...starts)).toISOString();
+}
+
 /** Sums the usage of all ended attempts. */
 export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]): AttemptUsage | undefined {
   const usages = attempts.flatMap(({ usage }) => usage ?? []);

@@ -140,6 +140,12 @@ export const runRecord = z
       description: "Immutable ids of the people who submitted it, if known.",
     }),
     startedAt: milliseconds,
+    queuedAt: milliseconds.optional().meta({
+      description: "Start of the current wait of a training run's job for free workers; milliseconds since the epoch.",
+    }),
+    queuedMs: count.optional().meta({
+      description: "Milliseconds of the earlier waits of a training run's jobs for free workers.",
+    }),
     endedAt: milliseconds.optional(),
     params: texts.meta({ description: "Written once each; of a training run its job's leaves by dotted path, too." }),
     tags: texts,

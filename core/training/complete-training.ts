@@ -5,6 +5,7 @@ import type { NextMove } from "../runs/attempts";
 import type { RunDetails } from "../runs/shapes";
 import { finishStep, inputHashOf } from "../runs/step";
 import { type TrainingResult, trainingPause, trainingResult } from "../runs/training-task";
+import { workSince } from "../runs/usage";
 import { completeAttempt } from "./complete-attempt";
 import { attemptsOfSegment } from "./launch";
 import { makeNextMove, type NextMoveDependencies } from "./next-move";
@@ -42,7 +43,7 @@ export async function completeTraining(
           await takeInFiles(objects, result);
           await succeeded();
           for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
-          await recordResult(dependencies, details, result, attempt.startedAt);
+          await recordResult(dependencies, details, result, workSince(details, attempt));
           await Promise.all(waiting.map((token) => tokens.succeed(token, { runId })));
         };
       }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { InvalidInputError } from "../errors";
+import { isoTime } from "../ports";
 import { problemsOf } from "../problems";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { RunDetails, WorkerRecord } from "../runs/shapes";
@@ -128,6 +129,7 @@ async function handOver(
     ...{ workerIndex: 0, jobId, attempt: current.attempt, status: "RUNNING", startedAt: clock.now(), attempts: [] },
     ...(before?.logStreamName === undefined ? {} : { logStreamName: before.logStreamName }),
   });
+  await runs.leaveQueue(current.runId, isoTime(clock));
   const { segment } = current;
   const runKey = await keys.keyOf(current.runId);
   return { runId: current.runId, runKey, ...(segment === undefined ? {} : { segment }) };

@@ -40,10 +40,15 @@ async function keepWorker(
   // The worker of an evaluation is listed after those of the training, whose logs must stay.
   const record = run ? { ...worker, workerIndex: workersOf(run) } : worker;
   const { newer, before } = await runs.recordWorker(runId, record);
+  const start = firstStart(worker);
+  if (start !== undefined) await runs.leaveQueue(runId, new Date(start).toISOString());
   if (!newer) return;
   const measures = newsOf(before, worker, createdAt);
   if (Object.keys(measures).length > 0) meter.emit(measures, team, { runId, workerIndex: worker.workerIndex });
 }
+
+const firstStart = (record: WorkerRecord | undefined): number | undefined =>
+  record?.attempts[0]?.startedAt ?? record?.startedAt;
 
 /** Returns the news in a worker's record against the previous one. */
 export function newsOf(
@@ -55,7 +60,6 @@ export function newsOf(
   const losses = worker.attempts
     .slice(same?.attempts.length ?? 0)
     .filter(({ reason }) => reason?.startsWith("Host EC2")).length;
-  const firstStart = (record: WorkerRecord | undefined) => record?.attempts[0]?.startedAt ?? record?.startedAt;
   const started = firstStart(worker);
   const waited =
     started !== undefined && createdAt !== undefined && firstStart(same) === undefined && worker.workerIndex === 0

@@ -14,6 +14,7 @@ import { isOpen, type Phase } from "../runs/run-states";
 import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import type { StepDependencies } from "../runs/step";
 import { trainingFailure } from "../runs/training-task";
+import { workSince } from "../runs/usage";
 import { type CompleteAttemptDependencies, completeAttempt } from "./complete-attempt";
 import { launchAttempt, nextAttempt, takeOverAttempt } from "./launch";
 
@@ -73,6 +74,9 @@ export async function makeNextMove(
     const { maxWaitMinutes = defaultMaxWaitMinutes } = resources;
     const maxWaitMs = maxWaitMinutes * 60_000;
     const next = decideNextMove({ hasResult, failure, job, attempts, retries, waitedMs, maxWaitMs });
+    // The event of the worker's start was lost, or comes later.
+    if (run.queuedAt !== undefined && attempt.jobId !== undefined && (hasResult || waitedMs === undefined))
+      await runs.leaveQueue(runId, workSince(details, attempt));
     if (work.isLast && next.move !== "succeed" && next.move !== "fail") return "wait";
     if (next.move === "wait" && attempt.jobId === undefined) {
       await takeOverAttempt(dependencies, run, attempt);

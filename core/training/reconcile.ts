@@ -161,7 +161,7 @@ export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Re
       RunsTraining: 0,
       RunsConcluding: 0,
     };
-    levels[run.phase === undefined ? "RunsQueued" : levelOf[run.phase]] += 1;
+    levels[run.phase === undefined || run.status === "queued" ? "RunsQueued" : levelOf[run.phase]] += 1;
     teams.set(run.team, levels);
   }
   return teams;

@@ -114,9 +114,9 @@ function isMain(job: Pick<Job, "index" | "mainNode">): boolean {
   return job.index === (job.mainNode ?? 0);
 }
 
-/** Returns the vCPUs and GPUs that a job uses while it runs. A gang uses those of all of its nodes. */
-export function needOfJob(job: Job, nodes: readonly Job[]): Pick<Need, "vcpus" | "gpus"> {
-  const containers = (job.kind === "multi-node" ? nodes : [job]).map(({ containerProperties }) => containerProperties);
+/** Returns the vCPUs and GPUs that a job uses while it runs. An array and a gang use those of all their children. */
+export function needOfJob(job: Job, children: readonly Job[]): Pick<Need, "vcpus" | "gpus"> {
+  const containers = (children.length > 0 ? children : [job]).map(({ containerProperties }) => containerProperties);
   const total = (of: typeof vcpusOf) => containers.reduce((sum, container) => sum + of(container), 0);
   return { vcpus: total(vcpusOf), gpus: total(gpusOf) };
 }

@@ -1,4 +1,5 @@
 import { processStart } from "../../adapters/files/process-start";
+import { workersBusyReason } from "../../core/runs/attempts";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { EventSink } from "../service";
@@ -25,13 +26,17 @@ interface Placed extends Pick<Need, "vcpus" | "gpus"> {
   readonly job: Job;
 }
 
+/** Whether a job was placed in a compute environment, which it keeps until its end. */
+const isPlaced = ({ computeEnvironment }: Job) => computeEnvironment !== undefined;
+const byAge = (a: Job, b: Job) => a.createdAt - b.createdAt;
+
 const timedOut = "Job attempt duration exceeded timeout";
 
 /** Moves jobs through their states: placement, attempts and their ends. */
 export class Engine {
   private readonly runner: Runner;
   private readonly gang: Gang;
-  /** The RUNNABLE jobs of each queue, oldest first. A gang is one job. */
+  /** The jobs of each queue that wait. An array and a multi-node job are one job: their containers start together. */
   private readonly waiting = new Map<string, Map<string, Job>>();
   private readonly placed = new Map<string, Placed>();
   private readonly timers = new Map<string, () => void>();
@@ -62,7 +67,8 @@ export class Engine {
   /** Resumes the state that an earlier process left. Queued jobs continue, and running jobs have lost their host. */
   recover(): void {
     for (const job of [...this.book.current()]) {
-      if (job.status === "RUNNABLE" && job.kind !== "node") this.enqueue(job);
+      if (job.kind === "array" && job.status === "PENDING" && isPlaced(job)) this.hold(job);
+      else if (job.status === "RUNNABLE" || job.status === "PENDING") this.wait(job);
       else if (job.status === "SUBMITTED") this.admit(job);
       else if (job.status === "STARTING" || job.status === "RUNNING") this.recoverRunning(job);
     }
@@ -126,7 +132,7 @@ export class Engine {
     this.dispatching = true;
     queueMicrotask(() => {
       this.dispatching = false;
-      if (!this.closed) for (const queue of this.resources.queuesByPriority()) this.fill(queue);
+      if (!this.closed) this.fill();
     });
   }
 
@@ -138,39 +144,74 @@ export class Engine {
 
   /** Moves a submitted job to its next state. */
   private admit(job: Job): void {
-    if (job.kind === "array") this.book.move(job, "PENDING");
-    else this.book.move(job, "RUNNABLE");
-    if (job.kind !== "array" && job.kind !== "node") this.enqueue(job);
+    this.book.move(job, job.kind === "array" ? "PENDING" : "RUNNABLE");
+    this.wait(job);
   }
 
-  private enqueue(job: Job): void {
+  /** Lets a job wait for its start. Nodes start with their gang, and children with their array, whose place they keep. */
+  private wait(job: Job): void {
+    if (job.kind === "node") return;
+    if (job.kind === "array" && !this.startsWhole(job)) return;
+    const array = job.kind === "array-child" ? this.book.get(job.parent!)! : undefined;
+    if (array && this.startsWhole(array)) {
+      if (isPlaced(array)) queueMicrotask(() => this.restart(job, array.computeEnvironment!));
+      return;
+    }
     const waiting = this.waiting.get(job.queue) ?? new Map<string, Job>();
     this.waiting.set(job.queue, waiting.set(job.jobId, job));
   }
 
+  /** Whether the containers of an array start together. If it needs more GPUs than there are, each waits for its own. */
+  private startsWhole(array: Job): boolean {
+    const { length } = this.options.gpus;
+    return length === 0 || (this.book.need(array).gpus ?? 0) <= length;
+  }
+
+  private restart(child: Job, computeEnvironment: string): void {
+    if (!this.closed && child.status === "RUNNABLE") this.start(child, computeEnvironment);
+  }
+
   /**
-   * Starts the jobs that fit. A queue is first in, first out. A job that waits for free vCPUs blocks the jobs behind
-   * it, because a gang would starve otherwise.
+   * Starts the jobs that fit, by the priority of their queues, then by age. A job that waits for the machine blocks all
+   * jobs behind it, because a large gang would starve otherwise. A job that waits for a limit of its queue blocks its
+   * queue only.
    */
-  private fill(queue: JobQueue): void {
-    const waiting = this.waiting.get(queue.jobQueueName);
+  private fill(): void {
     /** The ids of jobs that no compute environment of the queue can run. Batch leaves them RUNNABLE. */
     const impossible = new Set<string>();
-    while (waiting && waiting.size > impossible.size) {
-      const job = this.next(
-        queue,
-        [...waiting.values()].filter(({ jobId }) => !impossible.has(jobId)),
-      );
-      if (!job) return;
+    const blocked = new Set<JobQueue>();
+    for (;;) {
+      const heads = this.resources.queuesByPriority().flatMap((queue) => {
+        const waiting = [...(this.waiting.get(queue.jobQueueName)?.values() ?? [])]
+          .filter(({ jobId }) => !impossible.has(jobId))
+          .sort(byAge);
+        const job = blocked.has(queue) ? undefined : this.next(queue, waiting);
+        return job === undefined ? [] : [{ queue, job }];
+      });
+      const [head] = heads.sort((a, b) => b.queue.priority - a.queue.priority || byAge(a.job, b.job));
+      if (head === undefined) return;
+      const { queue, job } = head;
       const decision = this.decide(queue, job);
-      if (decision.kind === "wait") return;
-      if (decision.kind === "never") {
+      if (decision.kind === "wait" && decision.for === "machine") {
+        this.explainWait(impossible);
+        return;
+      }
+      if (decision.kind === "wait") blocked.add(queue);
+      else if (decision.kind === "never") {
         impossible.add(job.jobId);
         if (job.statusReason !== decision.statusReason) this.book.update(job, { statusReason: decision.statusReason });
-        continue;
+      } else {
+        this.waiting.get(queue.jobQueueName)?.delete(job.jobId);
+        this.start(job, decision.computeEnvironment.computeEnvironmentName);
       }
-      waiting.delete(job.jobId);
-      this.start(job, decision.computeEnvironment.computeEnvironmentName);
+    }
+  }
+
+  /** Gives the jobs that wait the reason that the machine has no free workers. */
+  private explainWait(impossible: ReadonlySet<string>): void {
+    const statusReason = `${workersBusyReason}: ${this.options.vcpus} vCPUs run workers at once on this machine`;
+    for (const job of [...this.waiting.values()].flatMap((jobs) => [...jobs.values()])) {
+      if (job.statusReason !== statusReason && !impossible.has(job.jobId)) this.book.update(job, { statusReason });
     }
   }
 
@@ -199,11 +240,20 @@ export class Engine {
     return place(need, this.resources.environmentsOf(queue), { inUse, limit, ...ofGpus });
   }
 
+  /** Counts a job's resources as in use. A child of an array that started as a whole has a part of the array's. */
+  private hold(job: Job): void {
+    const array = job.kind === "array-child" ? this.book.get(job.parent!) : undefined;
+    if (array === undefined || !isPlaced(array)) this.placed.set(job.jobId, { job, ...this.book.need(job) });
+  }
+
   private start(job: Job, computeEnvironment: string): void {
-    this.placed.set(job.jobId, { job, ...this.book.need(job) });
     const placed = { computeEnvironment, statusReason: undefined };
+    this.hold(job);
     if (job.kind === "multi-node") this.gang.start(job, placed);
-    else {
+    else if (job.kind === "array") {
+      this.book.update(job, placed);
+      for (const child of this.book.children(job)) this.restart(child, computeEnvironment);
+    } else {
       this.book.move(job, "STARTING", placed);
       this.startContainer(job, job.attempts.length + 1);
     }
@@ -252,14 +302,13 @@ export class Engine {
     // Batch does not retry a job that has timed out.
     else if (statusReason !== timedOut && retries(job.retryStrategy, job.attempts.length, ending)) {
       this.book.move(job, "RUNNABLE", { statusReason, stoppedAt: undefined });
-      this.enqueue(job);
+      this.wait(job);
     } else this.conclude(job, "FAILED", { statusReason });
     this.dispatch();
   }
 
   /** Fails a job for an external reason. */
   private end(job: Job, reason: string): void {
-    this.waiting.get(job.queue)?.delete(job.jobId);
     if (job.kind === "multi-node") {
       for (const node of this.book.children(job)) {
         if (!isFinal(node.status)) this.book.move(node, "FAILED", { statusReason: reason });
@@ -270,6 +319,8 @@ export class Engine {
   }
 
   private conclude(job: Job, status: "SUCCEEDED" | "FAILED", changes: Partial<Job>): void {
+    this.waiting.get(job.queue)?.delete(job.jobId);
+    this.placed.delete(job.jobId);
     this.book.move(job, status, changes);
     if (job.kind === "array-child") this.updateArray(this.book.get(job.parent!)!);
   }

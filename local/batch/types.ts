@@ -21,7 +21,7 @@ export interface BatchOptions {
   readonly logs?: LogAppender;
   readonly events?: EventSink;
   readonly clock?: Clock;
-  /** The declared vCPUs that may run at once. The default is 1024, because local workers oversubscribe the machine. */
+  /** The vCPUs of the jobs that run at once. A job that needs more runs alone. The default is 1024. */
   readonly vcpus?: number;
   /** The GPUs of this machine, see `listGpus`. The default is none. */
   readonly gpus?: readonly string[];

@@ -10,8 +10,9 @@ const cli = path.join(root, "bin", "ringmaster.js");
 describe("what a program that calls the command line can rely on", () => {
   const directory = temporaryFolder("cli-contract");
   /** No stack runs over this data, and the environment points to one that does not answer. */
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [cli, "--data", path.join(directory, "none"), ...args, "--json"], {
+  const run = (...args: string[]) => runIn(path.join(directory, "none"), ...args);
+  const runIn = (data: string, ...args: string[]) =>
+    spawnSync(process.execPath, [cli, "--data", data, ...args, "--json"], {
       encoding: "utf8",
       env: { ...process.env, RINGMASTER_API_URL: "http://127.0.0.1:1" },
     });
@@ -22,6 +23,8 @@ describe("what a program that calls the command line can rely on", () => {
     [["up", "--bogus"], 2, "INVALID_COMMAND"],
     [["native", "--library", "tpu"], 2, "INVALID_COMMAND"],
     [["up", "--port", "70000"], 2, "INVALID_INPUT"],
+    [["up", "--workers", "0"], 2, "INVALID_INPUT"],
+    [["up", "--workers", "many"], 2, "INVALID_INPUT"],
     [["runs", "list", "--limit", "1", "--limit", "2"], 2, "INVALID_INPUT"],
     [["submit", os.tmpdir()], 2, "INVALID_INPUT"],
     [["runs", "list", "--api", "nowhere"], 2, "INVALID_INPUT"],
@@ -49,7 +52,7 @@ describe("what a program that calls the command line can rely on", () => {
   it("a data directory that cannot be made is said to be so", () => {
     const file = path.join(directory, "a-file");
     fs.writeFileSync(file, "");
-    const { status, stdout } = run("up", "--detach", "--data", path.join(file, "below"));
+    const { status, stdout } = runIn(path.join(file, "below"), "up", "--detach");
     expect([status, JSON.parse(stdout).error.code]).toEqual([1, "STACK_START_FAILED"]);
   });
 

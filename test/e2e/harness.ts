@@ -78,7 +78,7 @@ export class TestStack {
   }
 
   async up(...more: readonly string[]): Promise<void> {
-    const up = ["up", "--detach", "--port", "0", "--api-port", "0", ...more];
+    const up = ["up", "--detach", "--port", "0", "--api-port", "0", "--workers", "16", ...more];
     const { api, endpoint } = await this.json<{ api: string; endpoint: string }>(up);
     Object.assign(this, { api, endpoint });
   }

@@ -98,6 +98,8 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
       await tracking.changes.mark(first.identity);
       return created;
     },
+    beginAttempt: (runId, attempt) => marked(tracking, runId, () => all.beginAttempt(runId, attempt)),
+    leaveQueue: (runId, at) => marked(tracking, runId, () => all.leaveQueue(runId, at)),
     pause: (runId, pause) => marked(tracking, runId, () => all.pause(runId, pause)),
     resume: (runId, resumption) => marked(tracking, runId, () => all.resume(runId, resumption)),
     close: (runId, conclusion) => marked(tracking, runId, () => all.close(runId, conclusion)),

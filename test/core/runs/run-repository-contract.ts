@@ -81,6 +81,27 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     }
   });
 
+  it("shows the wait of each attempt's job as queued, and sums the waits", async () => {
+    const later = (seconds: number) => new Date(Date.parse(at) + 1_000 * seconds).toISOString();
+    const shown = async () => {
+      const { status, queuedAt, queuedMs } = (await runs.find("run-queued"))!;
+      return [status, queuedAt, queuedMs];
+    };
+    await runs.create(runOf("run-queued"));
+    await runs.enterPhase("run-queued", "LaunchTraining", at);
+    expect(await shown()).toEqual(["running", undefined, undefined]);
+    const attempt = { market: "spot", workers: 1, status: "submitting" } as const;
+    await runs.beginAttempt("run-queued", { ...attempt, attempt: 1, startedAt: later(1) });
+    expect(await shown()).toEqual(["queued", later(1), undefined]);
+    for (const repeated of [4, 9]) await runs.leaveQueue("run-queued", later(repeated));
+    expect(await shown()).toEqual(["running", undefined, 3_000]);
+    await runs.beginAttempt("run-queued", { ...attempt, attempt: 2, startedAt: later(10) });
+    await runs.close("run-queued", { status: "killed", at: later(20) });
+    expect(await shown()).toEqual(["killed", later(10), 3_000]);
+    await runs.leaveQueue("run-queued", later(12));
+    expect(await shown()).toEqual(["killed", undefined, 5_000]);
+  });
+
   it("progress never goes back", async () => {
     const progress = (step: number, generation = 1) => ({
       step,

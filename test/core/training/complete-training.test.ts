@@ -1,4 +1,5 @@
 import { sha256 } from "../../../core/digest";
+import { workersBusyReason } from "../../../core/runs/attempts";
 import type { Run } from "../../../core/runs/shapes";
 import { beginTraining } from "../../../core/training/begin-training";
 import { cancelRun, closeInterruptedRun } from "../../../core/training/close-run";
@@ -127,7 +128,27 @@ describe("the end of a run's training", () => {
     calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
     for (let loss = 0; loss < 3; loss += 1) expect(await completeTraining(platform, runId)).toBe("resubmit");
     expect(calls.submitted.map(({ market }) => market)).toEqual(["spot", "spot", "spot", "on-demand"]);
-    expect((await platform.runs.find(runId))!.status).toBe("running");
+    expect((await platform.runs.find(runId))!.status).toBe("queued");
+  });
+
+  it("shows a job without a worker as queued, and never calls a busy machine a lack of spot hosts", async () => {
+    const { platform: still, calls, runId } = await launched();
+    const start = Date.parse((await still.runs.find(runId))!.queuedAt!);
+    const later = 2 * 60 * 60_000;
+    const platform = { ...still, clock: { now: () => start + later } };
+    const shown = async () => {
+      const { status, queuedAt, queuedMs } = (await platform.runs.find(runId))!;
+      return { status, waits: queuedAt !== undefined, queuedMs };
+    };
+    calls.job = { status: "running", hostLoss: false, reason: `${workersBusyReason}: 2 vCPUs` };
+    expect(await completeTraining(platform, runId)).toBe("wait");
+    expect(await shown()).toEqual({ status: "queued", waits: true, queuedMs: undefined });
+    const worker = {
+      ...{ workerIndex: 0, jobId: `job-${runId}-1`, attempt: 1, status: "RUNNING" },
+      ...{ startedAt: start + later, attempts: [] },
+    };
+    await takeJobEvent(platform, "default", { runId, worker, ended: false });
+    expect(await shown()).toEqual({ status: "running", waits: false, queuedMs: later });
   });
 
   describe("without spot capacity", () => {

@@ -197,7 +197,7 @@ describe("placement", () => {
     expect(place({ vcpus: 4, multiNode: false }, [spot, steady], use({ spot: 5 }))).toMatchObject({
       computeEnvironment: steady,
     });
-    expect(place({ vcpus: 4, multiNode: false }, [spot], use({ spot: 5 }))).toEqual({ kind: "wait" });
+    expect(place({ vcpus: 4, multiNode: false }, [spot], use({ spot: 5 }))).toEqual({ kind: "wait", for: "queue" });
   });
   it("never places a gang on spot", () => {
     expect(place({ vcpus: 4, multiNode: true }, [spot, steady], use())).toMatchObject({ computeEnvironment: steady });
@@ -211,10 +211,13 @@ describe("placement", () => {
       statusReason: expect.stringContaining("MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT"),
     });
   });
-  it("respects the machine's limit, and waits for a disabled environment", () => {
-    expect(place({ vcpus: 4, multiNode: false }, [steady], use({ other: 7 }, 10))).toEqual({ kind: "wait" });
+  it("respects the machine's limit, lets a larger job run alone, and waits for a disabled environment", () => {
+    expect(place({ vcpus: 4, multiNode: false }, [steady], use({ other: 7 }, 10))).toEqual({
+      ...{ kind: "wait", for: "machine" },
+    });
+    expect(place({ vcpus: 12, multiNode: false }, [steady], use({}, 10))).toMatchObject({ kind: "place" });
     expect(place({ vcpus: 4, multiNode: false }, [environment("off", "EC2", 8, "DISABLED")], use())).toEqual({
-      kind: "wait",
+      ...{ kind: "wait", for: "queue" },
     });
   });
 });

@@ -82,6 +82,13 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       found.run = { ...found.run, status: "running", phase, updatedAt: at };
       return true;
     },
+    async leaveQueue(runId, at) {
+      const found = must(runId);
+      const { queuedAt, ...run } = found.run;
+      if (queuedAt === undefined) return;
+      const queuedMs = (run.queuedMs ?? 0) + Math.max(0, Date.parse(at) - Date.parse(queuedAt));
+      found.run = { ...run, queuedMs, status: run.status === "queued" ? "running" : run.status };
+    },
     async goBack(runId, from, to, at) {
       const found = open(runId);
       if (found?.run.phase === from) found.run = { ...found.run, phase: to, updatedAt: at };
@@ -134,6 +141,8 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const found = training(runId);
       if (!found || found.attempts.has(attempt.attempt)) return false;
       found.attempts.set(attempt.attempt, attempt);
+      const { startedAt: at } = attempt;
+      found.run = { ...found.run, status: "queued", queuedAt: at, updatedAt: at };
       return true;
     },
     async takeOverAttempt(runId, number, claimedAt, at) {
