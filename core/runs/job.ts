@@ -216,11 +216,6 @@ export const jobSchema = z
     when: whenValid({ resources: resources.optional() }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
   })
-  .refine(({ model, features }) => model.type !== "module" || features.standardizeLabel !== true, {
-    path: ["features", "standardizeLabel"],
-    when: whenValid({ model: modelSpec, features: featureSettings.optional() }),
-    error: "must be false or left out where the model is a module, whose loss computes with the labels as they are",
-  })
   .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withMlpDefaults(job.features) } : job));
 
 /** Returns the input of rules across sections, with defaults filled in. */

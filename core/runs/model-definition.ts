@@ -17,6 +17,11 @@ interface ModelShape {
   readonly task: Task;
   /** Factor of a row's loss in gradients, by class index. Default: all 1. */
   readonly classWeights?: readonly number[];
+  /**
+   * Regression: the layers before the last compute (value − mean) / deviation, and the loss is that of standardised
+   * labels. Default: 0 and 1.
+   */
+  readonly label?: LabelScale;
 }
 
 /** Mean and deviation of the training labels. */
@@ -25,16 +30,8 @@ export interface LabelScale {
   readonly deviation: number;
 }
 
-interface BuiltInShape extends ModelShape {
-  /**
-   * Regression: the last dense layer computes (value − mean) / deviation, and the loss is that of standardised labels.
-   * Default: 0 and 1.
-   */
-  readonly label?: LabelScale;
-}
-
 /** Dense layers; an input of higher rank is flattened. */
-export interface MlpDefinition extends BuiltInShape {
+export interface MlpDefinition extends ModelShape {
   readonly type: "mlp";
   /** Units of each hidden layer; empty for a linear model. */
   readonly hidden: readonly number[];
@@ -48,7 +45,7 @@ export interface MlpDefinition extends BuiltInShape {
  * Blocks of convolution (stride 1, `same` padding), activation and 2×2 max-pooling, then dense layers. `inputShape` is
  * `[height, width]` (one channel) or `[height, width, channels]`.
  */
-export interface CnnDefinition extends BuiltInShape {
+export interface CnnDefinition extends ModelShape {
   readonly type: "cnn";
   /** Filters of each convolution block. */
   readonly filters: readonly number[];
@@ -68,7 +65,10 @@ export interface ModuleDefinition extends ModelShape {
   readonly type: "module";
   /** Called with a `ModelContext`; returns a `tf.LayersModel`. */
   readonly factory: (context: never) => unknown;
-  /** `(labels, outputs)` → mean loss (scalar) or loss of each row (`[rows]`). Default: depends on the task. */
+  /**
+   * `(labels, outputs)` → mean loss (scalar) or loss of each row (`[rows]`), of standardised values if `label` is set.
+   * Default: depends on the task.
+   */
   readonly loss?: (labels: never, outputs: never) => unknown;
   /** Name → `(labels, outputs)` → mean over the rows (scalar). */
   readonly metrics?: Readonly<Record<string, (labels: never, outputs: never) => unknown>>;

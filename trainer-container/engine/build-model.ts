@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as layers from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../adapters/tfjs/layers/register";
-import type { ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
+import type { LabelScale, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
@@ -38,6 +38,16 @@ export function buildModel(definition: ModelDefinition, seed: number): layers.La
     discard(model);
     throw error;
   }
+  const { label } = definition;
+  return definition.type === "module" && label ? inUnitOf(label, model) : model;
+}
+
+/** Adds a layer that makes a label of a standardised value. It has no weights. */
+function inUnitOf({ mean, deviation }: LabelScale, model: layers.LayersModel): layers.LayersModel {
+  const rescaling = layers.layers.rescaling({ scale: deviation, offset: mean });
+  if (!(model instanceof layers.Sequential))
+    return layers.model({ inputs: model.inputs, outputs: rescaling.apply(model.outputs) as layers.SymbolicTensor });
+  model.add(rescaling);
   return model;
 }
 

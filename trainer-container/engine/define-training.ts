@@ -29,7 +29,10 @@ export interface Training {
    * `[rows, outputs]`: logits for classification and binary tasks, values for regression. Synchronous.
    */
   readonly model: (context: ModelContext) => tfLayers.LayersModel;
-  /** Mean loss of the rows (scalar) or the loss of each row (`[rows]`). Default: by task, from logits. */
+  /**
+   * Mean loss of the rows (scalar) or the loss of each row (`[rows]`), of standardised labels and outputs if the job has
+   * `features.standardizeLabel`. Default: by task, from logits.
+   */
   readonly loss?: LossFunction;
   /** Means over the rows, by name. */
   readonly metrics?: Readonly<Record<string, LossFunction>>;

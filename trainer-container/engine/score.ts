@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { standardized } from "../../core/features/transform";
-import type { LabelScale, ModelDefinition } from "../../core/runs/model-definition";
+import type { ModelDefinition } from "../../core/runs/model-definition";
 import { allLayers } from "./canonical-names";
 import type { LossFunction } from "./define-training";
 import type { Batch, BatchResult } from "./engine";
@@ -103,13 +103,15 @@ export function checkClasses({ outputs }: ModelDefinition, labels: ArrayLike<num
 
 function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
   const own = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
+  const { label: scale } = definition;
   if (!own) {
-    const scale = labelScale(definition);
     if (!scale) return defaultLoss(definition.task)(labels, outputs);
     const scaled = [labels, outputs].map((each) => tf.mul(each, 1 / scale.deviation)) as [tf.Tensor, tf.Tensor];
     return defaultLoss(definition.task)(...scaled);
   }
-  const value = callOwn("loss()", own, labels, outputs);
+  const standard = (each: tf.Tensor): tf.Tensor =>
+    scale ? tf.mul(tf.sub(each, scale.mean), 1 / scale.deviation) : each;
+  const value = callOwn("loss()", own, standard(labels), standard(outputs));
   if (value.dtype === "float32") return value;
   throw new ModelError(
     `The training module's loss() returned a tensor of ${value.dtype}; it must be float32 to have a gradient.`,
@@ -128,17 +130,12 @@ function timesClassWeights(losses: tf.Tensor, { classWeights }: ModelDefinition,
   return tf.mul(losses, tf.gather(tf.tensor1d([...classWeights]), tf.cast(labels, "int32")));
 }
 
-function labelScale(definition: ModelDefinition): LabelScale | undefined {
-  return definition.type === "module" ? undefined : definition.label;
-}
-
 /**
  * Returns a batch for the loss of the last dense layer in gradients: values are standardised, and row weights include
  * those of the classes.
  */
 export function withHeadLabels(definition: ModelDefinition, batch: Batch): Batch {
-  const scale = labelScale(definition);
-  const { classWeights } = definition;
+  const { classWeights, label: scale } = definition;
   const { rows, labels, weights } = batch;
   if (scale) return { ...batch, labels: Float32Array.from(labels, (label) => standardized(label, scale)) };
   if (classWeights === undefined) return batch;

@@ -1,5 +1,5 @@
 import { decisionProblem } from "../../core/evaluation/decision";
-import { builtInDefinition, taskOf } from "../../core/features/encoding";
+import { builtInDefinition, modelShapeOf } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
@@ -48,12 +48,11 @@ export async function modelDefinition(
     );
   }
   const training = await loadTrainingModule(store, model.sha256, model.path, warn);
-  const labels = taskOf(features.label);
-  requireFreeNames(training, labels.task, model.path);
+  const shape = modelShapeOf(features);
+  requireFreeNames(training, shape.task, model.path);
   const definition: ModuleDefinition = {
     type: "module",
-    inputShape: features.transform.shape,
-    ...labels,
+    ...shape,
     ...weighted,
     factory: training.model as ModuleDefinition["factory"],
     ...(training.loss === undefined ? {} : { loss: training.loss as ModuleDefinition["loss"] }),

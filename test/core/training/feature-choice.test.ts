@@ -95,9 +95,10 @@ describe("a job's choice of features", () => {
     expect(() => job({ features: { plan, pieces: 4 } })).toThrow(/must be left out where plan makes the features/);
   });
 
-  it("refuses a standardised label of a module, whose loss would not see it", () => {
-    const module = { model: { type: "module", path: "m.ts" }, features: { standardizeLabel: true } };
-    expect(() => job(module)).toThrow(/must be false or left out where the model is a module/);
+  it("standardises the label of a module that requests it", () => {
+    const module = { model: { type: "module", path: "m.ts" } };
+    expect(job(module).features).toEqual({ standardize: true });
+    expect(job({ ...module, features: { standardizeLabel: true } }).features.standardizeLabel).toBe(true);
   });
 
   it.each([

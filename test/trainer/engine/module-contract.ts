@@ -11,7 +11,9 @@ import { modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 
-type Extra = Partial<Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "hyperparameters" | "graph">> & {
+type Extra = Partial<
+  Pick<ModuleDefinition, "inputShape" | "outputs" | "task" | "label" | "hyperparameters" | "graph">
+> & {
   readonly loss?: LossFunction;
   readonly metrics?: Readonly<Record<string, LossFunction>>;
 };
@@ -48,6 +50,27 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(seen).toMatchObject({ inputShape: [6], outputs: 3, task: "classification", seed: 8 });
       expect(seen?.hyperparameters).toEqual({ width: 3 });
       expect(gradientError(model, randomBatch(mlp, 4))).toBeLessThan(2e-3);
+    });
+
+    const squares: LossFunction = (labels, outputs) => tf.mean(tf.squaredDifference(labels, outputs), 1);
+    const metrics = { error: ((labels, outputs) => tf.mean(tf.abs(tf.sub(labels, outputs)))) as LossFunction };
+    const zeros = { kernelInitializer: "zeros" } as const;
+    const functional = ({ tf: { input, layers, model }, outputs }: ModelContext): LayersModel => {
+      const row = input({ shape: [6] });
+      const output = layers.dense({ units: outputs, name: "label", ...zeros }).apply(row) as SymbolicTensor;
+      return model({ inputs: row, outputs: output });
+    };
+    it.each<[string, (context: ModelContext) => LayersModel, LossFunction | undefined]>([
+      ["sequential", stack((layers) => [layers.dense({ units: 1, inputShape: [6], ...zeros })]), undefined],
+      ["sequential, own loss", stack((layers) => [layers.dense({ units: 1, inputShape: [6], ...zeros })]), squares],
+      ["functional", functional, undefined],
+      ["functional, own loss", functional, squares],
+    ])("starts at the mean of a standardised label: %s", async (_, factory, loss) => {
+      const regression = { task: "regression", outputs: 1, label: { mean: 300, deviation: 50 }, metrics } as const;
+      const model = await create(moduleOf(factory, { ...regression, ...(loss ? { loss } : {}) }));
+      const batch = { rows: 2, inputs: new Float32Array(12).fill(1), labels: Float32Array.of(250, 350) };
+      expect(model.evaluate(batch)).toMatchObject({ loss: 2, weight: 2, metrics: { error: 100 } });
+      expect(gradientError(model, { ...batch, labels: Float32Array.of(300, 380) })).toBeLessThan(2e-3);
     });
 
     it.each<[string, ModuleDefinition, number?]>([
