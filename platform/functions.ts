@@ -41,8 +41,8 @@ const deployed = [
   // Reads raw rows and predicts, because the champion has its own transform.
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
   { name: "register-model", timeoutSeconds: 60, memoryMb: 512, externals: [] },
-  // Resamples the test split's rows, slice by slice, and waits for hooks.
-  { name: "evaluate-gates", timeoutSeconds: 300, memoryMb: 1769, externals: [] },
+  // Resamples the test split's rows, slice by slice, measures the latency, and waits for hooks.
+  { name: "evaluate-gates", timeoutSeconds: 300, memoryMb: 3008, externals: ["tfjs"] },
   { name: "request-approval", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },

@@ -1,4 +1,5 @@
 import type { Platform } from "../../adapters/platform";
+import { timeModel } from "../../adapters/tfjs/time-model";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { answerApproval, answerWaiting } from "../../core/registry/approval";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
@@ -74,7 +75,13 @@ export const modelPolicyRoutes: readonly Route[] = [
   defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
     const request = onceFor(`judge#${version}`);
-    const judged = await judgeVersion(platform, name, version, { ...caller, reason: body.reason }, request);
+    const judged = await judgeVersion(
+      { ...platform, timeModel },
+      name,
+      version,
+      { ...caller, reason: body.reason },
+      request,
+    );
     // A run that waits for an approval must not wait if its version did not pass.
     await answerApproval(platform, await platform.registry.head(name), judged);
     return { version: await versionAfter(platform, params) };

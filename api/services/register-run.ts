@@ -1,4 +1,5 @@
 import type { Platform } from "../../adapters/platform";
+import { timeModel } from "../../adapters/tfjs/time-model";
 import { isPending } from "../../core/registry/gates/external-check";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import type { Actor } from "../../core/registry/model";
@@ -18,7 +19,7 @@ export async function registerTrainedRun(
   by: Omit<Actor, "at">,
 ): Promise<number> {
   const { version } = await registerRun(platform, runId, model, by);
-  const { gate } = await judgeVersion(platform, model, version, by, `register#${runId}`);
+  const { gate } = await judgeVersion({ ...platform, timeModel }, model, version, by, `register#${runId}`);
   if (gate?.passed || (gate && isPending(gate))) {
     const request = { id: `register#${runId}`, again: false };
     await requestVersionApproval(platform, { team: platform.team, model, version }, request, by);

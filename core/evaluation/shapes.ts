@@ -84,7 +84,7 @@ export const latency = z
       arch: z.string(),
     }),
   })
-  .meta({ id: "Latency", description: "Times of single predictions, on the machine that evaluated." });
+  .meta({ id: "Latency", description: "Times of single predictions. Percentiles are medians of five rounds." });
 export interface LatencyReport extends Shape<typeof latency> {}
 
 export const importance = z

@@ -23,7 +23,7 @@ export function evaluationIdentity(
 ): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
   return {
     step: "Evaluate",
-    version: 4,
+    version: 5,
     inputs({ job: { evaluation }, trial }, details) {
       const training = outputOf<TrainingOutput>(details, "LaunchTraining");
       const met = opponentOf(training, champion);

@@ -6,6 +6,7 @@ import { contentUrls } from "../../adapters/s3/content-urls";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { artifacts, records, runSteps } from "../../adapters/team-runs";
+import { timeModel } from "../../adapters/tfjs/time-model";
 import { gateStep, judgeAgain } from "../../core/registry/gates/step";
 import { RunNotFoundError } from "../../core/runs/errors";
 import { returnToEarlierStep, runStep } from "../../core/runs/step";
@@ -25,7 +26,8 @@ export const handler = stepHandler(
     contentUrls: contentUrls("download"),
     hooks: checkHooks(),
   },
-  async (ports, { runId, model, version }) => {
+  async (given, { runId, model, version }) => {
+    const ports = { ...given, timeModel };
     if (model !== undefined && version !== undefined) {
       const details = await ports.runs.findDetails(runId);
       if (!details) throw new RunNotFoundError(runId);

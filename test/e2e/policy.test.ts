@@ -19,6 +19,7 @@ interface Version {
 const policy = `rules:
   thresholds: { accuracy: 0.3 }
   noRegression: { tolerance: 0.01 }
+  latency: { p99Ms: 60000 }
   slices: [{ column: colour, metric: accuracy, worst: 0.2 }]
   checks: [{ name: review, kind: command, command: [./review.sh] }]
 approvals: { approvers: [grace, alan], notTheSubmitter: true }
@@ -107,6 +108,7 @@ describe("a model that declares a policy", () => {
     expect(gate.checks.map(({ gate: name, passed, pending }) => [name, passed, pending])).toEqual([
       ["threshold", true, undefined],
       ["worst-slice", true, undefined],
+      ["latency", true, undefined],
       ["check", false, true],
     ]);
     // Nobody is faster than the check.

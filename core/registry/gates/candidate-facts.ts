@@ -1,3 +1,4 @@
+import type { TimeModel } from "../../evaluation/latency";
 import { leadingMetrics, metricsOfTask } from "../../evaluation/metrics";
 import { readReport, readSlicedPredictions } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
@@ -15,6 +16,7 @@ export interface CandidatePorts extends LoggedMetricsPorts {
   readonly objects: ObjectStore;
   /** Files of the runs of versions that were made elsewhere. */
   readonly artifacts: Pick<Artifacts, "listAll">;
+  readonly timeModel: TimeModel;
 }
 
 /**
@@ -36,7 +38,10 @@ export async function candidateFacts(
   ]);
   const champion = compared && (await withMetrics(objects, compared, version, requirements.regression.metrics));
   const identity = `${version.evaluationReport?.sha256} ${version.weightsSha256}`;
-  if (outputs) return { ...measuredFacts(outputs), sliced, identity, champion };
+  if (outputs) {
+    const latency = requirements.latencyP99Ms === undefined ? undefined : await timedAgain(ports, outputs);
+    return { ...measuredFacts(outputs), ...(latency ? { latency } : {}), sliced, identity, champion };
+  }
   const bytes = requirements.artifactBytes === undefined ? undefined : await loggedBytes(ports.artifacts, version);
   const metrics = await loggedMetrics(ports, version);
   return {
@@ -70,6 +75,14 @@ export async function unregisteredFacts(
 
 /** Primary metrics of tasks, of which a logged version may have one. */
 const loggedPrimary = ["auc", "accuracy", "rmse"];
+
+/**
+ * Measures the latency again, because the machine may have been busy at the evaluation. A model that was evaluated in a
+ * job, on its worker's engine, keeps the job's measurement.
+ */
+async function timedAgain({ objects, timeModel }: CandidatePorts, { evaluation, training }: RunOutputs) {
+  return training && evaluation.latency && evaluation.engine?.ran !== "job" ? timeModel(objects, training) : undefined;
+}
 
 /** Returns the facts that a run has measured. */
 function measuredFacts({ evaluation: { metrics, latency, task }, training }: RunOutputs) {

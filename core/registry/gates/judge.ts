@@ -1,3 +1,4 @@
+import { latencyRounds } from "../../evaluation/latency";
 import { lessIsBetter } from "../../evaluation/metric-goal";
 import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
@@ -88,7 +89,7 @@ export function threshold(
   }
 }
 
-/** Limits the p99 of single predictions, on the machine that evaluated. */
+/** Limits the p99 of single predictions, on the machine that measured. */
 export function latencyGate(limit: number, latency: LatencyReport | undefined, lacking: string): GateCheck {
   if (!latency) {
     return {
@@ -103,7 +104,7 @@ export function latencyGate(limit: number, latency: LatencyReport | undefined, l
   const { p50Ms, p99Ms, predictions, machine } = latency;
   const passed = p99Ms <= limit;
   const evidence =
-    `p99 latency ${compared(p99Ms, passed ? "≤" : ">", limit)} ms; ${predictions} single-row predictions, ` +
+    `p99 latency ${compared(p99Ms, passed ? "≤" : ">", limit)} ms, the median of ${latencyRounds} rounds; ${predictions} single-row predictions, ` +
     `p50 ${shownNumber(p50Ms)} ms, on ${machine.cpu}, ${machine.memoryMb} MB (${machine.host})`;
   return { gate: "latency", metric: "p99Ms", value: p99Ms, limit, passed, evidence };
 }

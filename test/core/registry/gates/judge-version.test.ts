@@ -4,7 +4,7 @@ import { reportMarkdown } from "../../../../api/report/markdown";
 import { versionReport } from "../../../../api/report/report";
 import { evaluateModel } from "../../../../core/evaluation/evaluate-model";
 import type { ModelArtifact } from "../../../../core/evaluation/model-artifact";
-import type { EvaluationOutput } from "../../../../core/evaluation/shapes";
+import type { EvaluationOutput, LatencyReport } from "../../../../core/evaluation/shapes";
 import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { storeArtifact } from "../../../../core/registry/artifact";
@@ -131,6 +131,7 @@ describe("judging a version", () => {
     const dependencies = {
       ...platform,
       hooks,
+      timeModel: async (): Promise<LatencyReport | undefined> => undefined,
       randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
       runs: { ...platform.runs, findDetails: async (runId: string) => details.get(runId) },
     };
@@ -141,6 +142,22 @@ describe("judging a version", () => {
     };
     return { platform, dependencies, registry, calls, trained, judge, decide, first, requested, answers };
   }
+
+  it("measures the latency again for each verdict, so that one noisy measurement is not kept", async () => {
+    const { dependencies, judge, first } = await setup("latency", { latency: { p99Ms: 5 } });
+    const machine = { ...{ cpu: "c", processors: 2, memoryMb: 1, host: "local" }, node: "v", platform: "p", arch: "a" };
+    const report = { predictions: 1_000, warmUp: 50, p50Ms: 0.06, p90Ms: 1, maxMs: 30, histogram: [], machine };
+    const run = await dependencies.runs.findDetails("run-latency-0");
+    const evaluation = run!.steps.find(({ step }) => step === "Evaluate")!.output as { latency?: LatencyReport };
+    evaluation.latency = { ...report, p99Ms: 27.7 };
+    expect((await judge(first)).gate).toMatchObject({ passed: false, checks: [{ gate: "latency", value: 27.7 }] });
+    for (const p99Ms of [0.07, 8]) {
+      dependencies.timeModel = async () => ({ ...report, p99Ms });
+      const { gate } = await judge(first);
+      expect(gate).toMatchObject({ passed: p99Ms <= 5, checks: [{ gate: "latency", value: p99Ms }] });
+      expect(gate!.checks[0]!.evidence).toContain("the median of 5 rounds");
+    }
+  });
 
   it("judges slices by what the evaluation stored, and the champion by the same rows, running neither model", async () => {
     const accuracy = { column: "parity", metric: "accuracy", minRows: 30 };

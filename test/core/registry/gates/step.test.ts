@@ -59,7 +59,7 @@ describe("the gates' step", () => {
       await registry.apply("digits", [version], decideApproval(version, "approved", { ...by, reason: "" }));
       await registry.apply("digits", [version], promote(version, by));
     }
-    const step = gateStep(platform.forTeam(team));
+    const step = gateStep({ ...platform.forTeam(team), timeModel: async () => undefined });
     const judge = (version: number, met?: ChampionComparison) => {
       const record = (name: Phase, output: unknown) => ({
         step: name,
