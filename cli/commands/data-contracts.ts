@@ -53,7 +53,9 @@ export function addDataContractCommands(datasets: Command): void {
         const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
         return profileColumns(session, table, manifest.schema, manifest.rowCount);
       });
-      const contract = inferContract(manifest.schema, columns, manifest.rowCount);
+      const { contract, omitted } = inferContract(manifest.schema, columns, manifest.rowCount);
+      if (omitted > 0)
+        process.stderr.write(`${omitted} rules, mostly of statistics, are left out: a contract has no room\n`);
       if (json) printJson(contract);
       else process.stdout.write(contractText(contract, `Suggested from ${name}@${manifest.version}: check each rule.`));
     });

@@ -39,6 +39,7 @@ export function addPushCommands(datasets: Command): void {
     .option("--size <size>", "height and width to which images are converted, e.g. 32x32 or 32x32x3", parseSize)
     .option("--append", "add the file's rows to the newest version, by its schema; its stored rows are not sent again")
     .option("--allow-schema-change", "accept columns that differ from those of the newest version")
+    .option("--dry-run", "check the rows as a push does, and change nothing")
     .option("--transform <text>", "what made the files, such as a script with its commit; lineage shows it")
     .handle(async ({ client, json }, argument: string, more: readonly string[], options: PushFlags) => {
       const { from, sql, file, ...choices } = options;
@@ -46,13 +47,15 @@ export function addPushCommands(datasets: Command): void {
       const { name } = target;
       const { registered, draft, ignoredColumns, warnings, profiles } = await pushData(client, target, choices, {
         onSource: json ? () => undefined : showSource,
-        onProgress: json ? () => undefined : showProgress(),
+        onProgress: json ? () => undefined : showProgress(choices.dryRun),
         onContract: (report, source) => !json && printContractReport(report, source),
       });
       const { manifest, deprecation } = registered.version;
-      if (json) return printJson({ created: registered.created, ...manifest, deprecation, ignoredColumns, warnings });
+      const { dryRun } = choices;
+      if (json)
+        return printJson({ created: registered.created, dryRun, ...manifest, deprecation, ignoredColumns, warnings });
       const known = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
-      const word = registered.created ? "new version" : known;
+      const word = registered.created ? `${dryRun ? "would be a " : ""}new version` : known;
       process.stdout.write(
         `${name}@${manifest.version} (${word}): ${formatCount(draft.rowCount, "row")}, ${formatCount(draft.shards.length, "shard")}, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
       );

@@ -79,12 +79,16 @@ export async function checkFile(
 }
 
 /**
- * Returns the check of a push by the dataset's current contract. If a rule blocks, it reports this to the platform and
- * throws.
+ * Returns the check of a push by the dataset's current contract. If a rule blocks, it reports this to the platform,
+ * except in a dry run, and throws.
  *
  * @param show receives a report that blocks
  */
-export function contractCheck(client: ApiClient, name: string, file: string, show: (report: ContractReport) => void) {
+export function contractCheck(
+  client: ApiClient,
+  { name, file, dryRun }: { readonly name: string; readonly file: string; readonly dryRun?: boolean | undefined },
+  show: (report: ContractReport) => void,
+) {
   return async (rows: CheckedRows, digest: string): Promise<readonly Warning[]> => {
     const record = await currentContract(client, name);
     if (!record || record.contract.rules.length === 0) return [];
@@ -97,7 +101,7 @@ export function contractCheck(client: ApiClient, name: string, file: string, sho
     if (report.status !== "blocked") return contractWarnings(report);
     show(report);
     const violations = shownViolations(report);
-    await client.reportBlockedPush(name, { revision, digest, at, rows: rows.rowCount, file, violations });
+    if (!dryRun) await client.reportBlockedPush(name, { revision, digest, at, rows: rows.rowCount, file, violations });
     throw new DataContractViolatedError(file, { ...report, violations });
   };
 }

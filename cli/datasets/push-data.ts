@@ -6,19 +6,21 @@ import type { ApiClient } from "../../client/api-client";
 import type { ContractReport } from "../../core/datasets/contract/report";
 import { SchemaMismatchError } from "../../core/datasets/errors";
 import { schemaChanges, schemaHashOf } from "../../core/datasets/identity";
+import { mayCorrectColumns } from "../../core/datasets/register";
 import { parseDatasetSchema } from "../../core/datasets/schema";
-import type { ColumnSchema, DatasetDraft, SourceFile } from "../../core/datasets/shapes";
+import type { ColumnSchema, DatasetDraft, DatasetVersion, SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
+import type { UploadPort } from "../../core/ports";
 import { formatBytes } from "../../core/quantities";
 import type { Warning } from "../../core/shapes";
 import { download } from "../download";
 import { createUploads } from "../uploads";
 import { contractCheck, lookupOf } from "./data-contract";
 import { type DatabaseQuery, nameOfDatabase } from "./database-query";
-import { appendToDataset, assertName, type PushProgress, type PushTarget, pushDataset } from "./push";
+import { appendToDataset, assertName, type PushProgress, type PushTarget } from "./push";
 import { type QueryOrigin, withQueryRows } from "./query";
 import { withLocalSources } from "./remote-sources";
-import { provideSchemaFile, readSchema } from "./schema-file";
+import { provideSchemaFile } from "./schema-file";
 
 /** Options of a push: how its data is read and registered. */
 export interface PushChoices {
@@ -28,6 +30,8 @@ export interface PushChoices {
   readonly size?: TargetSize | undefined;
   readonly allowSchemaChange?: boolean | undefined;
   readonly append?: boolean | undefined;
+  /** Checks the rows as a push does, and changes nothing: no schema file, no content, no version. */
+  readonly dryRun?: boolean | undefined;
   /** Command or script that made the files, for their lineage. */
   readonly transform?: string | undefined;
   /** Checks the columns before anything is uploaded. Throws if they do not serve the caller. */
@@ -44,7 +48,11 @@ export interface PushListener {
   onContract(report: ContractReport, source: string): void;
 }
 
-type Registered = Awaited<ReturnType<ApiClient["registerDataset"]>>;
+/** The version of a push; in a dry run, the version that it would make. */
+interface Registered {
+  readonly created: boolean;
+  readonly version: Pick<DatasetVersion, "manifest" | "deprecation">;
+}
 
 /**
  * Makes a version of files, of URLs or of a query's rows, which come from elsewhere to the temporary folder first.
@@ -70,29 +78,39 @@ export async function pushData(
     const checked = append
       ? `${name} with ${shown} (its rows are those from ${append.version.manifest.rowCount + 1} on)`
       : shown;
+    const corrections: Warning[] = [];
     const shared = {
-      ...{ name, file, size, nameOf, uploads: createUploads(client), onProgress: listener.onProgress },
+      ...{ name, file, size, nameOf, onProgress: listener.onProgress },
+      uploads: choices.dryRun ? withoutUploads : createUploads(client),
       check: async (rows: CheckedRows, digest: string) => {
         choices.checkColumns?.(rows.schema);
-        return contractCheck(client, name, checked, (report) => listener.onContract(report, checked))(rows, digest);
+        const show = (report: ContractReport) => listener.onContract(report, checked);
+        const found = await contractCheck(client, { name, file: checked, dryRun: choices.dryRun }, show)(rows, digest);
+        return [...corrections, ...found];
       },
       register: (draft: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
         const { transform } = choices;
+        if (choices.dryRun) return plannedVersion(client, draft);
         const made = { ...origin, ...(transform === undefined ? {} : { transform }) };
         const recorded = files.map((one) => ({ ...one, ...made }));
         return client.registerDataset(draft, choices.allowSchemaChange === true, recorded, found);
       },
     };
     if (append) return appendToDataset({ ...shared, append });
-    const { schemaFile, created, remarks } = await provideSchemaFile({
-      ...{ ...optionsOf(choices), ...target, named, sources: file },
+    const { schemaFile, text, created, remarks } = await provideSchemaFile({
+      ...{ ...optionsOf(choices), ...target, named, sources: file, dryRun: choices.dryRun },
       earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
     });
-    if (created) process.stderr.write(`schema written to ${schemaFile}: check it, and push again after a change\n`);
+    if (created) {
+      const next = choices.dryRun ? "would be written" : "written";
+      process.stderr.write(`schema ${next} to ${schemaFile}: check it, and push again after a change\n`);
+    }
     for (const remark of remarks.slice(0, maxRemarks)) process.stderr.write(`  ${remark}\n`);
     const pushing = async () => {
-      if (!choices.allowSchemaChange) await assertKnownColumns(client, name, schemaFile);
-      return pushDataset({ ...shared, schemaFile });
+      const schema = parseDatasetSchema(text, schemaFile);
+      if (!choices.allowSchemaChange) corrections.push(...(await correctionsOf(client, name, schema.columns)));
+      const { pushFile } = await import("../../adapters/duckdb/push-file");
+      return pushFile({ ...shared, schema });
     };
     return pushing().catch((error: unknown) => {
       throw created ? error : withSchemaFile(error, schemaFile);
@@ -105,20 +123,43 @@ export async function pushData(
   );
 }
 
+/** Takes the place of the uploads of a dry run. */
+const withoutUploads: UploadPort = { missing: async () => [], put: async () => undefined };
+
+/** Returns what a push of the draft would answer. */
+async function plannedVersion(client: ApiClient, draft: DatasetDraft): Promise<Registered> {
+  const newest = await lookupOf(client).findNewest(draft.name);
+  const versions = newest ? await client.datasetVersions(draft.name) : [];
+  const existing = versions.find(({ manifest }) => manifest.digest === draft.digest);
+  if (existing) return { created: false, version: existing };
+  const manifest = { ...draft, version: (newest?.version ?? 0) + 1, createdAt: new Date().toISOString() };
+  return { created: true, version: { manifest } };
+}
+
 /**
- * Refuses changed columns before the data is read. Registration refuses them, too.
+ * Refuses changed columns before the data is read, unless no run has read the earlier ones. Registration does so, too.
  *
- * @throws SchemaMismatchError, InvalidInputError for a wrong schema file
+ * @throws SchemaMismatchError
  */
-async function assertKnownColumns(client: ApiClient, name: string, schemaFile: string): Promise<void> {
-  const { columns } = parseDatasetSchema(readSchema(schemaFile), schemaFile);
+async function correctionsOf(
+  client: ApiClient,
+  name: string,
+  columns: readonly ColumnSchema[],
+): Promise<readonly Warning[]> {
   const newest = await lookupOf(client).findNewest(name);
   const hash = schemaHashOf(columns);
-  if (newest === undefined || newest.schemaHash === hash) return;
+  if (newest === undefined || newest.schemaHash === hash) return [];
   // The content of an older version may be pushed again.
   const versions = await client.datasetVersions(name);
-  if (versions.some(({ manifest }) => manifest.schemaHash === hash)) return;
-  throw new SchemaMismatchError(name, newest.version, schemaChanges(newest.schema, columns));
+  if (versions.some(({ manifest }) => manifest.schemaHash === hash)) return [];
+  const changes = schemaChanges(newest.schema, columns);
+  const isOpen = await mayCorrectColumns(versions, async ({ manifest }) => {
+    const { nodes } = await client.datasetLineage(name, manifest.version, { limit: 1 });
+    return nodes.some(({ kind }) => kind === "run");
+  });
+  if (!isOpen) throw new SchemaMismatchError(name, newest.version, changes);
+  const message = `the columns differ from those of ${name}@${newest.version}, which no run has read: ${changes.join("; ")}`;
+  return [{ code: "SCHEMA_CORRECTED", message }];
 }
 
 /** Names the existing schema file in the refusal of changed columns, which it defines. */
@@ -184,9 +225,10 @@ function nameOfSources([first = "", ...more]: readonly string[]): string {
 }
 
 /** Shows one line that is updated on a terminal, and a line for each phase elsewhere. */
-export function showProgress(): (progress: PushProgress) => void {
+export function showProgress(dryRun = false): (progress: PushProgress) => void {
   let last = "";
   return (progress) => {
+    if (dryRun && (progress.phase === "uploading" || progress.phase === "registering")) return;
     const text =
       progress.phase === "uploading"
         ? `uploading ${formatBytes(progress.knownBytes + progress.sentBytes)} of ${formatBytes(progress.bytes)}`

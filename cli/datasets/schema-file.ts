@@ -25,11 +25,14 @@ export interface SchemaChoice {
   readonly size?: TargetSize;
   /** Reads the version that a suggested schema follows; undefined if there is none. */
   readonly earlierVersion?: (() => Promise<DatasetManifest | undefined>) | undefined;
+  /** Writes no file. */
+  readonly dryRun?: boolean | undefined;
 }
 
 export interface SchemaFile {
   readonly schemaFile: string;
-  /** Whether this call has written it. */
+  readonly text: string;
+  /** Whether this call has written it, or would have. */
   readonly created: boolean;
   /** Comments of the written schema, each with its column. */
   readonly remarks: readonly string[];
@@ -56,15 +59,16 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
     const text = schemaText(names, suggested);
     try {
       // Another process may have written it since. Its file stays.
-      fs.writeFileSync(schemaFile, text, { flag: "wx" });
+      if (!choice.dryRun) fs.writeFileSync(schemaFile, text, { flag: "wx" });
       const remarks = suggested.columns.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}`]));
-      return { schemaFile, created: true, remarks };
+      return { schemaFile, text, created: true, remarks };
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw unwritable("the schema file", schemaFile, cause);
     }
   }
-  assertAgrees(schemaFile, choice);
-  return { schemaFile, created: false, remarks: [] };
+  const text = readSchema(schemaFile);
+  assertAgrees(schemaFile, text, choice);
+  return { schemaFile, text, created: false, remarks: [] };
 }
 
 /** Tests whether a source may define its label: a folder, an archive, images or texts. */
@@ -86,9 +90,9 @@ export async function inferSchemaOf(
 }
 
 /** Checks that an existing schema file says what the options say, which it overrides. */
-function assertAgrees(schemaFile: string, { schema, label, missing = [] }: SchemaChoice): void {
+function assertAgrees(schemaFile: string, text: string, { schema, label, missing = [] }: SchemaChoice): void {
   if (label === undefined && missing.length === 0) return;
-  const { columns } = parseDatasetSchema(readSchema(schemaFile), schemaFile);
+  const { columns } = parseDatasetSchema(text, schemaFile);
   const problems: Problem[] = [];
   const next = schema === undefined ? `edit ${schemaFile}, or remove it to infer a new one` : `edit ${schemaFile}`;
   const own = columns.find(({ role }) => role === "label")?.name;

@@ -1,5 +1,11 @@
 import { Document, visit } from "yaml";
-import type { DataContract, DataContractRule } from "../../core/datasets/contract/rules";
+import {
+  contractBytes,
+  type DataContract,
+  type DataContractRule,
+  dataContract,
+  maxContractBytes,
+} from "../../core/datasets/contract/rules";
 import type { ColumnProfile } from "../../core/datasets/profile";
 import { isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
@@ -11,20 +17,37 @@ type Written = { readonly rule: DataContractRule["rule"] } & Readonly<Record<str
 
 /**
  * Suggests a contract that a version satisfies. What its schema says blocks. What one version only shows (ranges, sets,
- * means, the number of rows) has a margin and warns.
+ * means, the number of rows) has a margin and warns. Rules that do not fit into a contract are left out, those of the
+ * least weight first.
  */
 export function inferContract(
   schema: readonly ColumnSchema[],
   profiles: readonly ColumnProfile[],
   rowCount: number,
-): DataContract {
-  const rules: Written[] = [warn({ rule: "rowCount", minimum: Math.ceil(rowCount / 2) })];
+): { readonly contract: DataContract; readonly omitted: number } {
+  const written: Written[] = [warn({ rule: "rowCount", minimum: Math.ceil(rowCount / 2) })];
   for (const column of schema) {
     const profile = profiles.find(({ name }) => name === column.name);
-    rules.push({ rule: "type", column: column.name, type: column.type, severity: "block" });
-    if (profile) rules.push(...columnRules(column, profile, rowCount));
+    written.push({ rule: "type", column: column.name, type: column.type, severity: "block" });
+    if (profile) written.push(...columnRules(column, profile, rowCount));
   }
-  return { rules: rules as unknown as readonly DataContractRule[] };
+  // A value may be too long or too large for a rule.
+  const valid = written.map((rule) => dataContract.safeParse({ rules: [rule] }).data?.rules[0]);
+  const all = valid.filter((rule) => rule !== undefined);
+  const kept = new Set(keptRules(all));
+  return { contract: { rules: all.filter((rule) => kept.has(rule)) }, omitted: all.length - kept.size };
+}
+
+/** The kinds of suggested rules, those that say most about a version first. */
+const weights = ["rowCount", "notNull", "type", "values", "range", "unique", "statistic"];
+
+function keptRules(rules: readonly DataContractRule[]): readonly DataContractRule[] {
+  const ordered = [...rules].sort((a, b) => weights.indexOf(a.rule) - weights.indexOf(b.rule));
+  let bytes = contractBytes({ rules: [] });
+  return ordered.filter((rule) => {
+    bytes += contractBytes(rule) + 1;
+    return bytes <= maxContractBytes;
+  });
 }
 
 const warn = (rule: Written): Written => ({ ...rule, severity: "warn" });
@@ -33,13 +56,11 @@ function columnRules(schema: ColumnSchema, profile: ColumnProfile, rowCount: num
   const { name: column, type } = schema;
   const { nulls, distinct, top = [], min, max, mean, std } = profile;
   const rules: Written[] = [];
+  const maximum = up((2 * nulls) / rowCount);
   if (nulls === 0) {
     const severity = isNullable(schema) ? "warn" : "block";
     rules.push({ rule: "notNull", column, severity, tolerance: 0 });
-  } else {
-    const maximum = Math.min(1, up((2 * nulls) / rowCount));
-    rules.push(warn({ rule: "statistic", column, statistic: "nullShare", maximum }));
-  }
+  } else if (maximum < 1) rules.push(warn({ rule: "statistic", column, statistic: "nullShare", maximum }));
   const isSet = (type === "string" || type === "bool") && distinct === top.length && top.length > 0;
   if (isSet) rules.push(warn({ rule: "values", column, values: top.map(({ value }) => value), tolerance: 0 }));
   const isUnique = distinct === rowCount && rowCount >= minUniqueRows && (type === "int" || type === "string");
@@ -50,8 +71,10 @@ function columnRules(schema: ColumnSchema, profile: ColumnProfile, rowCount: num
       type === "int" ? { minimum: Math.floor(minimum), maximum: Math.ceil(maximum) } : { minimum, maximum };
     rules.push(warn({ rule: "range", column, ...bounds, tolerance: 0 }));
     if (mean !== undefined && std !== undefined && std > 0) {
-      const bounds = { minimum: down(mean - std), maximum: up(mean + std) };
-      rules.push(warn({ rule: "statistic", column, statistic: "mean", ...bounds }));
+      // The mean of values in the range has the range's bounds anyway.
+      const [low, high] = [down(mean - std), up(mean + std)];
+      const closer = { ...(low > minimum ? { minimum: low } : {}), ...(high < maximum ? { maximum: high } : {}) };
+      rules.push(warn({ rule: "statistic", column, statistic: "mean", ...closer }));
     }
   }
   return rules;

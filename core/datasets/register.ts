@@ -30,7 +30,7 @@ export interface RegisterDependencies {
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
   draft: DatasetDraft,
-  options: { readonly allowSchemaChange?: boolean; readonly actor?: string } = {},
+  options: { readonly allowSchemaChange?: () => Promise<boolean>; readonly actor?: string } = {},
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
   if (draft.rowCount === 0) throw new EmptyDatasetError(`dataset ${draft.name}`);
   assertDatasetSchema({ columns: draft.schema, split: draft.split }, `the schema of dataset ${draft.name}`);
@@ -41,7 +41,7 @@ export async function registerDataset(
   if (!known) {
     await assertContentThere(objects, draft);
     const newest = await repository.findNewest(draft.name);
-    if (newest && newest.manifest.schemaHash !== draft.schemaHash && !options.allowSchemaChange) {
+    if (newest && newest.manifest.schemaHash !== draft.schemaHash && !(await options.allowSchemaChange?.())) {
       const changes = schemaChanges(newest.manifest.schema, draft.schema);
       throw new SchemaMismatchError(draft.name, newest.manifest.version, changes);
     }
@@ -69,6 +69,18 @@ export async function registerDataset(
 export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
   const key = objectKeys.datasetManifest(manifest.name, manifest.version);
   await createJson(objects, key, storedManifest, manifest, { indent: 2 });
+}
+
+/** Most versions of a dataset whose columns can still be corrected. */
+export const maxDraftVersions = 10;
+
+/** Tests whether columns may change without permission: no run has read any of the dataset's few versions. */
+export async function mayCorrectColumns<Version>(
+  versions: readonly Version[],
+  hasRuns: (version: Version) => Promise<boolean>,
+): Promise<boolean> {
+  if (versions.length > maxDraftVersions) return false;
+  return !(await Promise.all(versions.map(hasRuns))).includes(true);
 }
 
 function contradictions(draft: DatasetDraft): readonly string[] {

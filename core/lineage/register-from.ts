@@ -1,4 +1,4 @@
-import { type RegisterDependencies, registerDataset } from "../datasets/register";
+import { maxDraftVersions, mayCorrectColumns, type RegisterDependencies, registerDataset } from "../datasets/register";
 import type { DatasetDraft, DatasetManifest, DatasetVersion, SourceFile } from "../datasets/shapes";
 import { InvalidInputError } from "../errors";
 import { viewsOfColumns } from "../feature-store/view-columns";
@@ -15,7 +15,7 @@ export async function registerFrom(
   {
     lineage,
     ...dependencies
-  }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents" | "noteViews"> },
+  }: RegisterDependencies & { readonly lineage: Pick<LineageIndex, "noteContents" | "noteViews" | "runsOf"> },
   draft: DatasetDraft,
   options: { readonly allowSchemaChange?: boolean; readonly sources: readonly SourceFile[]; readonly actor?: string },
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
@@ -26,7 +26,14 @@ export async function registerFrom(
     const rule = `must add up to the ${draft.rowCount - before} rows of the version${before > 0 ? " that follow its parent's" : ""}`;
     throw new InvalidInputError("the dataset's sources", [{ path: "sources", value: rows, rule }]);
   }
-  const registered = await registerDataset(dependencies, draft, { allowSchemaChange, actor });
+  const mayChange = async (): Promise<boolean> => {
+    if (allowSchemaChange) return true;
+    const { items } = await dependencies.repository.listVersions({ name: draft.name, limit: maxDraftVersions + 1 });
+    return mayCorrectColumns(items, async ({ manifest }) => {
+      return (await lineage.runsOf(manifest, { limit: 1 })).items.length > 0;
+    });
+  };
+  const registered = await registerDataset(dependencies, draft, { allowSchemaChange: mayChange, actor });
   const { manifest } = registered.version;
   const { name, version, digest } = manifest;
   await lineage.noteContents({ name, version, digest }, [...sourcesOf(sources, before), ...shardsOf(manifest)]);

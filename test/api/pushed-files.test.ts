@@ -82,4 +82,64 @@ describe("datasets push of files as they are", () => {
     const submitted = await cli.run("--json", "submit", job);
     expect([submitted.code, submitted.err]).toEqual([0, ""]);
   });
+
+  it("accepts corrected columns until a run has read the dataset, and a dry run changes nothing", async () => {
+    const rows = ["code,spend,bought", ...range(60, (i) => `${100 + (i % 50)},${i},${i % 2}`)];
+    const label = ["--label", "bought"];
+    const tried = await push("shop.csv", rows, ...label, "--dry-run");
+    expect([tried.code, tried.schema]).toEqual([0, ""]);
+    expect(tried.out).toMatch(/^shop@1 \(would be a new version\): 60 rows/m);
+    expect(tried.err).toMatch(/schema would be written to .*shop\.schema\.yaml/);
+    expect(await callApp(app, "GET", "/datasets/shop")).toMatchObject({ status: 404 });
+
+    expect((await push("shop.csv", rows, ...label)).out).toContain("shop@1 (new version)");
+    const correct = (from: RegExp, to: string): void => {
+      const file = path.join(directory, "shop.schema.yaml");
+      fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(from, to));
+    };
+    correct(/code, type: int/, "code, type: string");
+    const planned = await push("shop.csv", rows, "--dry-run");
+    expect(planned).toMatchObject({ code: 0, out: expect.stringContaining("shop@2 (would be a new version)") });
+    expect((await callApp(app, "GET", "/datasets/shop")).body.version.manifest.version).toBe(1);
+    const corrected = await push("shop.csv", rows);
+    expect(corrected).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /shop@2 \(new version\)[\s\S]*warning: the columns differ from those of shop@1, which no run has read: column code/,
+      ),
+    });
+    expect((await push("shop.csv", rows, "--dry-run", "--json")).out).toMatch(/"created":false,"dryRun":true/);
+
+    const job = path.join(directory, "shop.yaml");
+    fs.writeFileSync(job, "experiment: shop\ndataset: shop@1\nmodel: { type: mlp }\nhyperparameters: { epochs: 1 }\n");
+    expect((await cli.run("submit", job)).code).toBe(0);
+    correct(/spend, type: int/, "spend, type: float");
+    for (const options of [["--dry-run"], []]) {
+      const refused = await push("shop.csv", rows, ...options);
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("--allow-schema-change") });
+    }
+    expect((await push("shop.csv", rows, "--allow-schema-change")).out).toContain("shop@3 (new version)");
+  });
+
+  it("suggests a contract that is accepted and holds, however many columns there are", async () => {
+    const names = range(120, (i) => `c${i}`);
+    const value = (row: number, column: number): string | number => {
+      if (column % 4 === 1) return (row * (column + 3)) % 17;
+      if (column % 4 === 2) return `group ${row % 5}`;
+      return column % 4 === 3 ? ((row * column) % 7) ** 3 / 8 : row % 3 === 0 ? "" : row % 100 === 1 ? 5_000.5 : 0.25;
+    };
+    const rows = range(120, (row) => [row % 2, ...names.map((_, column) => value(row, column))].join(","));
+    const pushed = await push("wide.csv", [["y", ...names].join(","), ...rows], "--label", "y");
+    expect([pushed.code, pushed.err.match(/error.*/)]).toEqual([0, null]);
+    const { out, err, code } = await cli.run("datasets", "infer-contract", "wide@1");
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).not.toMatch(/minimum: -/);
+    expect(out.split("\n").length).toBeGreaterThan(300);
+    const file = path.join(directory, "wide.contract.yaml");
+    fs.writeFileSync(file, out);
+    expect(await cli.run("datasets", "contract", "set", "wide", "--file", file)).toMatchObject({ code: 0, err: "" });
+    expect((await cli.run("datasets", "validate", "wide")).out).toMatch(
+      /^wide@1: passed \(120 rows, \d+ rules, no violation/m,
+    );
+  });
 });

@@ -8,9 +8,10 @@ import type { Finding } from "../schema";
 import { columnSchema, datasetName } from "../shapes";
 import { expressionProblem } from "./expression";
 
-/** Most rules of a contract. A run's record has the violations of all of them. */
-const maxRules = 100;
-const maxContractBytes = 100_000;
+/** Largest contract as JSON. It allows for some rules for each of a thousand columns; its row holds 400 KiB. */
+export const maxContractBytes = 300_000;
+/** The shortest rule has about 40 bytes. */
+const maxRules = maxContractBytes / 40;
 
 const column = z.string().min(1).max(255);
 const bound = z.union([z.number(), z.string().max(40)]);
@@ -117,11 +118,14 @@ export function parseDataContract(text: string, fileName = "contract.yaml"): Dat
 
 /** @throws InvalidInputError if the contract has too many bytes for its row */
 export function assertContractFits(contract: DataContract, what: string): void {
-  const bytes = new TextEncoder().encode(JSON.stringify(contract)).length;
+  const bytes = contractBytes(contract);
   if (bytes <= maxContractBytes) return;
   const rule = `must have at most ${maxContractBytes} bytes as JSON, not ${bytes}; shorten the lists of values`;
   throw new InvalidInputError(`${what} is too large`, [{ path: "rules", rule } satisfies Problem]);
 }
+
+/** Returns the size of a contract or a rule as JSON, in bytes. */
+export const contractBytes = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 function* problemsIn(all: readonly DataContractRule[]): Generator<Finding> {
   const names = new Map<string, number>();

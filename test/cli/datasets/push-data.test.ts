@@ -21,6 +21,7 @@ describe("pushData", () => {
     const client = {
       call: async () => ({ items: versions }),
       datasetVersions: async () => versions,
+      datasetLineage: async () => ({ nodes: [{ kind: "run" }] }),
     } as unknown as ApiClient;
     const schemaFile = path.join(folder, "toy.schema.yaml");
     fs.writeFileSync(schemaFile, "columns: [{ name: x, type: float }, { name: y, type: bool, role: label }]\n");

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { contractText, inferContract } from "../../../cli/datasets/suggest-contract";
 import { findOtherVersions } from "../../../core/datasets/contract/others";
-import { parseDataContract } from "../../../core/datasets/contract/rules";
+import { assertContractFits, parseDataContract } from "../../../core/datasets/contract/rules";
 import type { ColumnProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 import { draftOf } from "../../core/datasets/drafts";
@@ -11,7 +12,7 @@ describe("an inferred contract", () => {
     profile: Omit<ColumnProfile, "name" | "type">,
   ): string => {
     const schema = { name: "a b", role: "feature", ...column } as const;
-    const contract = inferContract([schema], [{ name: "a b", type: column.type, ...profile }], 1_000);
+    const { contract } = inferContract([schema], [{ name: "a b", type: column.type, ...profile }], 1_000);
     const text = contractText(contract, "made\nof one version");
     // The text is read as the contract that was written.
     expect(parseDataContract(text)).toEqual(contract);
@@ -29,6 +30,51 @@ rules:
   - { rule: range, column: a b, minimum: 0, maximum: 136, severity: warn }
   - { rule: statistic, column: a b, statistic: mean, minimum: 40.2, maximum: 60.3, severity: warn }
 `);
+  });
+
+  it("has no bound that the range implies, and none that no value can reach", () => {
+    const spend = rulesFor(
+      { type: "float" },
+      { count: 500, nulls: 500, distinct: 400, min: 0, max: 900, mean: 40, std: 90 },
+    );
+    expect(spend).toMatch(/range, column: a b, minimum: 0, maximum: 990,.*\n.*mean, maximum: 130, severity: warn }\n$/);
+    expect(spend).not.toMatch(/nullShare|-50/);
+  });
+
+  it("is valid for any column, and leaves out what has no room", () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+    const profile = fc.record({
+      ...{ count: fc.nat(1_000), nulls: fc.nat(1_000), distinct: fc.nat(20), min: number, max: number },
+      ...{ mean: number, std: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }) },
+      top: fc.array(fc.record({ value: fc.string({ maxLength: 3_000, unit: "binary" }), count: fc.nat() }), {
+        maxLength: 9,
+      }),
+    });
+    const column = fc.constantFrom<ColumnSchema["type"]>("int", "float", "string", "bool", "timestamp", "tensor");
+    const columns = fc.array(fc.tuple(column, profile), { maxLength: 30 });
+    fc.assert(
+      fc.property(columns, (some) => {
+        const named = some.map(([type, rest], index) => ({ type, name: `c${index}`, ...rest }));
+        const schema = named.map(({ type, name }) => ({ type, name, role: "feature" }) as const);
+        const sorted = named.map((one) => ({
+          ...one,
+          min: Math.min(one.min, one.max),
+          max: Math.max(one.min, one.max),
+        }));
+        const { contract } = inferContract(schema, sorted, 1_000);
+        expect(parseDataContract(contractText(contract, "any"))).toEqual(contract);
+      }),
+      { numRuns: 100 },
+    );
+    const wide = Array.from({ length: 3_000 }, (_, i) => ({ name: `column-${i}`, type: "float" }) as const);
+    const numbers = { count: 1_000, nulls: 0, distinct: 900, min: -5, max: 5, mean: 0, std: 1 };
+    const { contract, omitted } = inferContract(
+      wide.map((one) => ({ ...one, role: "feature" })),
+      wide.map((one) => ({ ...one, ...numbers })),
+      1_000,
+    );
+    expect(() => assertContractFits(contract, "it")).not.toThrow();
+    expect([omitted > 0, contract.rules.filter(({ rule }) => rule === "notNull").length]).toEqual([true, 3_000]);
   });
 
   it.each([

@@ -19,7 +19,9 @@ function setup() {
     }
   };
   const register = (draft: DatasetDraft, allowSchemaChange = false) =>
-    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, { allowSchemaChange });
+    registerDataset({ objects, repository, clock: { now: () => 0 } }, draft, {
+      allowSchemaChange: async () => allowSchemaChange,
+    });
   return { objects, upload, register };
 }
 
