@@ -35,7 +35,7 @@ export async function prepareStudy(
   if (parsed === undefined || errors.length > 0) throw joined(file, errors);
   const { job, objective, objectives, ...definition } = parsed.value;
   const prepared = await prepareJob(jobFile(job), options, client);
-  return { ...definition, objectives: objectives ?? (objective ? [objective] : []), ...prepared };
+  return { ...definition, objectives: objective ? [objective] : objectives, ...prepared };
 }
 
 /** Joins the errors of a study file and of its job file, in this order. */

@@ -3,6 +3,7 @@ import { inRounds, type Pause } from "../backoff";
 import { resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { InvalidInputError, type Problem } from "../errors";
+import { lessIsBetter } from "../evaluation/metric-goal";
 import { objectKeys } from "../object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import type { Job } from "../runs/job";
@@ -11,6 +12,7 @@ import { type LogRunDependencies, logRun } from "../tracking/records/log-run";
 import { type CancelDependencies, cancelRun } from "../training/close-run";
 import { type FineTuneDependencies, fineTuneSourceOf } from "../training/initial-weights";
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
+import { validationMetricOf } from "../training/primary-metric";
 import type { SubmitDependencies } from "../training/submit";
 import { resumed } from "./decide";
 import { bestTrials } from "./history";
@@ -58,9 +60,10 @@ const rounds = 24;
  */
 export async function createStudy(
   dependencies: StudyDependencies,
-  definition: StudyDefinition,
+  given: StudyDefinition,
   { by, person }: Author,
 ): Promise<{ readonly created: boolean; readonly study: Study }> {
+  const definition = await withObjective(dependencies, given);
   const { studies, clock, team, objects } = dependencies;
   const known = await studies.find(definition.name);
   if (known) return existing(dependencies, known, definition);
@@ -99,6 +102,19 @@ async function existing(dependencies: StudyDependencies, study: Study, definitio
     throw new StudyExistsError(definition.name);
   await publish(dependencies, study.name);
   return { created: false, study };
+}
+
+/** Adds the default objective where none is given. */
+async function withObjective({ datasets }: StudyDependencies, definition: StudyDefinition): Promise<StudyDefinition> {
+  const { objectives, job, scheduler } = definition;
+  if (objectives.length > 0) return definition;
+  const { manifest } = await resolveDataset(datasets, job.dataset);
+  if (manifest.split.indexes.validation.rows === 0) {
+    const rule = `is required: ${manifest.name}@${manifest.version} has no validation rows, on which trials are compared by default`;
+    throw new InvalidInputError("the study needs an objective", [{ path: "objective", rule }]);
+  }
+  const metric = validationMetricOf(manifest, job.evaluation, scheduler.type !== "none");
+  return { ...definition, objectives: [{ metric, direction: lessIsBetter(metric) ? "minimize" : "maximize" }] };
 }
 
 /** A study that was extended is still the one that its file describes. */

@@ -188,8 +188,8 @@ function checkMetrics(job: Values, study: Values, add: Add): void {
     if (typeof metric !== "string") continue;
     const problem =
       metricProblem(job, metric) ??
-      (pauses && i <= 1 && !metric.startsWith("validation/")
-        ? "must be a metric of validation/ with a scheduler, which compares trials after each epoch"
+      (pauses && i <= 1 && !isLoggedByEpoch(job, metric)
+        ? "must be a metric of validation/ with a scheduler, which compares trials after each epoch: the evaluation at a trial's end is too late"
         : undefined);
     if (problem !== undefined) add([...path, "metric"], metric, problem);
   }
@@ -204,20 +204,30 @@ function checkMetrics(job: Values, study: Values, add: Add): void {
 }
 
 const trainMetrics = ["loss", "accuracy", "gradient-norm", "learning-rate"];
-const validationMetrics = ["loss", "accuracy"];
-const testMetrics: readonly string[] = [...classificationMetricNames, ...regressionMetricNames];
+const evaluationMetrics: readonly string[] = [...classificationMetricNames, ...regressionMetricNames];
+/** Metrics of validation that a training logs after each epoch. The evaluation of a trial adds the others. */
+const epochMetrics = ["loss", "accuracy"];
+const validationMetrics = [...new Set([...epochMetrics, ...evaluationMetrics])];
 
-/** Returns the rule that a metric's name breaks. Modules may log any metric of training and validation. */
+function isLoggedByEpoch(job: Values, metric: string): boolean {
+  const [group, ...rest] = metric.split("/");
+  return group === "validation" && (hasOwnMetrics(job) || epochMetrics.includes(rest.join("/")));
+}
+
+function hasOwnMetrics({ model }: Values): boolean {
+  const type = isObject(model) ? model["type"] : undefined;
+  return type !== "mlp" && type !== "cnn";
+}
+
+/** Returns the rule that a metric's name breaks. Modules may have metrics of their own. */
 function metricProblem(job: Values, metric: string): string | undefined {
   const [group = "", ...rest] = metric.split("/");
   const own = rest.join("/");
-  const { model } = job;
-  const type = isObject(model) ? model["type"] : undefined;
-  const isModule = type !== "mlp" && type !== "cnn";
+  const isModule = hasOwnMetrics(job);
   const known: Readonly<Record<string, readonly string[] | undefined>> = {
     train: isModule ? undefined : trainMetrics,
     validation: isModule ? undefined : validationMetrics,
-    test: testMetrics,
+    test: isModule ? undefined : evaluationMetrics,
   };
   if (!Object.hasOwn(known, group) || own === "")
     return "must begin with train/, validation/ or test/, e.g. validation/accuracy";

@@ -56,7 +56,8 @@ const warmStart = z
 
 const fields = {
   name,
-  objectives: z.array(objectiveSchema).min(1).max(maxObjectives),
+  /** Default: the primary metric of the task on the validation split, or with a scheduler what a training logs of it. */
+  objectives: z.array(objectiveSchema).max(maxObjectives).default([]),
   space: spaceSchema,
   sampler: samplerSettingsSchema.prefault({ type: "auto" }),
   scheduler: schedulerSettingsSchema.prefault({ type: "none" }),
@@ -96,11 +97,10 @@ export const studyFileSchema = (readJob: (path: string) => Job | undefined) =>
     .strictObject({
       ...fields,
       objective: objectiveSchema.optional(),
-      objectives: fields.objectives.optional(),
       job: z.string({ error: "must be the path of a job file, relative to the study file" }).min(1),
     })
     .check(studyProblems((study) => (typeof study["job"] === "string" ? readJob(study["job"]) : undefined)))
-    .refine(({ objective, objectives }) => (objective === undefined) !== (objectives === undefined), {
+    .refine(({ objective, objectives }) => objective === undefined || objectives.length === 0, {
       path: ["objective"],
-      error: "must be given, or objectives for several, and not both",
+      error: "must be left out, or objectives, which are for several",
     });
