@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
+import { testPrefix } from "../core/evaluation/metric-goal";
 import { summaryMetrics } from "../core/evaluation/metrics";
 import type { EvaluationOutput } from "../core/evaluation/shapes";
 import { formatCount, formatDuration, formatRate } from "../core/quantities";
@@ -9,7 +10,6 @@ import { isOpen } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 import type { TrainingOutput } from "../core/runs/training-task";
-import { testPrefix } from "../core/tracking/test-metrics";
 import { exitCodes, formatNumber, printJson, printTable, shownText } from "./output";
 import { drawRun } from "./run-picture";
 import { type Awaited, awaitedBy } from "./waiting";

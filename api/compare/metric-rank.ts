@@ -1,6 +1,5 @@
-import { goalOf } from "../../core/evaluation/metric-goal";
+import { goalOf, testPrefix } from "../../core/evaluation/metric-goal";
 import type { MetricSummary } from "../../core/tracking/metric-store";
-import { testPrefix } from "../../core/tracking/test-metrics";
 
 /** Metrics of the test split that summarize a model. */
 const headline = ["accuracy", "auc", "logLoss", "rmse", "mae", "r2"].map((name) => `${testPrefix}${name}`);

@@ -1,12 +1,11 @@
-import { goalOf } from "../../core/evaluation/metric-goal";
-import { leadingMetrics } from "../../core/evaluation/metrics";
+import { goalOf, testPrefix } from "../../core/evaluation/metric-goal";
+import { isBuiltIn, leadingMetrics } from "../../core/evaluation/metrics";
 import { formatDuration, formatRate } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
 import type { TrainingProgress } from "../../core/runs/progress";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
-import { testPrefix } from "../../core/tracking/test-metrics";
 import { byRank } from "../compare/metric-rank";
 import { numberText } from "../compare/metric-text";
 import { html, type Markup } from "./markup";
@@ -43,8 +42,10 @@ function testTiles({ evaluation }: RunPage): readonly Markup[] {
   const { metrics, classes = [], decision } = evaluation.report;
   const above = decision ? ` above ${tileText(decision.threshold)}` : "";
   const ofPositive = classes.length === 2 ? ` of class ${decision?.positive ?? classes[1]?.value}${above}` : "";
-  return leadingMetrics(evaluation.report.task, metrics).map((name) => {
-    const detail = `${meanings[name]}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
+  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
+  const [primary, ...others] = leadingMetrics(evaluation.report.task, metrics);
+  return [...(primary === undefined ? [] : [primary]), ...own, ...others].map((name) => {
+    const detail = `${meanings[name] ?? "metric of the module"}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
     return tile(`${testPrefix}${name}`, tileText(metrics[name] ?? Number.NaN), shortened(detail, 60));
   });
 }

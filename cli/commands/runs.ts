@@ -1,4 +1,5 @@
 import { importanceTable, sliceTables } from "../../api/report/evaluation-tables";
+import { testPrefix } from "../../core/evaluation/metric-goal";
 import type { EvaluationReport } from "../../core/evaluation/report";
 import { formatDuration, formatRate } from "../../core/quantities";
 import { decisionText } from "../../core/runs/decision";
@@ -8,7 +9,6 @@ import { outcomeText, timesOf, workedUntil, workMs } from "../../core/runs/run";
 import { isOpen } from "../../core/runs/run-states";
 import type { LogPage, RunDetails } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
-import { testPrefix } from "../../core/tracking/test-metrics";
 import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage } from "../attempts";
 import type { Command } from "../command";
 import { printEvaluationTable } from "../evaluation-table";

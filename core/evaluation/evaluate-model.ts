@@ -8,7 +8,7 @@ import { chooseDecision, decided } from "./decision";
 import { planImportance, supportsOf } from "./importance";
 import { metricsOf, type Predictions, predictedClasses, rankingsOf, selectRows, taskKindOf } from "./metrics";
 import { predictShards, type RowPredictor, splitShards } from "./predict";
-import type { EvaluationReport } from "./report";
+import type { EvaluationReport, Metrics } from "./report";
 import type { ClassReport, EvaluationOutput, SliceReport } from "./shapes";
 import { predictionTensors } from "./stored-predictions";
 
@@ -23,10 +23,14 @@ export async function evaluateModel(input: {
   readonly predictor: RowPredictor;
   readonly objects: ObjectStore;
   readonly settings?: DecisionSettings;
+  /** Metrics of the test split that the run's module computed. */
+  readonly own?: Metrics | undefined;
+  /** Whether the validation split is evaluated too. */
+  readonly validates?: boolean | undefined;
   /** Returns the model's multiply-adds for a row. Without them the importance of columns is not measured. */
   readonly count?: () => Promise<number | undefined>;
 }): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
-  const { features, objects, predictor, settings = {}, count } = input;
+  const { features, objects, predictor, settings = {}, count, own = {}, validates = false } = input;
   const { label } = features;
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
   const sample = count && (await planImportance(features, shape.rows, count));
@@ -39,11 +43,17 @@ export async function evaluateModel(input: {
   );
   const task = taskKindOf(supportsOf(label, predictions.labels), settings.positive !== undefined);
   const importance = sample?.measure(task, predictor, decision);
-  const report = { ...reportOf(features, predictions, slices, stored, decision), task, importance };
+  const made = reportOf(features, predictions, slices, stored, decision);
+  const report = { ...made, metrics: { ...own, ...made.metrics }, task, importance };
+  const isValidated = validates && features.splits.validation.rows > 0;
+  const validation = isValidated ? await validated(input) : undefined;
   return {
     report: await objects.putContent(JSON.stringify(report), "application/json"),
     task,
     metrics: report.metrics,
+    ...(validation
+      ? { validation: metricsOf(label.kind === "class" ? decided(validation, label, decision) : validation) }
+      : {}),
     ...(decision ? { decision } : {}),
     predictions,
   };

@@ -1,3 +1,6 @@
+/** Prefix of the test split's metrics in a run: `test/accuracy`. */
+export const testPrefix = "test/";
+
 const less =
   /(?:^|[/._\s-])(?:loss|logloss|error|err|rmse|mse|mae|mape|perplexity|ppl|latency|regret|wer|cer|fid)(?:$|[/._\s-])/;
 const more =
@@ -21,11 +24,11 @@ export function goalOf(metric: string): "min" | "max" | undefined {
   return toLess > toMore ? "min" : "max";
 }
 
-/** Goals that a job declares for metrics whose names do not tell. */
+/** Directions that a job or a policy declares for metrics whose names tell none. */
 export type Directions = Readonly<Record<string, "minimize" | "maximize">>;
 
-/** Returns whether less of a metric is better: as declared, else by its name, else not. */
+/** Returns whether less of a metric is better: by its name, else as declared, else not. */
 export function lessIsBetter(metric: string, directions: Directions = {}): boolean {
   const declared = Object.hasOwn(directions, metric) ? directions[metric] : undefined;
-  return declared === undefined ? goalOf(metric) === "min" : declared === "minimize";
+  return (goalOf(metric) ?? (declared === "minimize" ? "min" : "max")) === "min";
 }

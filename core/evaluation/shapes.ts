@@ -168,6 +168,7 @@ export const evaluationOutput = z.object({
   metrics: z.record(z.string().min(1).max(250), storedNumber).meta({
     description: "Overall metrics on the test split: `accuracy`, `f1`, `auc`, `logLoss`, …",
   }),
+  validation: metrics.optional().meta({ description: "The same of the validation split. Present for a trial." }),
   decision: decision.optional().meta({ description: "Present if the job chose it." }),
   comparison: comparison.optional().meta({
     description: "Absent if the model has no champion, or if the candidate has the champion's weights.",

@@ -5,6 +5,9 @@ import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import type { Champion } from "./champion";
 import { maxPredictions, maxPredictionsOfTrial } from "./latency";
+import { testPrefix } from "./metric-goal";
+import { isBuiltIn } from "./metrics";
+import type { Metrics } from "./report";
 import type { EvaluationOutput } from "./shapes";
 import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";
 
@@ -15,6 +18,15 @@ export interface EvaluationDependencies extends EvaluationTools {
 /** Returns the champion to compare with; none if the run reproduces the champion itself. */
 function opponentOf(training: TrainingOutput, champion: Champion | undefined): Champion | undefined {
   return champion?.artifact.weightsSha256 === training.weightsSha256 ? undefined : champion;
+}
+
+/** Returns the metrics of the test split that only the run's module can compute; `undefined` if there are none. */
+function ownMetricsOf({ metrics }: TrainingOutput): Metrics | undefined {
+  const own = Object.entries(metrics).flatMap(([name, value]) => {
+    const short = name.startsWith(testPrefix) ? name.slice(testPrefix.length) : undefined;
+    return short === undefined || isBuiltIn(short) ? [] : [[short, value] as const];
+  });
+  return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
 /** Identifies an evaluation next to a champion. */
@@ -36,6 +48,8 @@ export function evaluationIdentity(
         threshold: evaluation.threshold,
         // Trials do not measure the importance of columns.
         importance: trial ? undefined : 1,
+        validates: trial ? 1 : undefined,
+        own: ownMetricsOf(training),
         ...(met ? { champion: { version: met.version, artifactKey: met.artifactKey } } : {}),
       };
     },
@@ -65,6 +79,8 @@ export async function evaluationTaskOf(
     settings: { positive, threshold },
     ...(opponent ? { opponent } : {}),
     timedPredictions: run.trial ? maxPredictionsOfTrial : maxPredictions,
+    own: ownMetricsOf(training),
+    validates: run.trial !== undefined,
     importance: run.trial === undefined,
     engine: { backend, threads: vcpusPerWorker, gpusPerWorker, tf32 },
   };

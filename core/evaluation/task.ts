@@ -7,7 +7,7 @@ import type { ObjectStore } from "../ports";
 import { thresholdRule } from "../runs/decision";
 import { machine } from "../runs/shapes";
 import { engineBackend } from "../runs/training-task";
-import { type ContentReference, category, contentReference, count, type Shape, sha256 } from "../shapes";
+import { type ContentReference, category, contentReference, count, metrics, type Shape, sha256 } from "../shapes";
 import { champion, compareWithChampion } from "./champion";
 import { evaluateModel } from "./evaluate-model";
 import { maxWeightBytes } from "./importance";
@@ -39,6 +39,8 @@ const evaluationTaskSchema = z.object({
     description: "The model to compare with, and the dataset version whose raw rows it reads.",
   }),
   timedPredictions: count.meta({ description: "Number of single predictions that are timed." }),
+  own: metrics.optional().meta({ description: "Metrics of the test split that the run's module computed." }),
+  validates: z.boolean().optional().meta({ description: "Whether the validation split is evaluated too." }),
   importance: z.boolean().optional().meta({ description: "Whether the importance of columns is measured." }),
   operations: z.number().min(0).optional().meta({
     description: "The model's multiply-adds for a row. A job does not count them.",
@@ -97,7 +99,7 @@ export interface EvaluationTools {
  */
 export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask): Promise<EvaluationOutput> {
   const { objects, stopwatch, engine, withRows, operationsPerRow } = tools;
-  const { opponent, settings, model, timedPredictions } = task;
+  const { opponent, settings, model, timedPredictions, own: ownMetrics, validates } = task;
   const features = await getJson(objects, task.featureManifestKey, featureManifest);
   const isCounted = task.importance && model.weights.bytes <= maxWeightBytes;
   const count = async () => {
@@ -105,7 +107,15 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
     return task.operations ?? operationsPerRow?.(await topologyOf(objects, model));
   };
   const { predictions, ...own } = await withModel(tools, model, async (predictor) => {
-    const evaluated = await evaluateModel({ features, predictor, objects, settings, count });
+    const evaluated = await evaluateModel({
+      features,
+      predictor,
+      objects,
+      settings,
+      count,
+      own: ownMetrics,
+      validates,
+    });
     if (!stopwatch) return evaluated;
     const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
     const latency = measureLatency(predictor, rows, stopwatch, timedPredictions);

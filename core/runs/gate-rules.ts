@@ -3,6 +3,10 @@ import type { Shape } from "../shapes";
 
 const column = z.string().min(1).max(255);
 const metric = z.string().min(1).max(250);
+/** Directions of metrics whose names tell none: a module's own, and those that clients log. Others: more is better. */
+export const directionsSchema = z
+  .record(metric, z.enum(["minimize", "maximize"]))
+  .refine((directions) => Object.keys(directions).length <= 64, { error: "must be at most 64 metrics" });
 const share = z.number().min(0).max(1);
 const ofSlices = {
   column,
@@ -106,6 +110,7 @@ export const policyRulesSchema = z.strictObject({
     .record(metric, z.number())
     .refine((thresholds) => Object.keys(thresholds).length <= 64, { error: "must be at most 64 metrics" })
     .default({}),
+  directions: directionsSchema.optional(),
   /**
    * Comparison with the champion on the same rows. Default: `defaultNoRegression`. `waived`: a regression refuses
    * nobody, and each verdict says so.

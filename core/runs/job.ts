@@ -4,7 +4,7 @@ import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
 import { featureColumns, featureSettings, withMlpDefaults } from "./feature-settings";
 import { fineTuneSchema } from "./fine-tune";
-import { jobGatesSchema } from "./gate-rules";
+import { directionsSchema, jobGatesSchema } from "./gate-rules";
 import { hyperparametersSchema as hyperparameters, isNarrow } from "./hyperparameters";
 import { resourcesSchema as resources } from "./resources";
 
@@ -76,6 +76,7 @@ export const runLimitsSchema = z.strictObject({
 const evaluation = z.strictObject({
   /** Minimum (accuracy, f1, auc, …) or maximum (logLoss, rmse, …) that the gates accept on the test split. */
   thresholds: z.record(z.string(), z.number()).default({}),
+  directions: directionsSchema.optional(),
   /** The class of interest of a label with two. Default: the second. */
   positive: category.optional(),
   /** Default: a row is predicted as the class with the higher probability. */

@@ -1,11 +1,10 @@
+import { testPrefix } from "../evaluation/metric-goal";
 import type { EvaluationOutput } from "../evaluation/shapes";
 import type { Clock } from "../ports";
+import type { TrainingOutput } from "../runs/training-task";
 import type { MetricStore } from "./metric-store";
 import { RunFieldFixedError } from "./records/errors";
 import type { RunIdentity } from "./shapes";
-
-/** Prefix of the test split's metrics in a run: `test/accuracy`. */
-export const testPrefix = "test/";
 
 /**
  * Refuses the points of a client or of a trainer for metrics that the platform measures: those of a training run under `test/`.
@@ -23,18 +22,25 @@ export function checkNotMeasured(run: Pick<RunIdentity, "runId" | "source">, met
 const receipt = { writer: "ringmaster/evaluate", sequence: 1 } as const;
 
 /**
- * Records an evaluation's metrics as metrics of the run, at the last step of its training. Idempotent. Metrics that are undefined for the test rows are
- * not in the evaluation, and have no point.
+ * Records an evaluation's metrics as metrics of the run, at the last step of its training. Idempotent. Metrics that are
+ * undefined for the rows are not in the evaluation, and have no point. Those of validation that the training has logged
+ * after each epoch stay.
  */
 export async function recordTestMetrics(
   { metrics, clock }: { readonly metrics: Pick<MetricStore, "append">; readonly clock: Clock },
   runId: string,
-  step: number,
-  evaluation: Pick<EvaluationOutput, "metrics">,
+  training: Pick<TrainingOutput, "steps" | "metrics">,
+  { metrics: test, validation = {} }: Pick<EvaluationOutput, "metrics" | "validation">,
 ): Promise<void> {
   const time = clock.now();
-  const series = Object.entries(evaluation.metrics)
+  const named = [
+    ...Object.entries(test).map(([name, value]) => [`${testPrefix}${name}`, value] as const),
+    ...Object.entries(validation)
+      .map(([name, value]) => [`validation/${name}`, value] as const)
+      .filter(([name]) => !Object.hasOwn(training.metrics, name)),
+  ];
+  const series = named
     .filter(([, value]) => Number.isFinite(value))
-    .map(([name, value]) => ({ metric: `${testPrefix}${name}`, steps: [step], values: [value], times: [time] }));
+    .map(([metric, value]) => ({ metric, steps: [training.steps], values: [value], times: [time] }));
   if (series.length > 0) await metrics.append(runId, series, receipt);
 }

@@ -1,3 +1,4 @@
+import { testPrefix } from "../evaluation/metric-goal";
 import { createJson } from "../object-documents";
 import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
@@ -5,7 +6,6 @@ import { beginStep, finishStep, inputHashOf } from "../runs/step";
 import { trainingTask } from "../runs/training-task";
 import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
-import { testPrefix } from "../tracking/test-metrics";
 import { completeTraining } from "./complete-training";
 import { attemptsOfSegment, launchAttempt, nextAttempt } from "./launch";
 import type { NextMoveDependencies } from "./next-move";

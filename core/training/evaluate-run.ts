@@ -66,7 +66,7 @@ const maxWeightBytes = 2 ** 29;
  */
 async function evaluationOperations(
   objects: Pick<ObjectStore, "getContent" | "find">,
-  { featureManifestKey, model, opponent, settings }: EvaluationTask,
+  { featureManifestKey, model, opponent, settings, validates = false }: EvaluationTask,
   count: CountOperations,
 ): Promise<number> {
   const models = [model, ...(opponent ? [opponent.champion.artifact] : [])];
@@ -75,7 +75,7 @@ async function evaluationOperations(
   const ofModel = async ({ sha256 }: { readonly sha256: string }) =>
     operationsPerRow + (await count(new TextDecoder().decode(await objects.getContent(sha256))));
   const choosesThreshold = settings.threshold !== undefined && typeof settings.threshold !== "number";
-  const predicted = splits.test.rows + (choosesThreshold ? splits.validation.rows : 0);
+  const predicted = splits.test.rows + (Number(choosesThreshold) + Number(validates)) * splits.validation.rows;
   const own = predicted * (await ofModel(model.topology));
   return opponent ? own + splits.test.rows * (await ofModel(opponent.champion.artifact.topology)) : own;
 }

@@ -1,6 +1,7 @@
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Problem } from "../errors";
-import { classificationMetricNames, regressionMetricNames } from "../evaluation/metrics";
+import { type Directions, goalOf } from "../evaluation/metric-goal";
+import { classificationMetricNames, isBuiltIn, regressionMetricNames } from "../evaluation/metrics";
 import { choiceProblems, chosenFeatures } from "../features/choice";
 import { planOf, shadowingProblems } from "../features/planned-fit";
 import { gpusOfSmallestHost } from "../metering/prices";
@@ -87,15 +88,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     problems.push({ path: "hyperparameters.classWeights", rule });
   }
   problems.push(...earlyStoppingProblems(manifest, job, !isValue), ...decisionProblems(manifest, job, isValue));
-  for (const metric of Object.keys(job.evaluation.thresholds)) {
-    if (!known.includes(metric)) {
-      problems.push({
-        path: `evaluation.thresholds.${metric}`,
-        value: job.evaluation.thresholds[metric],
-        rule: `must name a metric of this task: ${known.join(", ")}`,
-      });
-    }
-  }
+  problems.push(...gateMetricProblems(job, known));
   const trainRows = manifest.split.indexes.train.rows;
   if (trainRows < job.resources.microshards) {
     problems.push({
@@ -105,6 +98,42 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     });
   }
   return problems;
+}
+
+/** Checks the metrics of thresholds and of the comparison. A module may have others than the evaluation. */
+function gateMetricProblems({ evaluation, model }: Job, known: readonly string[]): readonly Problem[] {
+  const { thresholds, regressionMetric, directions = {} } = evaluation;
+  const named = [
+    ...Object.entries(thresholds).map(([metric, value]) => ({
+      metric,
+      path: `evaluation.thresholds.${metric}`,
+      value,
+    })),
+    ...(regressionMetric === undefined
+      ? []
+      : [{ metric: regressionMetric, path: "evaluation.regressionMetric", value: regressionMetric }]),
+  ];
+  return [
+    ...named.flatMap(({ metric, path, value }) => {
+      if (known.includes(metric)) return [];
+      if (model.type !== "module" || isBuiltIn(metric))
+        return [{ path, value, rule: `must name a metric of this task: ${known.join(", ")}` }];
+      if (goalOf(metric) !== undefined || Object.hasOwn(directions, metric)) return [];
+      const rule = `is required (minimize or maximize): ${metric} is a metric of the module, whose name does not tell`;
+      return [{ path: `evaluation.directions.${metric}`, rule }];
+    }),
+    ...directionProblems(directions, "evaluation"),
+  ];
+}
+
+/** Returns the directions that contradict the metrics' names, which decide everywhere else too. */
+function directionProblems(directions: Directions, path: string): readonly Problem[] {
+  return Object.entries(directions).flatMap(([metric, value]) => {
+    const goal = goalOf(metric);
+    if (goal === undefined || value.startsWith(goal)) return [];
+    const rule = `must be ${goal}imize or left out, as the name tells; give the metric another name otherwise`;
+    return [{ path: `${path}.directions.${metric}`, value, rule }];
+  });
 }
 
 /** A module's own metrics are known to the trainer alone, which checks them before the first step. */
@@ -149,20 +178,29 @@ function decisionProblems(
  */
 export function checkPolicyAgainst(
   manifest: Pick<DatasetManifest, "schema">,
-  { thresholds, slices }: Pick<PolicyRules, "thresholds" | "slices">,
+  { thresholds, slices, noRegression, directions = {} }: PolicyRules,
+  { type }: Pick<Job["model"], "type">,
 ): readonly Problem[] {
   const known = metricNamesOf(manifest);
   const rule = `must name a metric of this task: ${known.join(", ")}; \`ringmaster models policy set\` changes the policy`;
-  return [
+  const compared = typeof noRegression === "object" ? noRegression.metric : undefined;
+  const whole = [
     ...Object.entries(thresholds).map(([metric, value]) => ({
       metric,
       path: `policy.rules.thresholds.${metric}`,
       value,
     })),
-    ...slices.map(({ metric }, i) => ({ metric, path: `policy.rules.slices.${i}.metric`, value: metric })),
-  ]
-    .filter(({ metric }) => !known.includes(metric))
-    .map(({ path, value }) => ({ path, value, rule }));
+    ...(compared === undefined
+      ? []
+      : [{ metric: compared, path: "policy.rules.noRegression.metric", value: compared }]),
+  ].filter(({ metric }) => type !== "module" || isBuiltIn(metric));
+  const ofSlices = slices.map(({ metric }, i) => ({ metric, path: `policy.rules.slices.${i}.metric`, value: metric }));
+  return [
+    ...[...whole, ...ofSlices]
+      .filter(({ metric }) => !known.includes(metric))
+      .map(({ path, value }) => ({ path, value, rule })),
+    ...directionProblems(directions, "policy.rules"),
+  ];
 }
 
 function metricNamesOf({ schema }: Pick<DatasetManifest, "schema">): readonly string[] {

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { testPrefix } from "../evaluation/metric-goal";
 import type { EvaluationOutput } from "../evaluation/shapes";
 import type { RegistrationOutput } from "../registry/registration";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
-import { testPrefix } from "../tracking/test-metrics";
 
 const maxMetrics = 50;
 const maxMessage = 2_000;

@@ -78,7 +78,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   if (missing.length > 0) throw new InvalidInputError("the deployment cannot train the job", missing);
   const problems = [
     ...checkJobAgainst(dataset.manifest, request.job),
-    ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules) : []),
+    ...(model?.policy ? checkPolicyAgainst(dataset.manifest, model.policy.rules, request.job.model) : []),
     ...pauseProblems(request),
   ];
   if (problems.length > 0) throw new InvalidInputError("the job does not fit its dataset", problems);

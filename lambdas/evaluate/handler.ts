@@ -51,7 +51,7 @@ export const handler = stepHandler(
     const result = await evaluateHereOrInJob({ ...tools, maxOperations }, details, champion);
     if ("job" in result) return result;
     const { output, reusedFrom } = result;
-    await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining").steps, output);
+    await recordTestMetrics(ports, runId, outputOf<TrainingOutput>(details, "LaunchTraining"), output);
     const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;
     return { metrics: output.metrics, comparison: output.comparison, reusedFrom, ends };
   },

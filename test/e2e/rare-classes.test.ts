@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { VersionReport } from "../../api/report/shapes";
 import type { describeRun } from "../../cli/run-description";
 import type { ModelVersion } from "../../core/registry/model";
+import type { Study, Trial } from "../../core/tuning/shapes";
 import { TestStack } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -26,6 +28,21 @@ const schema = `columns:
   - { name: plan, type: string, role: feature }
   - { name: left, type: string, role: label }
 split: { seed: 1, fractions: { train: 0.7, validation: 0.1, test: 0.2 } }
+`;
+
+/** `cost`: of each customer who is missed, five times that of one who is called in vain. */
+const ownModel = `import { defineTraining } from "ringmaster";
+export default defineTraining({
+  model: ({ tf, inputShape, outputs }) =>
+    tf.sequential({ layers: [tf.layers.dense({ units: outputs, inputShape: [...inputShape] })] }),
+  metrics: {
+    cost: (labels, outputs) => {
+      const called = outputs.squeeze([1]).greater(0).toFloat();
+      const left = labels.toFloat();
+      return left.mul(called.neg().add(1)).mul(5).add(called.mul(left.neg().add(1)));
+    },
+  },
+});
 `;
 
 const job = (hyperparameters: string, more = "") => `experiment: churn
@@ -77,6 +94,62 @@ describe("a model of a rare class", () => {
     const compared = await stack.json<{ metrics: { metric: string }[] }>(["runs", "compare", first.run.runId, runId]);
     expect(compared.metrics[0]!.metric).toBe("test/auc");
     expect(second.primaryMetric).toBe("test/auc");
+  });
+
+  it("is compared by the metrics of its module, which are those of the test split", async () => {
+    stack.file("own.ts", ownModel);
+    const ownJob = (rate: number, evaluation: string) => `experiment: own
+dataset: churn
+registerAs: own
+model: { type: module, path: own.ts }
+hyperparameters: { batchSize: 64, epochs: 3, learningRate: ${rate} }
+resources: { backend: wasm }
+evaluation: { ${evaluation} }
+`;
+    const file = stack.file("own.yaml", ownJob(0.01, "thresholds: { cost: 0.9 }"));
+    expect((await stack.run("submit", file)).stderr).toContain("evaluation.directions.cost is required");
+    const declared = "directions: { cost: minimize }, thresholds: { cost: 0.9 }, regressionMetric: cost";
+    const shown: Shown[] = [];
+    for (const rate of [0.05, 0.02]) {
+      shown.push(await stack.json<Shown>(["submit", stack.file("own.yaml", ownJob(rate, declared)), "--wait"], [0, 3]));
+      if (rate === 0.05) await stack.json(["models", "approve", "own", "1", "--reason", "the first"]);
+    }
+    const [champion, candidate] = shown.map(({ evaluation }) => evaluation!["cost"]!);
+    const report = await stack.json<VersionReport>(["models", "report", "own", "2"]);
+    const [[, vain], [missed]] = report.evaluation!.confusionMatrix as [[number, number], [number, number]];
+    expect(candidate).toBeCloseTo((5 * missed + vain) / 240, 5);
+    const { version } = await stack.get<{ version: ModelVersion }>("/models/own/versions/2");
+    const checks = version.gate!.checks;
+    expect(checks[0]).toMatchObject({ gate: "threshold", metric: "cost", value: candidate, passed: candidate! <= 0.9 });
+    expect(checks[2]).toMatchObject({
+      metric: "cost",
+      value: candidate,
+      limit: champion,
+      passed: candidate! <= champion!,
+    });
+    expect((await stack.run("runs", "metrics", shown[1]!.run.runId)).stdout).toContain("test/cost");
+  });
+
+  it("is searched by the AUC of validation, unless an objective is given", async () => {
+    stack.file("study-job.yaml", job("epochs: 2").replace("registerAs: churn\n", ""));
+    const study = stack.file(
+      "study.yaml",
+      `name: rare
+job: study-job.yaml
+space: { hyperparameters.learningRate: { type: float, low: 0.001, high: 0.1, log: true } }
+stop: { trials: 2 }
+`,
+    );
+    const { study: ended, trials } = await stack.json<{ study: Study; trials: Trial[] }>([
+      "study",
+      "create",
+      study,
+      "--wait",
+    ]);
+    expect(ended.definition.objectives).toEqual([{ metric: "validation/auc", direction: "maximize" }]);
+    expect(trials.map(({ state, values }) => [state, values])).toEqual(
+      trials.map(() => ["completed", [expect.any(Number)]]),
+    );
   });
 
   it("shows its slices and the noise of the importance: the run, the gates and the report", async () => {

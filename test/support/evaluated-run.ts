@@ -54,5 +54,5 @@ export async function createEvaluatedRun(
   const step = { inputHash: "h", ...stepTimes };
   await runs.recordStep(runId, { step: "LaunchTraining", output: resultOf(runId), ...step });
   await runs.recordStep(runId, { step: "Evaluate", output: evaluation, ...step });
-  await recordTestMetrics(platform, runId, resultOf(runId).steps, evaluation);
+  await recordTestMetrics(platform, runId, resultOf(runId), evaluation);
 }

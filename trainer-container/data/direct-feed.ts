@@ -2,7 +2,7 @@ import { createSparseInputs } from "../../core/features/sparse";
 import { allocateSum } from "../collective/sum-memory";
 import type { Batch } from "../engine/engine";
 import type { FeatureSplit } from "./feature-split";
-import type { Feed, ValidationBlocks } from "./feed";
+import type { Feed, SplitBlocks } from "./feed";
 import type { Sampler } from "./sampler";
 
 /** Interval at which gathering ahead yields to the sockets, because other ranks wait for this one's sums. */
@@ -82,7 +82,7 @@ export function createBatch(rows: number, width: number, labels: Batch["labels"]
 }
 
 /** Reads the split in its own order, `blockRows` at a time. The last block holds the rest. */
-export function createValidationBlocks(split: FeatureSplit, blockRows: number): ValidationBlocks {
+export function createSplitBlocks(split: FeatureSplit, blockRows: number): SplitBlocks {
   const inputs = new Float32Array(blockRows * split.width);
   const labels = split.createLabels(blockRows);
   return {

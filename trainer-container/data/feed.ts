@@ -14,8 +14,8 @@ export interface Feed {
   close(): Promise<void>;
 }
 
-/** The validation split in blocks of one size, except the last. */
-export interface ValidationBlocks {
+/** A split in blocks of one size, except the last. */
+export interface SplitBlocks {
   readonly count: number;
   /** Valid until the next call. */
   block(index: number): Batch | Promise<Batch>;

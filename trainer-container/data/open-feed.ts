@@ -1,15 +1,16 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import type { SplitName } from "../../core/datasets/shapes";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { sparseEntries } from "../../core/features/sparse";
-import { createDirectFeed, createValidationBlocks } from "./direct-feed";
+import { createDirectFeed, createSplitBlocks } from "./direct-feed";
 import { loadFeatureSplit } from "./feature-split";
-import type { Feed, ValidationBlocks } from "./feed";
+import type { Feed, SplitBlocks } from "./feed";
 import { createPrefetchFeed } from "./prefetch-feed";
 import { windowedShards } from "./row-order";
 import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
-import { createWindowedFeed, createWindowedValidation } from "./windowed-feed";
+import { createWindowedBlocks, createWindowedFeed } from "./windowed-feed";
 
 /**
  * Smaller microshards are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
@@ -66,14 +67,15 @@ function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return alone && bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
 
-/** Opens the validation split: completely in memory if it fits, otherwise shard by shard, with the same rows and blocks. */
-export async function openValidation(
+/** Opens a split to score it: completely in memory if it fits, otherwise shard by shard, with the same rows and blocks. */
+export async function openSplit(
   manifest: FeatureManifest,
+  split: SplitName,
   cache: ShardCache,
   blockRows: number,
-): Promise<ValidationBlocks> {
-  if (windowedShards(manifest.splits.validation.shards) !== undefined) {
-    return createWindowedValidation(manifest, cache, blockRows);
+): Promise<SplitBlocks> {
+  if (windowedShards(manifest.splits[split].shards) !== undefined) {
+    return createWindowedBlocks(manifest, split, cache, blockRows);
   }
-  return createValidationBlocks(await loadFeatureSplit(manifest, "validation", cache), blockRows);
+  return createSplitBlocks(await loadFeatureSplit(manifest, split, cache), blockRows);
 }

@@ -1,7 +1,8 @@
+import type { SplitName } from "../../core/datasets/shapes";
 import { type DecodedShard, decodeFeatureShard } from "../../core/features/encoding";
 import type { FeatureManifest, FeatureShard } from "../../core/features/shapes";
 import { createBatch } from "./direct-feed";
-import type { Feed, ValidationBlocks } from "./feed";
+import type { Feed, SplitBlocks } from "./feed";
 import { windowedOrder } from "./row-order";
 import { createSampler, type SamplerOptions } from "./sampler";
 import type { ShardCache } from "./shard-cache";
@@ -77,13 +78,14 @@ export function createWindowedFeed(
   };
 }
 
-/** Reads a validation split too large for memory block by block: the shards of a block, and the next one. */
-export function createWindowedValidation(
+/** Reads a split too large for memory block by block: the shards of a block, and the next one. */
+export function createWindowedBlocks(
   manifest: FeatureManifest,
+  split: SplitName,
   cache: ShardCache,
   blockRows: number,
-): ValidationBlocks {
-  const { rows: total, shards } = manifest.splits.validation;
+): SplitBlocks {
+  const { rows: total, shards } = manifest.splits[split];
   const starts = startsOf(shards.map(({ rows }) => rows));
   const shelf = createShardShelf(shards, manifest, cache);
   const { width } = manifest.transform;

@@ -1,7 +1,7 @@
 import { featureManifest } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import type { TrainingTask } from "../../core/runs/training-task";
-import { openFeed, openValidation } from "../data/open-feed";
+import { openFeed, openSplit } from "../data/open-feed";
 import { windowedShards } from "../data/row-order";
 import { createShardCache } from "../data/shard-cache";
 import { requireStoppingMetric } from "../loop/best-epoch";
@@ -12,8 +12,8 @@ import { executionReport } from "./executions";
 import { loadInitialWeights } from "./initial-weights";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 
-/** Rows of a validation block. The bits of validation scores depend on it, as on the microshard's shape. */
-const validationRows = 512;
+/** Rows of a block. The bits of scores depend on it, as on the microshard's shape. */
+const blockRows = 512;
 
 export type PreparedTraining = Awaited<ReturnType<typeof prepareTraining>>;
 
@@ -54,7 +54,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
 
   const sampling = { seed, rows, batchSize, microshards, shardRows };
   const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
-  const validation = await openValidation(features, cache, validationRows);
+  const validation = await openSplit(features, "validation", cache, blockRows);
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
   requireStoppingMetric(plan.earlyStopping, layout, validation, features.label.kind === "class");
   return {
@@ -69,6 +69,8 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
     feed,
     feedKind: kind,
     validation,
+    /** Opens the test split. Only metrics of a module need it: the evaluation has no code of users. */
+    test: layout.metrics.length === 0 ? undefined : () => openSplit(features, "test", cache, blockRows),
     fineTune,
     /** Warnings of the run so far. */
     warnings: executions.warnings,

@@ -18,7 +18,7 @@ import { contentOf, fileOf, readLive } from "../checkpoint/state-files";
 import type { TrainableModel } from "../engine/engine";
 import { CheckpointMissingError } from "../loop/errors";
 import type { TrainingPlan } from "../loop/plan";
-import { namedScore } from "../loop/score";
+import { named, namedScore } from "../loop/score";
 import type { TrainingEnd } from "../loop/train";
 
 /** The end of a training, or of a segment of it, at a step that every rank has finished. */
@@ -76,6 +76,8 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
     metrics: storable({
       ...namedScore("train", end.train),
       ...(end.validation === undefined ? {} : namedScore("validation", end.validation)),
+      // The evaluation has loss and accuracy.
+      ...named("test", end.test?.metrics ?? {}),
     }),
     ...(plan.earlyStopping && end.best
       ? {

@@ -83,7 +83,7 @@ async function trainTask(
 ): Promise<number> {
   const { config, store, clock, now, logger, telemetry, interruption } = dependencies;
   const prepared = await prepareTraining(dependencies, task);
-  const { plan, model, layout, feed, validation, backend, numerics } = prepared;
+  const { plan, model, layout, feed, validation, test, backend, numerics } = prepared;
   const state = await restoreReplica(dependencies, task, prepared);
   const { replica, sharded, identity, restored, otherNumerics } = state;
   logger.log("info", "ready", {
@@ -144,6 +144,7 @@ async function trainTask(
       layout,
       leaves,
       validation,
+      test,
       events: withCheckpoints(reporter.events, checkpointer, plan),
       enter: createEntrance(gang, interruption),
       leaving: () => interruption.raised,

@@ -51,6 +51,14 @@ export function namedScore(prefix: "train" | "validation", { loss, accuracy, met
   return {
     [`${prefix}/loss`]: loss,
     ...(accuracy === undefined ? {} : { [`${prefix}/accuracy`]: accuracy }),
-    ...Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${prefix}/${name}`, value])),
+    ...named(prefix, metrics),
   };
+}
+
+/** Returns metrics by their names in a run: `test/confidence`. */
+export function named(
+  split: "train" | "validation" | "test",
+  metrics: Score["metrics"],
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${split}/${name}`, value]));
 }

@@ -18,6 +18,7 @@ export type TrainingEnd =
       readonly generation: number;
       readonly train: Score;
       readonly validation?: Score;
+      readonly test?: Score;
       readonly finishedSteps: number;
       /** With early stopping: the epoch whose scores these are, and whose weights are the result. */
       readonly best?: Pick<FoundBest, "epoch" | "value" | "weights">;
@@ -90,6 +91,8 @@ async function trainGeneration(training: Training, generation: Generation, steps
     }
   }
   const isComplete = epochEnd?.stops === true || plan.lastStep === plan.totalSteps;
+  const best = isComplete ? bestOf(training) : {};
+  const test = isComplete ? await scoreTest(training, generation, best.best?.weights) : undefined;
   return {
     end: isComplete ? "completed" : "paused",
     rank: generation.rank,
@@ -99,8 +102,26 @@ async function trainGeneration(training: Training, generation: Generation, steps
     ranksBefore: () =>
       generation.members.filter(({ rank }) => rank < generation.rank && !generation.departed(rank)).length,
     ...(epochEnd?.validation === undefined ? {} : { validation: epochEnd.validation }),
-    ...(isComplete ? bestOf(training) : {}),
+    ...(test === undefined ? {} : { test }),
+    ...best,
   };
+}
+
+/**
+ * Scores the test split.
+ *
+ * @param best the result's weights; absent: those of the last step, which the model has
+ */
+async function scoreTest(
+  { plan, model, replica, layout, test }: Training,
+  generation: Generation,
+  best: Float32Array | undefined,
+): Promise<Score | undefined> {
+  const blocks = await test?.();
+  if (blocks === undefined || blocks.count === 0) return undefined;
+  if (best) model.writeWeights(best);
+  const scored = await validate(generation, model, blocks, layout, plan.microshards, 0, replica.finishedSteps);
+  return scored.score;
 }
 
 /** Returns the scores and weights of the best epoch. @throws TrainingHaltedError if there is none */

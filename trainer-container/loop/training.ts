@@ -1,5 +1,5 @@
 import type { GenerationLostError } from "../collective/errors";
-import type { ValidationBlocks } from "../data/feed";
+import type { SplitBlocks } from "../data/feed";
 import type { TrainableModel } from "../engine/engine";
 import type { Generation } from "../gang/gang";
 import type { StepOutcome } from "./apply";
@@ -27,7 +27,9 @@ export interface Training {
   readonly replica: Replica;
   readonly layout: ScoreLayout;
   readonly leaves: LeafComputer;
-  readonly validation: ValidationBlocks;
+  readonly validation: SplitBlocks;
+  /** Opens the test split, which the result's weights are scored on; absent: they are not. */
+  readonly test?: (() => Promise<SplitBlocks>) | undefined;
   readonly events: TrainingEvents;
   /** Enters the next generation; undefined if the training has ended without this worker. */
   readonly enter: (finishedSteps: number) => Promise<Generation | undefined>;

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ValidationBlocks } from "../data/feed";
+import type { SplitBlocks } from "../data/feed";
 import type { TrainableModel } from "../engine/engine";
 import type { Generation } from "../gang/gang";
 import { leafRange } from "../reduction/plan";
 import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
 
 /**
- * Scores the validation split on all ranks, with the same bits for every world size. The split is cut into blocks of a fixed
+ * Scores a split on all ranks, with the same bits for every world size. The split is cut into blocks of a fixed
  * number of rows. Leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order. The gang adds the V
  * leaves in its canonical order, as it does with gradients.
  *
@@ -15,7 +15,7 @@ import { addScore, type Score, type ScoreLayout, scoreOf } from "./score";
 export async function validate(
   generation: Generation,
   model: TrainableModel,
-  blocks: ValidationBlocks,
+  blocks: SplitBlocks,
   layout: ScoreLayout,
   microshards: number,
   signals: number,

@@ -36,7 +36,7 @@ export async function candidateFacts(
     needsSlices(requirements) ? readSlices(objects, version) : noSlicesNeeded,
     compareWithChampion(ports, candidate),
   ]);
-  const champion = compared && (await withMetrics(objects, compared, version, requirements.regression.metrics));
+  const champion = compared && (await withMetrics(ports, compared, version, requirements.regression.metrics));
   const identity = `${version.evaluationReport?.sha256} ${version.weightsSha256}`;
   if (outputs) {
     const latency = requirements.latencyP99Ms === undefined ? undefined : await timedAgain(ports, outputs);

@@ -1,6 +1,8 @@
 import { sha256 } from "../../digest";
 import { compareReports } from "../../evaluation/comparison";
+import { isBuiltIn } from "../../evaluation/metrics";
 import { pairedMetric } from "../../evaluation/paired-bootstrap";
+import type { EvaluationReport } from "../../evaluation/report";
 import type { ChampionComparison, EvaluationOutput } from "../../evaluation/shapes";
 import { readPredictions, readPredictionTensors, readReport } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
@@ -79,7 +81,7 @@ function noComparison(champion: number, evaluation: EvaluationOutput | undefined
 
 /** Adds the comparisons by the metrics that rules name. */
 export async function withMetrics(
-  objects: ObjectStore,
+  { repository, objects }: ComparisonPorts,
   champion: ComparedChampion,
   candidate: ModelVersion,
   metrics: readonly (string | undefined)[],
@@ -92,11 +94,16 @@ export async function withMetrics(
     const reason = "their predictions were not stored; submit its job again";
     return { ...champion, byMetric: new Map(named.map((metric) => [metric, { kind: "missing", reason }])) };
   }
-  const [{ predictions }, champions] = await Promise.all([
-    readPredictions(objects, await readReport(objects, evaluationReport)),
+  const report = await readReport(objects, evaluationReport);
+  const [{ predictions }, champions, other] = await Promise.all([
+    readPredictions(objects, report),
     readPredictionTensors(objects, comparison.championPredictions),
+    named.every(isBuiltIn) ? undefined : repository.findVersion(candidate.model, champion.version),
   ]);
+  const theirs = other?.evaluationReport && (await readReport(objects, other.evaluationReport));
   const compare = (metric: string): CandidateComparison => {
+    if (Object.hasOwn(report.metrics, metric) && !isBuiltIn(metric))
+      return compareOwn(comparison, report, theirs, metric);
     const seed = Number.parseInt(sha256(`${metric} ${weightsSha256} ${comparison.seed}`).slice(0, 8), 16);
     const paired = pairedMetric(metric, predictions, champions, seed);
     if (paired) return { ...comparison, metric, ...paired };
@@ -104,4 +111,30 @@ export async function withMetrics(
     return { kind: "missing", reason };
   };
   return { ...champion, byMetric: new Map(named.map((metric) => [metric, compare(metric)])) };
+}
+
+/** Compares by a metric that only a module computes: by the values that both trainings recorded for the same rows. */
+function compareOwn(
+  comparison: Extract<ChampionComparison, { kind: "compared" }>,
+  ours: EvaluationReport,
+  theirs: EvaluationReport | undefined,
+  metric: string,
+): CandidateComparison {
+  const candidateValue = ours.metrics[metric];
+  const championValue = theirs?.metrics[metric];
+  const { champion } = comparison;
+  if (candidateValue === undefined || championValue === undefined) {
+    return {
+      kind: "incompatible",
+      champion,
+      reasons: [`version ${champion} has no ${metric}, which its module did not compute`],
+    };
+  }
+  if (theirs?.dataset.digest !== ours.dataset.digest) {
+    const reason = `${metric} of version ${champion} is that of other rows (${theirs?.dataset.name}@${theirs?.dataset.version}), and only its module computes it`;
+    return { kind: "incompatible", champion, reasons: [reason] };
+  }
+  const difference = candidateValue - championValue;
+  const values = { candidateValue, championValue, difference, lower: difference, upper: difference };
+  return { ...comparison, ...values, metric, resamples: 0 };
 }

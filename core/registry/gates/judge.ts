@@ -1,6 +1,6 @@
 import { latencyRounds } from "../../evaluation/latency";
-import { lessIsBetter } from "../../evaluation/metric-goal";
-import { classificationMetricNames, regressionMetricNames } from "../../evaluation/metrics";
+import { type Directions, lessIsBetter } from "../../evaluation/metric-goal";
+import { classificationMetricNames, isBuiltIn, regressionMetricNames } from "../../evaluation/metrics";
 import type { LatencyReport } from "../../evaluation/shapes";
 import type { SlicedPredictions, Unjudged } from "../../evaluation/slices/judge";
 import { answeredCheck, pendingCheck, verdictPassed } from "./external-check";
@@ -37,13 +37,15 @@ export function judge(
   outcomeOf: (check: GateRequirements["checks"][number]) => CheckOutcome,
   at: string,
 ): GateVerdict {
-  const { thresholds, regression, latencyP99Ms, artifactBytes } = requirements;
+  const { thresholds, directions, regression, latencyP99Ms, artifactBytes } = requirements;
   const { metrics, champion, lacking } = facts;
   const checks: readonly GateCheck[] = [
     ...Object.entries(thresholds).map(([metric, limit]) =>
-      threshold(metric, metrics[metric], limit, facts.missingMetric),
+      threshold(metric, metrics[metric], limit, facts.missingMetric, directions),
     ),
-    ...(champion ? regression.metrics.map((metric) => noRegression(champion, facts, regression, metric)) : []),
+    ...(champion
+      ? regression.metrics.map((metric) => noRegression(champion, facts, regression, metric, directions))
+      : []),
     ...sliceGates(requirements, facts.sliced, facts.identity),
     ...(latencyP99Ms === undefined ? [] : [latencyGate(latencyP99Ms, facts.latency, lacking)]),
     ...(artifactBytes === undefined ? [] : [sizeGate(artifactBytes, facts.artifactBytes, lacking)]),
@@ -63,9 +65,10 @@ export function judge(
  */
 export function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
   const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
+  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
   return names.includes(metric)
     ? "it is undefined for the rows of the test split (docs/gates.md, Metrics)"
-    : `this task has no metric of that name; it has ${names.join(", ")}`;
+    : `this run has no metric of that name; it has ${[...names, ...own].join(", ")}`;
 }
 
 /** @param missing why the candidate lacks the metric, if it does */
@@ -74,8 +77,9 @@ export function threshold(
   value: number | undefined,
   limit: number,
   missing: (metric: string) => string,
+  directions?: Directions,
 ): GateCheck {
-  const less = lessIsBetter(metric);
+  const less = lessIsBetter(metric, directions);
   // NaN satisfies no limit.
   const passed = value !== undefined && (less ? value <= limit : value >= limit);
   const kept = value === undefined || !Number.isFinite(value) ? null : value;

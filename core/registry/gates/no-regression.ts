@@ -1,4 +1,4 @@
-import { lessIsBetter } from "../../evaluation/metric-goal";
+import { type Directions, lessIsBetter } from "../../evaluation/metric-goal";
 import type { ChampionComparison } from "../../evaluation/shapes";
 import { defaultNoRegression, type JobGates, type NoRegressionRule, type PolicyRules } from "../../runs/gate-rules";
 import type { GateCheck } from "./verdict";
@@ -37,11 +37,12 @@ export function noRegression(
   { metrics, primaryMetric }: Measured,
   rules: Rules,
   named?: string,
+  directions?: Directions,
 ): GateCheck {
   const { version } = champion;
   const comparison = (named === undefined ? undefined : champion.byMetric?.get(named)) ?? champion.comparison;
   const metric = named ?? (comparison.kind === "compared" ? comparison.metric : primaryMetric);
-  const { passed, ...check } = judged({ version, comparison }, metric, metrics, rules);
+  const { passed, ...check } = judged({ version, comparison }, metric, metrics, rules, directions);
   if (rules.waived) {
     const evidence = `waived by the policy (noRegression: waived); ${check.evidence}`;
     return { ...check, passed: true, ...(passed ? {} : { waived: true }), evidence };
@@ -64,6 +65,7 @@ function judged(
   metric: string,
   metrics: Readonly<Record<string, number>>,
   rules: Rules,
+  directions: Directions | undefined,
 ): GateCheck {
   const value = metrics[metric] ?? null;
   if (comparison.kind === "same-weights") {
@@ -81,15 +83,18 @@ function judged(
       `${passed ? "allowed" : "refused"} by the rule (incompatibleChampion of the job, noRegression.incompatible of the policy)`;
     return { gate: "no-regression", metric, value, limit: null, passed, ...(passed ? { waived: true } : {}), evidence };
   }
-  return gainCheck(comparison, rules);
+  return gainCheck(comparison, rules, lessIsBetter(metric, directions));
 }
 
 /** Returns the candidate's gain over the champion, positive if better, and its interval. */
-function gainCheck(comparison: Extract<ChampionComparison, { kind: "compared" }>, rules: Rules): GateCheck {
+function gainCheck(
+  comparison: Extract<ChampionComparison, { kind: "compared" }>,
+  rules: Rules,
+  less: boolean,
+): GateCheck {
   const { metric, candidateValue, championValue, difference, lower, upper } = comparison;
   const { confidence, rows, resamples, seed } = comparison;
-  const interval = shownInterval(comparison, signed);
-  const less = lessIsBetter(metric);
+  const interval = resamples === 0 ? noInterval : shownInterval(comparison, signed);
   const [worst, best] = less ? [-upper, -lower] : [lower, upper];
   const passed = (rules.rule === "credible" ? best : worst) >= -rules.tolerance;
   const ruling = worst > 0 ? "significant improvement" : rulingOf(passed, rules, less);
@@ -105,6 +110,9 @@ function gainCheck(comparison: Extract<ChampionComparison, { kind: "compared" }>
     interval: { difference, lower, upper, confidence, rows, resamples, seed },
   };
 }
+
+/** Evidence of a metric that is known for all rows together. Its interval is its difference. */
+const noInterval = "no interval, because the module computes the metric for all rows together";
 
 function rulingOf(passed: boolean, { rule, tolerance }: Rules, less: boolean): string {
   const limit = tolerance === 0 ? "0" : signed(less ? tolerance : -tolerance);
@@ -124,6 +132,7 @@ export type RegressionRule = NoRegressionRule["rule"];
 /** The gates that a job declares. An absent member means the model's own rule. */
 export interface JobEvaluation {
   readonly thresholds?: Readonly<Record<string, number>>;
+  readonly directions?: Directions | undefined;
   readonly regressionTolerance?: number;
   readonly regressionRule?: RegressionRule;
   readonly incompatibleChampion?: "refuse" | "pass";

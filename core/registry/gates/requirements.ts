@@ -1,10 +1,11 @@
-import { lessIsBetter } from "../../evaluation/metric-goal";
+import { type Directions, lessIsBetter } from "../../evaluation/metric-goal";
 import type { ExternalCheck, FairnessRule, PolicyRules, SliceRule } from "../../runs/gate-rules";
 import { type JobEvaluation, type RegressionRequirement, type RegressionRule, regressionOf } from "./no-regression";
 
 /** The requirements for one candidate: the job's gates and its model's; the stricter of two limits applies. */
 export interface GateRequirements {
   readonly thresholds: Readonly<Record<string, number>>;
+  readonly directions: Directions;
   readonly regression: RegressionRequirement;
   readonly slices: readonly SliceRule[];
   readonly fairness: readonly FairnessRule[];
@@ -20,8 +21,10 @@ export interface GateRequirements {
  */
 export function combine(job: JobEvaluation, policy: PolicyRules): GateRequirements {
   const { gates } = job;
+  const directions = directionsOf(job, policy);
   return {
-    thresholds: stricterThresholds(job.thresholds ?? {}, policy.thresholds),
+    thresholds: stricterThresholds(job.thresholds ?? {}, policy.thresholds, directions),
+    directions,
     regression: regressionOf(job, policy),
     slices: merged([...(gates?.slices ?? []), ...policy.slices], ({ column, metric }) => [column, metric], bothSlices),
     fairness: merged(
@@ -43,14 +46,27 @@ export function needsSlices({ slices, fairness }: Pick<GateRequirements, "slices
 function stricterThresholds(
   job: Readonly<Record<string, number>>,
   policy: Readonly<Record<string, number>>,
+  directions: Directions,
 ): Readonly<Record<string, number>> {
   const metrics = [...new Set([...Object.keys(job), ...Object.keys(policy)])];
-  return Object.fromEntries(metrics.map((metric) => [metric, stricterLimit(metric, job[metric], policy[metric])!]));
+  const stricter = (metric: string) => stricterLimit(lessIsBetter(metric, directions), job[metric], policy[metric])!;
+  return Object.fromEntries(metrics.map((metric) => [metric, stricter(metric)]));
 }
 
-function stricterLimit(metric: string, one: number | undefined, other: number | undefined): number | undefined {
+/** A job's direction of a metric that the model's policy names does not count: it could invert the model's limit. */
+function directionsOf({ directions = {} }: JobEvaluation, policy: PolicyRules): Directions {
+  const { thresholds, noRegression } = policy;
+  const named = new Set([
+    ...Object.keys(thresholds),
+    typeof noRegression === "object" ? noRegression.metric : undefined,
+  ]);
+  const own = Object.entries(directions).filter(([metric]) => !named.has(metric));
+  return { ...Object.fromEntries(own), ...policy.directions };
+}
+
+function stricterLimit(less: boolean, one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return lessIsBetter(metric) ? Math.min(one, other) : Math.max(one, other);
+  return less ? Math.min(one, other) : Math.max(one, other);
 }
 
 function smaller(one: number | undefined, other: number | undefined): number | undefined {
@@ -65,7 +81,7 @@ function bothSlices(one: SliceRule, other: SliceRule): SliceRule {
   return {
     ...one,
     minRows: Math.min(one.minRows, other.minRows),
-    worst: stricterLimit(one.metric, one.worst, other.worst),
+    worst: stricterLimit(lessIsBetter(one.metric), one.worst, other.worst),
     gap: smaller(one.gap, other.gap),
     rule: stricterRule(one.rule, other.rule),
   };

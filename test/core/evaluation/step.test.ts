@@ -47,7 +47,7 @@ async function setup() {
     run: { job: { evaluation: {}, resources: {} } } as Run,
     steps: [
       record("PrepareFeatures", { featureManifestKey, digest: "feature digest" }),
-      record("LaunchTraining", { weights, topology, weightsSha256 }),
+      record("LaunchTraining", { weights, topology, weightsSha256, metrics: {} }),
     ],
     attempts: [],
     workers: [],

@@ -61,7 +61,7 @@ async function evaluated(probabilityOf: (x: number) => number, digest = "d".repe
     run: { job: { evaluation: {}, resources: {} } },
     steps: [
       { step: "PrepareFeatures", output: { featureManifestKey, digest: "features" } },
-      { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256 } },
+      { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256, metrics: {} } },
     ],
   } as unknown as RunDetails;
   let now = 0;

@@ -26,8 +26,13 @@ describe("an evaluation's metrics in the metric store", () => {
       },
     };
     const later = { now: () => platform.clock.now() + 1_000 };
-    await recordTestMetrics({ metrics: counting, clock: platform.clock }, "run-e1", 40, evaluation);
-    await recordTestMetrics({ metrics: counting, clock: later }, "run-e1", 40, evaluation);
+    await recordTestMetrics(
+      { metrics: counting, clock: platform.clock },
+      "run-e1",
+      { steps: 40, metrics: {} },
+      evaluation,
+    );
+    await recordTestMetrics({ metrics: counting, clock: later }, "run-e1", { steps: 40, metrics: {} }, evaluation);
     expect(answers).toEqual([false, true]);
     expect((await metrics.summaries("run-e1")).map(({ metric, last, lastStep }) => [metric, last, lastStep])).toEqual([
       ["test/accuracy", 0.75, 40],

@@ -102,10 +102,11 @@ describe("metrics of thresholds and slice gates", () => {
 
   it("of the model's policy are checked against the task, too", () => {
     const rules = {
+      ...noRules,
       thresholds: { accuracy: 0.9, rmse: 2 },
       slices: [{ column: "x", metric: "mae", minRows: 30, gap: 1 }],
     };
-    expect(checkPolicyAgainst(manifest, rules).map(({ path, value }) => [path, value])).toEqual([
+    expect(checkPolicyAgainst(manifest, rules, { type: "mlp" }).map(({ path, value }) => [path, value])).toEqual([
       ["policy.rules.thresholds.rmse", 2],
       ["policy.rules.slices.0.metric", "mae"],
     ]);

@@ -1,7 +1,7 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { createSparseInputs, type SparseInputs } from "../../../core/features/sparse";
-import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
+import { createDirectFeed, createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";
 import { createSampler } from "../../../trainer-container/data/sampler";
 
@@ -100,9 +100,9 @@ describe("createDirectFeed", () => {
   });
 });
 
-describe("createValidationBlocks", () => {
+describe("createSplitBlocks", () => {
   it("cuts the split in order, with the rest in the last block", async () => {
-    const blocks = createValidationBlocks(split, 4);
+    const blocks = createSplitBlocks(split, 4);
     expect(blocks.count).toBe(3);
     const sizes: number[] = [];
     for (const index of [0, 1, 2]) {
@@ -112,7 +112,7 @@ describe("createValidationBlocks", () => {
       sizes.push(rows);
     }
     expect(sizes).toEqual([4, 4, 2]);
-    expect(createValidationBlocks(splitOf([], manifest), 4).count).toBe(0);
+    expect(createSplitBlocks(splitOf([], manifest), 4).count).toBe(0);
   });
 });
 

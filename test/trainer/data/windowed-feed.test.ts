@@ -1,11 +1,11 @@
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest, FeatureShard } from "../../../core/features/shapes";
-import { createValidationBlocks } from "../../../trainer-container/data/direct-feed";
+import { createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import { loadFeatureSplit } from "../../../trainer-container/data/feature-split";
 import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createSampler } from "../../../trainer-container/data/sampler";
 import type { ShardCache } from "../../../trainer-container/data/shard-cache";
-import { createWindowedValidation } from "../../../trainer-container/data/windowed-feed";
+import { createWindowedBlocks } from "../../../trainer-container/data/windowed-feed";
 
 const shardRows = [7, 5, 6, 4, 8];
 const rows = 30;
@@ -121,11 +121,11 @@ describe("the windowed feed", () => {
   });
 });
 
-describe("createWindowedValidation", () => {
+describe("createWindowedBlocks", () => {
   it("gives the blocks of the split in memory", async () => {
     const { manifest, cache } = openCache();
-    const whole = createValidationBlocks(await loadFeatureSplit(manifest, "validation", cache), 8);
-    const windowed = createWindowedValidation(manifest, cache, 8);
+    const whole = createSplitBlocks(await loadFeatureSplit(manifest, "validation", cache), 8);
+    const windowed = createWindowedBlocks(manifest, "validation", cache, 8);
     expect(windowed.count).toBe(whole.count);
     for (let index = 0; index < whole.count; index += 1) {
       const [a, b] = [await whole.block(index), await windowed.block(index)];

@@ -54,7 +54,7 @@ async function trained() {
   });
   const steps = [
     record("PrepareFeatures", { featureManifestKey, digest: "f" }),
-    record("LaunchTraining", { weights, topology, weightsSha256 }),
+    record("LaunchTraining", { weights, topology, weightsSha256, metrics: {} }),
   ];
   const run = runOf("run-1", { status: "running", phase: "Evaluate" });
   const details = { run, steps, attempts: [] as RunDetails["attempts"] } as unknown as RunDetails;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TrainingTask } from "../../../core/runs/training-task";
-import { createDirectFeed, createValidationBlocks } from "../../../trainer-container/data/direct-feed";
+import { createDirectFeed, createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import type { FeatureSplit } from "../../../trainer-container/data/feature-split";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import type { Gang } from "../../../trainer-container/gang/gang";
@@ -96,7 +96,7 @@ export function createWorker(
       replica,
       layout,
       leaves: createLeafComputer({ model, plan, layout, feed, now: () => 0 }),
-      validation: createValidationBlocks(syntheticSplit(50, 0.5), 16),
+      validation: createSplitBlocks(syntheticSplit(50, 0.5), 16),
       enter: (finishedSteps) => gang.enter(finishedSteps),
       leaving: () => worker.leaving,
       events: {

@@ -219,7 +219,7 @@ describe("judging a version", () => {
     const refused = await other.judge(await other.trained(100));
     expect(refused.gate!.checks).toMatchObject([{ metric: "rmse", passed: false, limit: null }]);
     expect(refused.gate!.checks[0]!.evidence).toMatch(
-      /rmse is undefined.*this task has no metric of that name; it has accuracy/,
+      /rmse is undefined.*this run has no metric of that name; it has accuracy/,
     );
   });
 

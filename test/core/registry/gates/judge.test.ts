@@ -24,7 +24,7 @@ function judge(given: Given) {
     combine(evaluation, { ...noRules, ...policy }),
     {
       metrics: {},
-      missingMetric: () => "this task has no metric of that name",
+      missingMetric: () => "this run has no metric of that name",
       sliced: { reason: "no rows" },
       identity: "test",
       lacking: "it was not measured",
@@ -373,6 +373,7 @@ describe("of a job's gates and its model's", () => {
       checks: [review],
     };
     expect(combine(job, policy)).toEqual({
+      directions: {},
       thresholds: { accuracy: 0.95, logLoss: 0.3, f1: 0.5, auc: 0.7 },
       regression: {
         metrics: [undefined],
