@@ -2,7 +2,7 @@ import { decodedSummary } from "../client/api-client";
 import type { Answer } from "../client/operations";
 import { formatDuration } from "../core/quantities";
 import type { Job } from "../core/runs/job";
-import { workMs } from "../core/runs/run";
+import { displayedStatus, workMs } from "../core/runs/run";
 import { paramsOfJob } from "../core/tracking/records/training-record";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";
@@ -24,6 +24,7 @@ export function recordLines({ run, children }: RunView, experiment?: string): re
   return [
     ["name", run.name === run.runId ? undefined : run.name],
     ["experiment", experiment === undefined ? run.experimentId : `${experiment} (${run.experimentId})`],
+    ["unreadable", run.unreadable],
     ["created by", run.createdBy],
     ["deleted", run.deletedAt],
     ["parent", run.parentRunId],
@@ -44,7 +45,7 @@ export function showRecord(view: RunView, experiment?: string): void {
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
   const lines: readonly Line[] = [
     ["run", run.runId],
-    ["status", run.status],
+    ["status", displayedStatus(run)],
     ["started", `${new Date(run.startedAt).toISOString()}${took}`],
     ...run.datasets.map((one): Line => ["dataset", `${one.name} ${one.digest}`]),
     ["seed", run.seed === undefined ? undefined : String(run.seed)],

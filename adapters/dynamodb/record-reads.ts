@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { InvalidInputError } from "../../core/errors";
 import { problemsOf } from "../../core/problems";
 import type { StepRecord } from "../../core/runs/shapes";
@@ -8,10 +9,10 @@ import {
   type TrainingState,
   unreadableRecord,
 } from "../../core/tracking/records/training-record";
-import type { RunRecord } from "../../core/tracking/shapes";
+import { type RunRecord, runRecord } from "../../core/tracking/shapes";
 import { type LoggedRecord, rowOf } from "./record-rows";
 import { identityOf, recordKey } from "./run-identities";
-import { runOf } from "./run-steps";
+import { readableRunOf } from "./run-steps";
 import type { Item, Table } from "./table";
 
 /** Returns records by run with strong consistency, in any order. Missing records are omitted. */
@@ -52,18 +53,27 @@ function readRecord(item: Item, row: Item | undefined, step: Item | undefined): 
       return undefined;
     }
   };
-  const kept = readable(() => rowOf<LoggedRecord | KeptRecord>(item).record);
+  const kept = readable(
+    () => keptShape.parse(rowOf<LoggedRecord | KeptRecord>(item).record) as LoggedRecord | KeptRecord,
+  );
   const trained = readable(() => trainingOf(step));
   const record = readable(() => {
     if (!row) return kept && ({ ...identity, ...(kept as LoggedRecord), revision } satisfies RunRecord);
     const { instanceTypes } = rowOf<KeptRecord>(item);
-    return kept && recordOf(identity, kept, { run: runOf(row), ...trained, instanceTypes }, revision);
+    const run = readableRunOf(row);
+    if (!run) throw new InvalidInputError("the row RUN", [{ path: "", rule: "must have a run" }]);
+    return kept && recordOf(identity, kept, { run, ...trained, instanceTypes }, revision);
   });
   if (reasons.length === 0 && record) return record;
   return record
     ? { ...record, unreadable: reasons.join("; ") }
     : unreadableRecord(identity, kept ?? {}, revision, reasons.join("; "));
 }
+
+/** The fields of a record on which every reader relies. */
+const keptShape = z.looseObject(
+  runRecord.pick({ name: true, lifecycle: true, params: true, tags: true, notes: true }).shape,
+);
 
 /** The parts of a training that its record has. A module of the user decides them. */
 const trainedPart = trainingOutput.pick({ weightsSha256: true, numerics: true });

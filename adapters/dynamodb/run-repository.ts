@@ -5,7 +5,7 @@ import { createAttemptRepository } from "./attempt-repository";
 import { absent, type Expression, ex, exists } from "./expression";
 import { readRow } from "./lineage-rows";
 import { childRow, newRecordRow } from "./record-rows";
-import { createRunSteps, runKey, runOf, stillOpen } from "./run-steps";
+import { createRunSteps, readableRunOf, runIdOf, runKey, stillOpen } from "./run-steps";
 import type { Item, Table } from "./table";
 import { createWorkerRepository } from "./worker-repository";
 
@@ -50,7 +50,10 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         limit,
         nextToken,
       });
-      return { runs: page.items.map(runOf), nextToken: page.nextToken };
+      const runs = page.items.flatMap((item) => readableRunOf(item) ?? []);
+      const damaged = page.items.filter((item) => !readableRunOf(item));
+      const unreadable = damaged.length === 0 ? {} : { unreadable: damaged.map(({ pk }) => runIdOf(pk as string)) };
+      return { runs, ...unreadable, nextToken: page.nextToken };
     },
 
     async listOpen() {

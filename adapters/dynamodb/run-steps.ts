@@ -1,14 +1,16 @@
+import * as z from "zod";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { RunSteps } from "../../core/runs/run-repository";
 import { phases } from "../../core/runs/run-states";
-import type {
-  MachineRecord,
-  RecoveryRecord,
-  Run,
-  RunDetails,
-  StepRecord,
-  TrainingAttempt,
-  WorkerRecord,
+import {
+  type MachineRecord,
+  type RecoveryRecord,
+  type Run,
+  type RunDetails,
+  run,
+  type StepRecord,
+  type TrainingAttempt,
+  type WorkerRecord,
 } from "../../core/runs/shapes";
 import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
 import { trainingOutput } from "../../core/runs/training-task";
@@ -22,6 +24,7 @@ import { runIdentities } from "./run-identities";
 import { catalogTable, type Item, type Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;
+export const runIdOf = (pk: string): string => pk.slice(partition("").length);
 export const runKey = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 export const stillOpen = ex`${exists} AND #status IN (${"queued"}, ${"running"})`;
 
@@ -29,7 +32,7 @@ export const stillOpen = ex`${exists} AND #status IN (${"queued"}, ${"running"})
 export function createRunSteps(table: Table): RunSteps {
   async function find(runId: string): Promise<Run | undefined> {
     const item = await table.get(runKey(runId, "RUN"));
-    return item?.["data"] === undefined ? undefined : runOf(item);
+    return item && readableRunOf(item);
   }
 
   return {
@@ -69,8 +72,20 @@ export function createRunSteps(table: Table): RunSteps {
   };
 }
 
-/** Returns the run that a row `RUN` holds. */
-export function runOf(item: Item): Run {
+/** The fields of a run on which every reader relies. The whole schema takes milliseconds for a job. */
+const readable = z.looseObject({
+  ...run.pick({ runId: true, team: true, status: true, dataset: true, createdBy: true, createdAt: true }).shape,
+  code: z.looseObject({}),
+  job: z.looseObject({ experiment: z.string(), model: z.looseObject({}), hyperparameters: z.looseObject({}) }),
+});
+
+/** Returns the run that a row `RUN` holds; `undefined` if the row is damaged. */
+export function readableRunOf(item: Item): Run | undefined {
+  const run = runOf(item);
+  return readable.safeParse(run).success ? run : undefined;
+}
+
+function runOf(item: Item): Run {
   const { status, phase, updatedAt, endedAt, failure, outcome } = item;
   const { segment, pauseAt, pausedAt, workers, queuedAt, queuedMs } = item;
   const state = { status, phase, updatedAt, endedAt, failure, outcome };
@@ -84,14 +99,15 @@ export function runOf(item: Item): Run {
 
 function detailsOf(items: readonly Item[]): RunDetails | undefined {
   const row = items.find((item) => item["sk"] === "RUN");
-  if (!row) return undefined;
+  const run = row && readableRunOf(row);
+  if (!run) return undefined;
   const records = <T>(prefix: string): T[] =>
     items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
   const recorded = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   const steps = recorded.filter(isReadable);
   const unreadable = recorded.filter((record) => !isReadable(record));
   return {
-    run: runOf(row),
+    run,
     steps,
     attempts: records<TrainingAttempt>("ATTEMPT#"),
     workers: records<WorkerRecord>("WORKER#"),

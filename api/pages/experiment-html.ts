@@ -1,6 +1,6 @@
 import { goalOf } from "../../core/evaluation/metric-goal";
 import { formatDuration } from "../../core/quantities";
-import { workMs } from "../../core/runs/run";
+import { displayedStatus, workMs } from "../../core/runs/run";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Row } from "../compare/comparison";
 import { byRank } from "../compare/metric-rank";
@@ -86,7 +86,7 @@ function runTable(page: ExperimentPage, links: Links): Markup {
     const settings = params.map(
       (param) => html`<td>${shortened(Object.hasOwn(record.params, param) ? record.params[param]! : "–", 60)}</td>`,
     );
-    return html`<tr class="r${at}"><td class="tight"><input type="checkbox" name="pick" value="${runId}" aria-label="compare ${name}" autocomplete="off"></td><td class="name">${link(links.run(runId), shortened(name === "" ? runId : name, 100))}</td><td class="tight"><span class="badge ${status}">${record.status}</span></td><td class="number">${timeText(startedAt)}</td><td class="number">${endedAt === undefined ? "–" : formatDuration(workMs(record, endedAt))}</td><td>${shortened(createdBy, 60)}</td>${values}${settings}</tr>
+    return html`<tr class="r${at}"><td class="tight"><input type="checkbox" name="pick" value="${runId}" aria-label="compare ${name}" autocomplete="off"></td><td class="name">${link(links.run(runId), shortened(name === "" ? runId : name, 100))}</td><td class="tight"><span class="badge ${status}">${displayedStatus(record)}</span></td><td class="number">${timeText(startedAt)}</td><td class="number">${endedAt === undefined ? "–" : formatDuration(workMs(record, endedAt))}</td><td>${shortened(createdBy, 60)}</td>${values}${settings}</tr>
 `;
   });
   return html`<div class="scroll"><table class="runs"><thead>${groups}<tr><th class="tight"></th>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;

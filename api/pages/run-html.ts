@@ -1,6 +1,6 @@
 import type { ValidationOutput } from "../../core/datasets/validation";
 import { formatDuration } from "../../core/quantities";
-import { outcomeText, workMs } from "../../core/runs/run";
+import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
 import type { RunOutcome } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import { timeText } from "../compare/metric-text";
@@ -87,7 +87,7 @@ function header({ record, details, childCount, children }: RunPage, links: Links
           ),
         ]),
   ];
-  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${record.status}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "training run" : "logged run"}</span>${record.reusedFrom === undefined ? undefined : html`<span class="badge">reused from ${link(links.run(record.reusedFrom), record.reusedFrom)}</span>`}</div>
+  return html`<div class="head"><h1>${shortened(name === "" ? runId : name, 250)}</h1><span class="badge ${status}">${displayedStatus(record)}</span>${lifecycle === "deleted" ? html`<span class="badge deleted">deleted</span>` : undefined}<span class="badge">${source === "training" ? "training run" : "logged run"}</span>${record.reusedFrom === undefined ? undefined : html`<span class="badge">reused from ${link(links.run(record.reusedFrom), record.reusedFrom)}</span>`}</div>
 <p class="facts">${name === runId || name === "" ? undefined : html`<span><code class="whole">${runId}</code></span>`}<span>by <b>${shortened(createdBy, 250)}</b></span><span>started <b>${timeText(startedAt)}</b> UTC</span><span>${endedAt !== undefined ? html`duration <b>${took}</b>` : isOpen ? html`elapsed <b>${took}</b>` : undefined}</span>${details?.run.phase && isOpen ? html`<span>phase <b>${details.run.phase}</b></span>` : undefined}${comparisons.map((one) => html`<span>${one}</span>`)}</p>
 ${tagChips(tags)}`;
 }
@@ -112,6 +112,9 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
     record.deletedAt === undefined
       ? undefined
       : html`<p class="banner warn">Deleted ${record.deletedAt}. Restore it with <code>ringmaster runs undelete ${record.runId}</code>.</p>`,
+    record.unreadable === undefined
+      ? undefined
+      : html`<p class="banner bad">A part of this run cannot be read: ${shortened(record.unreadable, 2_000)}. Delete it: <code>ringmaster runs delete ${record.runId}</code></p>`,
     ...(details?.warnings ?? []).map(
       ({ code, message }) => html`<p class="banner warn" data-code="${code}">Warning: ${shortened(message, 2_000)}</p>`,
     ),

@@ -1,4 +1,5 @@
 import type { EvaluationOutput } from "../../core/evaluation/shapes";
+import { CorruptObjectError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
@@ -78,17 +79,29 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     diffOf(ports.objects, record),
   ]);
   const evaluated = details && findOutput<EvaluationOutput>(details, "Evaluate");
+  const evaluation = evaluated && (await evaluationOf(ports.objects, evaluated));
   return {
-    ...{ record, metrics, ...children, ...files },
+    ...{ metrics, ...children, ...files },
+    record: evaluation instanceof CorruptObjectError ? { ...record, unreadable: evaluation.message } : record,
     versions: found.map(({ version }) => version),
     next: nextOf(found, details),
     ...(experiment ? { experiment } : {}),
     ...(parent ? { parent } : {}),
     ...(details ? { details } : {}),
     ...(diff ? { diff } : {}),
-    ...(evaluated ? { evaluation: await readEvaluationView(ports.objects, evaluated.report) } : {}),
+    ...(evaluation && !(evaluation instanceof CorruptObjectError) ? { evaluation } : {}),
     curves: await drawnCurves(ports.metrics, { record, metrics }),
   };
+}
+
+/** Returns the error of an evaluation whose documents are damaged: the rest of the page is shown without it. */
+async function evaluationOf(objects: RunPagePorts["objects"], { report }: EvaluationOutput) {
+  try {
+    return await readEvaluationView(objects, report);
+  } catch (error) {
+    if (error instanceof CorruptObjectError) return error;
+    throw error;
+  }
 }
 
 /** Returns curves of metrics with a history: the run's own first, then those of its machines. */

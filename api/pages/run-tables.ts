@@ -1,4 +1,5 @@
 import { formatBytes, formatDuration } from "../../core/quantities";
+import { displayedStatus } from "../../core/runs/run";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { byRank } from "../compare/metric-rank";
@@ -55,7 +56,7 @@ export function childTable({ children, childCount }: RunPage, links: Links): Mar
       const found = own.find(({ metric }) => metric === column);
       return html`<td class="number">${found === undefined ? "–" : numberText(found.last)}</td>`;
     });
-    return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${record.status}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
+    return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${displayedStatus(record)}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
 `;
   });
   const more =

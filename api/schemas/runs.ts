@@ -10,7 +10,13 @@ export const jobInput = jobSchema.meta({
 });
 
 export const runPage = z
-  .object({ runs: z.array(run), nextToken })
+  .object({
+    runs: z.array(run),
+    unreadable: z.array(z.string()).optional().meta({
+      description: "Ids of runs of this page whose rows are damaged. They can be deleted.",
+    }),
+    nextToken,
+  })
   .meta({ id: "RunPage", description: "Runs, newest first." });
 
 const metricStep = z.number().int();

@@ -56,6 +56,8 @@ export function addListCommand(runs: Command): void {
         return;
       }
       const isFiltered = query.experiment !== undefined || query.status !== undefined;
+      for (const runId of page.unreadable ?? [])
+        process.stdout.write(`${runId} cannot be read; delete it: ringmaster runs delete ${runId}\n`);
       if (page.runs.length === 0 && page.nextToken === undefined && query.nextToken === undefined) {
         const none = "no training runs; `ringmaster runs search` lists logged runs";
         process.stdout.write(`${isFiltered ? "no training run matches" : none}\n`);

@@ -5,6 +5,7 @@ import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
+import { displayedStatus } from "../../core/runs/run";
 import type { Command } from "../command";
 import { groupTag } from "../group";
 import { wholeNumber } from "../option-values";
@@ -166,7 +167,14 @@ function row(searched: SearchedRun, columns: readonly string[]): readonly string
   const { run } = searched;
   const took = tookOf(run);
   const cells = columns.map((column) => cellOf(searched, column));
-  return [run.runId, run.name === run.runId ? "" : run.name, run.status, ...cells, timeText(run.startedAt), took];
+  return [
+    run.runId,
+    run.name === run.runId ? "" : run.name,
+    displayedStatus(run),
+    ...cells,
+    timeText(run.startedAt),
+    took,
+  ];
 }
 
 function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {

@@ -1,6 +1,7 @@
-import { getJsonContent } from "../object-documents";
+import { CorruptObjectError, getJsonContent } from "../object-documents";
+import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
-import { decodeSafetensors, encodeSafetensors, type SafetensorsTensor } from "../safetensors";
+import { decodeSafetensors, encodeSafetensors, type SafetensorsFile, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";
@@ -35,23 +36,51 @@ export function predictionTensors(predictions: Predictions): Readonly<Record<str
   };
 }
 
-/** Reads predictions that were stored without a report. */
+/**
+ * Reads predictions that were stored without a report.
+ *
+ * @throws CorruptObjectError
+ */
 export async function readPredictionTensors(
   objects: ContentReader,
   { sha256 }: ContentReference,
 ): Promise<Predictions> {
-  const { tensors, metadata } = decodeSafetensors(await objects.getContent(sha256));
-  const labels = tensors["label"]!.data as Int32Array | Float32Array;
-  const { shape = [], data } = tensors["probabilities"] ?? {};
-  const { positive, cut } = metadata ?? {};
-  if (data === undefined) return { classes: 0, labels, outputs: tensors["predicted"]!.data as Float32Array };
+  const { predictions, metadata = {} } = await readFile(objects, sha256);
+  const { positive, cut } = metadata;
   return {
-    classes: shape.length === 1 ? 2 : shape[1]!,
-    labels,
-    outputs: data as Float32Array,
+    ...predictions,
     ...(positive === undefined ? {} : { positive: positive === "0" ? 0 : 1 }),
     ...(cut === undefined ? {} : { cut: Number(cut) }),
   };
+}
+
+/** @throws CorruptObjectError if the tensors are not those of predictions */
+async function readFile(objects: ContentReader, sha256: string) {
+  const refuse = (actual: string, cause?: unknown): never => {
+    throw new CorruptObjectError(objectKeys.content(sha256), "predictions", actual, cause);
+  };
+  const body = await objects.getContent(sha256);
+  let file: SafetensorsFile;
+  try {
+    file = decodeSafetensors(body);
+  } catch (error) {
+    return refuse((error as Error).message, error);
+  }
+  const { label, predicted, probabilities, slices } = file.tensors;
+  const outputs = probabilities ?? predicted;
+  const classes = probabilities === undefined ? 0 : (probabilities.shape[1] ?? 2);
+  const [rows] = label?.shape ?? [];
+  const has = (tensor: SafetensorsTensor | undefined, dtype: string, dimensions: number): boolean =>
+    tensor?.dtype === dtype && tensor.shape.length === dimensions && tensor.shape[0] === rows;
+  if (!label || !has(label, classes > 0 ? "I32" : "F32", 1)) return refuse("a file without labels of one dimension");
+  if (!outputs || !has(outputs, "F32", probabilities && classes !== 2 ? 2 : 1))
+    return refuse(`a file without an output for each of its ${rows} labels`);
+  if (slices && !has(slices, "I32", 2)) return refuse(`a file without slices for each of its ${rows} labels`);
+  const labels = label.data as Int32Array | Float32Array;
+  if (classes > 0 && !labels.every((value) => value >= 0 && value < classes))
+    return refuse(`a file with labels that are none of its ${classes} classes`);
+  const predictions: Predictions = { classes, labels, outputs: outputs.data as Float32Array };
+  return { predictions, slices, metadata: file.metadata, refuse };
 }
 
 type ContentReader = Pick<ObjectStore, "getContent">;
@@ -61,20 +90,27 @@ export function readReport(objects: ContentReader, { sha256 }: ContentReference)
   return getJsonContent(objects, sha256, evaluationReport);
 }
 
-/** Reads a report's predictions, row by row. */
+/** Reads a report's predictions, row by row. @throws CorruptObjectError */
 export async function readPredictions(
   objects: ContentReader,
   report: EvaluationReport,
 ): Promise<{ readonly predictions: Predictions; readonly slices?: Int32Array }> {
-  const { tensors } = decodeSafetensors(await objects.getContent(report.predictions.sha256));
-  const classes = report.classes?.length ?? 0;
-  const outputs = tensors[classes > 0 ? "probabilities" : "predicted"]!.data as Float32Array;
-  const labels = tensors["label"]!.data as Int32Array | Float32Array;
-  const slices = tensors["slices"]?.data as Int32Array | undefined;
+  const { predictions, slices, refuse } = await readFile(objects, report.predictions.sha256);
   const values = report.classes?.map(({ value }) => value) ?? [];
-  const predictions = decided({ classes, labels, outputs }, { classes: values }, report.decision);
-  return { predictions, ...(slices ? { slices } : {}) };
+  if (predictions.classes !== values.length)
+    return refuse(`a file of ${predictions.classes} classes, but its report has ${values.length}`);
+  const columns = sliceColumnsOf(report).length;
+  if (slices && slices.shape[1] !== columns)
+    return refuse(`a file of ${slices.shape[1]} slices, but its report has ${columns}`);
+  return {
+    predictions: decided(predictions, { classes: values }, report.decision),
+    ...(slices ? { slices: slices.data as Int32Array } : {}),
+  };
 }
+
+const sliceColumnsOf = ({ slices }: EvaluationReport): readonly string[] => [
+  ...new Set(slices.map(({ column }) => column)),
+];
 
 /** Reads predictions with the report's slice columns; no columns if their values were not stored row by row. */
 export async function readSlicedPredictions(
@@ -82,7 +118,7 @@ export async function readSlicedPredictions(
   report: EvaluationReport,
 ): Promise<SlicedPredictions> {
   const { predictions, slices } = await readPredictions(objects, report);
-  const names = slices ? [...new Set(report.slices.map(({ column }) => column))] : [];
+  const names = slices ? sliceColumnsOf(report) : [];
   return {
     predictions,
     classes: report.classes?.map(({ value }) => value) ?? [],

@@ -34,6 +34,8 @@ export interface RunQuery {
  */
 export interface RunPage {
   readonly runs: readonly Run[];
+  /** Ids of runs whose rows are damaged. */
+  readonly unreadable?: readonly string[];
   /** Opaque; absent on the last page. */
   readonly nextToken?: string;
 }

@@ -1,4 +1,5 @@
 import { workersPerHost } from "./resources";
+import type { RunStatus } from "./run-states";
 import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 
 /** Facts that determine the kind of an attempt's Batch job. */
@@ -43,6 +44,11 @@ export function outcomeText(outcome: RunOutcome): string {
     return `registers no model; its gates would ${outcome.passed ? "let it pass" : "refuse it"}${reasons}`;
   const { model, version, decision } = outcome;
   return `${model} version ${version} was ${decision.replaceAll("-", " ")}${reasons}`;
+}
+
+/** Returns the status for display. `unreadable`: why a part of the run's record cannot be read. */
+export function displayedStatus(run: { readonly status: RunStatus; readonly unreadable?: string | undefined }) {
+  return run.unreadable === undefined ? run.status : "unreadable";
 }
 
 /** Times of a run's record, in milliseconds since the epoch. */

@@ -1,7 +1,11 @@
 import { createCheckHooks } from "../../adapters/http/check-hooks";
 import type { createApp } from "../../api/app";
+import { eachLimited } from "../../core/each-limited";
+import type { EvaluationOutput } from "../../core/evaluation/shapes";
 import { type EvaluationResult, evaluationResult } from "../../core/evaluation/task";
-import type { DocumentKind } from "../../core/object-documents";
+import { planFile } from "../../core/feature-plans/shapes";
+import { featureManifest } from "../../core/features/shapes";
+import { CorruptObjectError, type DocumentKind } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { isoTime } from "../../core/ports";
 import type { HttpCheck } from "../../core/registry/gates/external-check";
@@ -12,14 +16,18 @@ import {
   trainingPause,
   trainingResult,
 } from "../../core/runs/training-task";
+import { encodeSafetensors, type SafetensorsTensor } from "../../core/safetensors";
 import { type CheckpointManifest, checkpointFormat, checkpointManifest } from "../../core/training/checkpoint/manifest";
 import { closeRunByConclusion } from "../../core/training/conclusion";
+import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
 import { beginEvaluation } from "../../core/training/evaluation-job";
 import { launchAttempt, nextAttempt } from "../../core/training/launch";
 import { reconcileAll } from "../../core/training/reconcile";
+import { trainingOutputOf } from "../../core/training/training-step";
 import { callApp, startTestApp } from "../support/app";
 import type { Calls, Embedded, TestPlatform } from "../support/embedded";
-import { resultOf, runOf, storeResult } from "../support/fixtures";
+import { createEvaluatedRun, stepTimes } from "../support/evaluated-run";
+import { jobInput, resultOf, runOf, storeResult } from "../support/fixtures";
 import { malformed } from "../support/malformed";
 import { startServer } from "../support/web-server";
 
@@ -66,15 +74,61 @@ const checkpoint: CheckpointManifest = {
   validation: { loss: 0.5 },
 };
 
+const numericColumn = { kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 } as const;
+const plan = { name: "plan", entities: ["id"], ttl: "7d", steps: [{ kind: "number", column: "x", name: "x_number" }] };
+const features = {
+  ...{
+    inputHash: "f00",
+    dataset: { name: "digits", version: 1, digest: sha },
+    slices: [{ column: "s", values: ["a"] }],
+  },
+  transform: {
+    ...{ outputs: [numericColumn], width: 1, shape: [1] },
+    plan: {
+      format: 1,
+      view: plan,
+      columns: [{ name: "x", type: "float" }],
+      rows: 5,
+      fitted: { x_number: { fill: 1 } },
+    },
+  },
+  label: { kind: "class", column: "y", classes: ["n", "y"] },
+  splits: {
+    train: { rows: 0, shards: [] },
+    validation: { rows: 0, shards: [] },
+    test: { rows: 1, shards: [{ sha256: sha, bytes: 8, rows: 1 }] },
+  },
+};
+
+const tensor = (dtype: "I32" | "F32", shape: readonly number[], values: readonly number[]): SafetensorsTensor => ({
+  ...{ dtype, shape, data: dtype === "I32" ? Int32Array.from(values) : Float32Array.from(values) },
+});
+const label = tensor("I32", [2], [0, 1]);
+const probabilities = tensor("F32", [2], [0.1, 0.9]);
+/** Predictions of two rows and two classes are `label` and `probabilities`. */
+const malformedPredictions: readonly (string | Uint8Array)[] = [
+  ...["-", "{}", "\u0000".repeat(8), "\u00ff".repeat(32)],
+  ...[
+    {},
+    { label },
+    { probabilities },
+    { label: tensor("F32", [2], [0, 1]), probabilities },
+    { label: tensor("I32", [2], [0, 2]), probabilities },
+    { label: tensor("I32", [3], [0, 1, 1]), probabilities },
+    { label, probabilities: tensor("F32", [2, 1], [0.1, 0.9]) },
+    { label: tensor("F32", [2], [0, 1]), predicted: tensor("F32", [2], [0, 1]) },
+  ].map((tensors) => encodeSafetensors({ tensors: tensors as Readonly<Record<string, SafetensorsTensor>> })),
+];
+
 const documents: Readonly<Record<string, Written>> = {
-  results: { kind: trainingResult, valid: result, key: objectKeys.trainingResult, amount: 80 },
-  pauses: { kind: trainingPause, valid: pause, key: (runId) => objectKeys.trainingPause(runId, 0), amount: 20 },
+  results: { kind: trainingResult, valid: result, key: objectKeys.trainingResult, amount: 65 },
+  pauses: { kind: trainingPause, valid: pause, key: (runId) => objectKeys.trainingPause(runId, 0), amount: 15 },
   failures: {
-    ...{ kind: trainingFailure, valid: failure, amount: 30, ended: true },
+    ...{ kind: trainingFailure, valid: failure, amount: 25, ended: true },
     key: (runId) => objectKeys.trainingFailure(runId, `job-${runId}-1`),
   },
   evaluations: {
-    ...{ kind: evaluationResult, valid: evaluation, amount: 30 },
+    ...{ kind: evaluationResult, valid: evaluation, amount: 25 },
     key: (runId) => objectKeys.evaluationResult(runId, "h1"),
   },
 };
@@ -96,7 +150,7 @@ describe("what user code stores and answers", () => {
     const runId = `run-${name}`;
     await platform.runs.create(runOf(runId));
     await platform.runs.recordStep(runId, {
-      ...{ step: "PrepareFeatures", inputHash: "h", startedAt: at, finishedAt: at },
+      ...{ step: "PrepareFeatures", inputHash: "h", ...stepTimes },
       output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
     });
     const phase = evaluates ? "Evaluate" : "LaunchTraining";
@@ -126,11 +180,11 @@ describe("what user code stores and answers", () => {
   }
 
   async function expectLists(): Promise<void> {
-    const [{ experimentId }] = (await call("GET", "/experiments")).body.experiments;
+    const { experimentId } = (await call("GET", `/runs/${runIds.at(-1)}`)).body.run;
     const answers = [
-      await call("GET", "/training-runs?limit=200"),
-      await call("POST", "/runs/search", { limit: 1_000 }),
-      await call("GET", `/experiments/${experimentId}/runs?limit=200`),
+      await call("GET", "/training-runs?limit=30"),
+      await call("POST", "/runs/search", { limit: 50 }),
+      await call("GET", `/experiments/${experimentId}/runs?limit=30`),
       await call("POST", "/runs/compare", { runs: runIds.slice(-20) }),
     ];
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -148,17 +202,17 @@ describe("what user code stores and answers", () => {
       const texts = malformed(kind.schema, valid, amount, 47);
       const good = ended || name === "evaluations" ? undefined : await launched(`good-${name}`, false);
       const bad = new Map<string, string>();
-      for (const [i, text] of texts.entries()) {
+      await eachLimited(texts.entries(), 8, async ([i, text]) => {
         const runId = await launched(`${name}-${i}`, name === "evaluations");
         await platform.objects.put(key(runId), Buffer.from(text));
         bad.set(runId, text);
-      }
+      });
       if (good) await storeResult(platform.objects, good);
       calls.job = ended
         ? { status: "failed", hostLoss: false, reason: "exited" }
         : { status: "running", hostLoss: false };
       expect(await sweep()).toEqual([]);
-      for (const [runId, text] of bad) {
+      await eachLimited(bad, 8, async ([runId, text]) => {
         const answer = calls.failed.find(({ token }) => token === `token-${runId}`);
         expect([text.slice(0, 200), answer?.error, answer?.cause.length ?? 0]).toEqual([
           text.slice(0, 200),
@@ -171,20 +225,70 @@ describe("what user code stores and answers", () => {
         const { status, failure: reason } = (await platform.runs.find(runId))!;
         expect([status, reason?.code]).toEqual(["failed", "CORRUPT_OBJECT"]);
         expect(ended || calls.terminated.includes(`job-${runId}-1`)).toBe(true);
-      }
+      });
       if (good) expect(calls.succeeded.map(({ token }) => token)).toContain(`token-${good}`);
       await expectLists();
     },
     60_000,
   );
 
+  it("feature manifests, and the plans in them, end the evaluation with the reason", async () => {
+    const texts = malformed(featureManifest.schema, features, 20, 47);
+    await eachLimited(texts.entries(), 8, async ([i, text]) => {
+      const runId = await launched(`features-${i}`, true);
+      const featureManifestKey = objectKeys.featureManifest(`malformed-${i}`);
+      await platform.objects.put(featureManifestKey, Buffer.from(text));
+      const output = { featureManifestKey, digest: `${i}`, width: 1, rows: { train: 1, validation: 1, test: 1 } };
+      await platform.runs.recordStep(runId, { step: "PrepareFeatures", inputHash: "h", ...stepTimes, output });
+      await platform.runs.recordStep(runId, {
+        ...{ step: "LaunchTraining", inputHash: "h", ...stepTimes, output: trainingOutputOf(resultOf(runId)) },
+      });
+      const tools = { loadModel: async () => Promise.reject(), withRows: async () => Promise.reject() };
+      const limits = { maxOperations: Number.POSITIVE_INFINITY, operationsPerRow: async () => 1 };
+      const details = (await platform.runs.findDetails(runId))!;
+      const evaluating = evaluateHereOrInJob({ ...platform, ...tools, ...limits }, details, undefined);
+      const error = await evaluating.catch((thrown: unknown) => thrown);
+      expect([text.slice(0, 200), error]).toEqual([text.slice(0, 200), expect.any(CorruptObjectError)]);
+      const { code, message } = error as CorruptObjectError;
+      await closeRunByConclusion(platform, runId, "failed", { Error: code, Cause: message });
+      expect((await platform.runs.find(runId))!.failure?.message).toContain(featureManifestKey);
+    });
+    await expectLists();
+  });
+
+  it("plans of a job are refused", async () => {
+    for (const text of malformed(planFile, plan, 10, 47)) {
+      const body = `{"job":${JSON.stringify(jobInput()).replace(/}$/, "")},"features":{"plan":${text || '""'}}}}`;
+      const headers = { "content-type": "application/json" };
+      const { status } = await app.request("/api/v1/training-runs", { method: "POST", headers, body });
+      expect([text.slice(0, 200), status]).toEqual([text.slice(0, 200), 400]);
+    }
+  });
+
+  it("predictions that are malformed make their run unreadable, and no list", async () => {
+    const runId = "run-predictions";
+    await createEvaluatedRun(platform, runId, { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
+    runIds.push(runId);
+    const evaluated = (await platform.runs.findDetails(runId))!.steps.find(({ step }) => step === "Evaluate")!;
+    const output = evaluated.output as EvaluationOutput;
+    const report = JSON.parse(Buffer.from(await platform.objects.getContent(output.report.sha256)).toString());
+    for (const predictions of malformedPredictions) {
+      const content = await platform.objects.putContent(predictions);
+      const written = await platform.objects.putContent(JSON.stringify({ ...report, predictions: content }));
+      await platform.runs.recordStep(runId, { ...evaluated, output: { ...output, report: written } });
+      const page = await (await app.request(`/api/v1/pages/runs/${runId}`)).text();
+      expect(page).toContain(`Object ${objectKeys.content(content.sha256)} is corrupt: expected predictions`);
+    }
+    await expectLists();
+  });
+
   it("checkpoints that are malformed are listed as damaged", async () => {
     const runId = await launched("checkpoints", false);
-    const texts = malformed(checkpointManifest.schema, checkpoint, 20, 47);
+    const texts = malformed(checkpointManifest.schema, checkpoint, 15, 47);
     for (const [step, text] of texts.entries())
       await platform.objects.put(objectKeys.checkpointManifest(runId, step), Buffer.from(text));
     const { status, body } = await call("GET", `/training-runs/${runId}/checkpoints`);
-    expect([status, body.checkpoints, body.damaged.length]).toEqual([200, [], 20]);
+    expect([status, body.checkpoints, body.damaged.length]).toEqual([200, [], 15]);
     await expectLists();
   });
 

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../../core/quantities";
+import { displayedStatus } from "../../../core/runs/run";
 import type { MetricValue } from "../../../core/shapes";
 import type { Comparison, MetricRow, Row } from "../../compare/comparison";
 import { deltaText, metricText, timeText } from "../../compare/metric-text";
@@ -64,7 +65,7 @@ function runTable(comparison: Comparison): Markup {
     html`<tr><th>${name}</th>${runs.map((run, index) => html`<td class="r${index}">${read(run)}</td>`)}</tr>`;
   return table(comparison, "", [
     row("run", ({ runId }) => runId),
-    row("status", (record) => record.status),
+    row("status", displayedStatus),
     row("started (UTC)", ({ startedAt }) => timeText(startedAt)),
     row("duration", ({ startedAt, endedAt }) => (endedAt === undefined ? "–" : formatDuration(endedAt - startedAt))),
     row("by", ({ createdBy }) => createdBy),
