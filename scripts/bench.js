@@ -11,7 +11,6 @@ try {
     absWorkingDir: root,
     entryPoints: {
       main: "bench/main.ts",
-      "as-of-worker": "adapters/duckdb/as-of-worker.ts",
       "asof-join": "bench/asof/join.ts",
       "checkpoint-store": "bench/checkpoint/store.ts",
       "checkpoint-trainer": "bench/checkpoint/trainer.ts",

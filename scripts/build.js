@@ -73,7 +73,6 @@ function entryPoints() {
     preload: "local/start/preload.ts",
     "lambda-runtime": "local/lambda/runtime.ts",
     "batch-host": "local/batch/host.ts",
-    "as-of-worker": "adapters/duckdb/as-of-worker.ts",
     ...trainerEntryPoints,
   };
   for (const entry of fs.readdirSync(path.join(root, "lambdas"), { withFileTypes: true })) {

@@ -1,76 +1,78 @@
-/** The rows and features of a view as SQL, for the as-of join. */
+/** The features of a view as SQL, for the as-of join. */
 
 import { selectFeatures } from "../../core/feature-plans/compile";
 import { duckdb } from "../../core/feature-plans/dialects";
+import { durationMs } from "../../core/feature-plans/shapes";
 import { compileFeatures } from "../../core/feature-store/features";
-import type { ViewVersion } from "../../core/feature-store/shapes";
-import { canonicalTypes } from "./cast";
+import type { ViewDefinition } from "../../core/feature-store/shapes";
+import { entityColumns, entitySql } from "./as-of-labels";
+import { createWindows } from "./as-of-windows";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { viewTable } from "./view-rows";
 
-/** Returns a table of a view's rows with `arrival#`, their place in the order of arrival, and their number. */
-export async function arrivedRows(
+/**
+ * Returns a query with `label#` and the features of a view, for the labels that have a row at their time.
+ *
+ * @param files with rows of the view, in the order of their arrival
+ * @param windowTable name of the table that is created for the view's windows, if it has any
+ */
+export async function featuresOfLabels(
   session: DuckDbSession,
+  definition: ViewDefinition,
   files: readonly string[],
-  definition: ViewVersion["definition"],
-) {
-  const stored = await viewTable(session, files, definition);
-  const [found] = await session.rows(
-    `SELECT max(num_rows)::DOUBLE AS "most#", sum(num_rows)::DOUBLE AS "rows#"
-     FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
-  );
-  const arrival = `file_index * ${Number(found!["most#"])} + file_row_number`;
-  return { table: `(SELECT *, ${arrival} AS "arrival#" FROM ${stored})`, viewRows: Number(found!["rows#"]) };
-}
-
-/** Returns a table with `arrival#`, the columns and the features of a view's rows. */
-export function featuresOf({ definition }: ViewVersion, view: string): string {
-  const { plan } = compileFeatures(definition);
-  if (plan === undefined) return view;
-  return `(${selectFeatures(plan, duckdb, `${view} AS view`, ["arrival#", ...Object.keys(definition.columns)])})`;
+  windowTable: string,
+): Promise<string> {
+  const { columns, plan, windows } = compileFeatures(definition);
+  const entities = entityColumns(definition).map(quoteName);
+  const rows = await arrivedRows(session, definition, files);
+  if (windows) await createWindows(session, windowTable, { windows, entities, rows });
+  const names = windows?.all.map(({ name }) => name) ?? [];
+  const isSame = entities.map((name) => `labels.${name} = view.${name}`).join(" AND ");
+  const values = ["view.*", ...names.map((name) => `${windowTable}.${quoteName(name)}`)].join(", ");
+  const found = `SELECT labels."label#", ${values}
+    FROM labels ASOF JOIN ${latestRows(rows, entities)} AS view ON ${isSame} AND labels."at#" >= view."available#"
+    ${windows ? `JOIN ${windowTable} ON ${windowTable}."label#" = labels."label#"` : ""}
+    ${definition.ttl === undefined ? "" : `WHERE view."event#" >= labels."at#" - ${durationMs(definition.ttl)}`}`;
+  if (plan === undefined) return found;
+  const planWithWindows = {
+    columns: [...plan.columns, ...names.map((name) => ({ name, type: "float" as const }))],
+    intermediates: plan.intermediates.filter(({ name }) => !names.includes(name)),
+    outputs: plan.outputs,
+  };
+  return selectFeatures(planWithWindows, duckdb, `(${found}) AS found`, ["label#", ...columns]);
 }
 
 /**
- * Returns a query with `label#` and the features of a view with windows, for the labels that have found a row.
- *
- * @param found SQL of the values that a label has found: at `place` the arrival of its row, then the windows
+ * Returns a table of a view's rows with the columns of their entities, `event#`, `creation#` and `available#` in milliseconds,
+ * and `arrival#`, their place in the order of arrival.
  */
-export function windowedFeatures({ definition }: ViewVersion, table: string, found: string, place: number): string {
-  const { columns, plan, windows } = compileFeatures(definition);
-  const names = windows!.all.map(({ name }) => name);
-  const values = names.map((name, index) => `labels."found#".v${place + 1 + index} AS ${quoteName(name)}`);
-  const rows = `(SELECT labels."label#", view.*, ${values.join(", ")}
-    FROM (SELECT "label#", ${found} AS "found#" FROM labels) AS labels
-    JOIN ${table} AS view ON view."arrival#" = CAST(labels."found#".v${place} AS BIGINT)) AS rows`;
-  const withWindows = {
-    columns: [...plan!.columns, ...names.map((name) => ({ name, type: "float" as const }))],
-    intermediates: plan!.intermediates.filter(({ name }) => !names.includes(name)),
-    outputs: plan!.outputs,
-  };
-  return selectFeatures(withWindows, duckdb, rows, ["label#", ...columns]);
+async function arrivedRows(
+  session: DuckDbSession,
+  definition: ViewDefinition,
+  files: readonly string[],
+): Promise<string> {
+  const { entities, columns, eventTime, creationTime } = definition;
+  const names = entityColumns(definition);
+  const keys = entities.map(
+    (name, index) => `${entitySql(columns[name]!, quoteName(name))} AS ${quoteName(names[index]!)}`,
+  );
+  const creation = creationTime === undefined ? "NULL" : `epoch_ms(${quoteName(creationTime)})`;
+  const [found] = await session.rows(
+    `SELECT max(num_rows)::DOUBLE AS "most#" FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
+  );
+  return `(SELECT *, ${keys.join(", ")}, epoch_ms(${quoteName(eventTime!)}) AS "event#",
+    coalesce(${creation}, "event#") AS "creation#", greatest("event#", "creation#") AS "available#",
+    file_index * ${Number(found!["most#"])} + file_row_number AS "arrival#"
+    FROM ${await viewTable(session, files, definition)})`;
 }
 
-/** A feature that is a number or becomes one. */
-interface NumberFeature {
-  /** SQL of the number, NULL for a missing value. No feature is NaN. */
-  readonly sql: string;
-  /** Returns SQL of the value from that of the number. */
-  restored(number: string): string;
-}
-
-/** Returns the features of a view that are numbers or become numbers, by name. */
-export function numberFeatures({ definition, features }: ViewVersion): ReadonlyMap<string, NumberFeature> {
-  const ownColumns = new Set(compileFeatures(definition).columns);
-  const numbers = new Map<string, NumberFeature>();
-  for (const { name, type } of features) {
-    if (type === "string") continue;
-    const isTime = type === "timestamp";
-    // The result of a step is an INTEGER or a DOUBLE.
-    const target = type === "int" && !ownColumns.has(name) ? "INTEGER" : canonicalTypes[type];
-    numbers.set(name, {
-      sql: `CAST(${isTime ? `epoch_ms(${quoteName(name)})` : quoteName(name)} AS DOUBLE)`,
-      restored: (number) => (isTime ? `epoch_ms(CAST(${number} AS BIGINT))` : `CAST(${number} AS ${target})`),
-    });
-  }
-  return numbers;
+/**
+ * Returns a table of the rows that are the latest of their entity when they become available, one for each such time. Of rows
+ * with one event time, a later creation time never becomes available earlier, so only event times are compared.
+ */
+function latestRows(rows: string, entities: readonly string[]): string {
+  return `(SELECT * FROM ${rows}
+    WINDOW history AS (PARTITION BY ${entities.join(", ")} ORDER BY "available#", "event#", "creation#", "arrival#"
+      ROWS UNBOUNDED PRECEDING)
+    QUALIFY lead("available#") OVER history IS DISTINCT FROM "available#" AND "event#" = max("event#") OVER history)`;
 }

@@ -6,11 +6,6 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
-  /** Limit of its memory. */
-  readonly memoryMb: number;
-  readonly threads: number;
-  /** Opens another connection, for a query at the same time. It does not see temporary tables. The caller closes it. */
-  connect(): Promise<DuckDBConnection>;
   /** Runs statements without a result. */
   run(sql: string): Promise<void>;
   /** Returns all rows of a small result as objects. */
@@ -46,9 +41,6 @@ export async function openDuckDb(
   return {
     connection,
     directory,
-    memoryMb,
-    threads,
-    connect: () => instance.connect(),
     run: async (sql) => void (await connection.run(sql)),
     rows: async (sql) => (await connection.runAndReadAll(sql)).getRowObjects(),
     close() {
