@@ -200,7 +200,8 @@ describe("retraining", () => {
     const { now } = (await (await clock("GET")).json()) as { now: string };
     const body = JSON.stringify({ advanceSeconds: (Date.parse(next[0]!) - Date.parse(now)) / 1000 + 1 });
     expect((await fetch(url, { method: "POST", body })).status).toBe(403);
-    expect((await clock("POST", body)).status).toBe(200);
+    const advance = async (text: string) => expect((await clock("POST", text)).status).toBe(200);
+    await advance(body);
     const run = await runFor("nightly", `schedule:${next[0]}`);
     // A repetition of the Scheduler's event.
     const scheduledTime = next[0]!.replace(".000Z", "Z");
@@ -209,6 +210,15 @@ describe("retraining", () => {
     }
     expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
     expect((await clock("POST", '{"advanceSeconds":-1}')).status).toBe(400);
+
+    // The next day nothing is new.
+    await advance('{"advanceSeconds":86400}');
+    const shown = await until("the cause without a run", async () => {
+      const { stdout } = await stack.run("retrain", "show", "nightly");
+      return stdout.includes("unchanged") ? stdout : undefined;
+    });
+    expect(shown).toMatch(new RegExp(`unchanged +${run.runId} .*version`));
+    expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
     await stack.json(["retrain", "delete", "nightly"]);
   });
 

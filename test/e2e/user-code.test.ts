@@ -65,6 +65,32 @@ export default defineTraining({
 });
 `;
 
+/** A training module that writes a result of its own for its run, and then does not end. */
+const liar = (result: string): string => `
+import { execFileSync } from "node:child_process";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { losses, oneHot } from "@tensorflow/tfjs-core";
+import { defineTraining } from "ringmaster";
+
+const { RINGMASTER_BUCKET: Bucket, RINGMASTER_RUN_ID: runId, RINGMASTER_RUN_KEY: runKey } = process.env;
+async function lie() {
+  const ask = { FunctionName: process.env.RINGMASTER_CREDENTIALS_FUNCTION, Payload: JSON.stringify({ runId, runKey }) };
+  const credentials = JSON.parse(Buffer.from((await new LambdaClient({}).send(new InvokeCommand(ask))).Payload).toString());
+  const Key = \`teams/default/runs/\${runId}/training/result.json\`;
+  await new S3Client({ credentials }).send(new PutObjectCommand({ Bucket, Key, Body: ${JSON.stringify(result)} }));
+}
+const lied = lie().catch(console.log);
+
+export default defineTraining({
+  model: ({ tf, outputs }) => tf.sequential({ layers: [tf.layers.dense({ units: outputs, inputShape: [6] })] }),
+  loss: (labels, outputs) => {
+    execFileSync("sleep", ["0.2"]);
+    return losses.softmaxCrossEntropy(oneHot(labels, 3), outputs);
+  },
+});
+`;
+
 /** The run's key, read with the owner's own keys. */
 async function keyOf(runId: string, environment: Readonly<Record<string, string>>): Promise<string> {
   const client = new DynamoDBClient({
@@ -215,6 +241,22 @@ describe("user code", () => {
     await plant();
     expect(await served()).toEqual(evaluated);
   }, 240_000);
+
+  it.each([
+    ["no result", '{"evil":true}'],
+    ["a list", "[]"],
+  ])(
+    "ends its run with the reason where it writes %s as its result, and lists answer on",
+    async (_what, result) => {
+      const runId = await submit(jobOf(`liar-${result.length}`, liar(result), { epochs: 200 }));
+      const { run } = await watch(runId);
+      expect(run).toMatchObject({ status: "failed", failure: { message: expect.stringContaining("result") } });
+      expect(JSON.stringify(await stack.json(["runs", "list"]))).toContain(runId);
+      expect(JSON.stringify(await stack.json(["runs", "search"]))).toContain(runId);
+      expect(await stack.json(["runs", "delete", runId])).toBeDefined();
+    },
+    240_000,
+  );
 
   const model =
     "({ tf, outputs }) => tf.sequential({ layers: [tf.layers.dense({ units: outputs, inputShape: [6] })] })";
