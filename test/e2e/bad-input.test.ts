@@ -15,6 +15,9 @@ describe("bad input", () => {
     await stack.up();
     job = stack.file("job.yaml", toyJob(1));
     await push("toy", toyCsv(300), toySchema);
+    // Columns of a dataset that no run has read may change.
+    const { runId } = await stack.json<{ runId: string }>(["submit", job]);
+    await stack.json(["runs", "cancel", runId]);
   });
   afterAll(() => stack.remove());
 
