@@ -62,7 +62,7 @@ describe("the data contract of a dataset", () => {
       ...(["PUT", "shop/contract"] as const),
       {
         contract: {
-          rules: [{ rule: "values", column: "x", values: Array.from({ length: 999 }, () => "x".repeat(200)) }],
+          rules: [{ rule: "values", column: "x", values: Array.from({ length: 999 }, () => "x".repeat(400)) }],
         },
       },
       ...([400, "INVALID_INPUT"] as const),

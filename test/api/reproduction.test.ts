@@ -98,28 +98,6 @@ describe("a reproduction's verdict", () => {
     expect(found.explanation).toContain("their recorded values are equal in all 10 common steps; likeliest cause, in");
   });
 
-  it("finds no difference between a run recorded before an option existed and one with its default", async () => {
-    const now = jobSchema.parse(jobInput());
-    const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = now.hyperparameters;
-    const earlier = (weightDecay: number) => ({ ...now, hyperparameters: { ...hyperparameters, weightDecay } });
-    const { differences } = await compareRuns(
-      detailsOf("b", "b"),
-      detailsOf("a", "a", { job: earlier(0) }),
-      async () => nowhere,
-    );
-    expect(differences).toEqual([]);
-    // Adam ignored its decay then.
-    const decayed = jobSchema.parse(jobInput({ hyperparameters: { weightDecay: 0.1 } }));
-    const found = await compareRuns(
-      detailsOf("b", "b", { job: decayed }),
-      detailsOf("a", "a", { job: earlier(0.1) }),
-      async () => nowhere,
-    );
-    expect(found.differences).toEqual([
-      { kind: "parameters", field: "hyperparameters.adamWeightDecay", original: "absent", reproduction: "L2" },
-    ]);
-  });
-
   it("says so where nothing explains it", async () => {
     const { differences, explanation } = await compareRuns(
       detailsOf("b", "b"),

@@ -88,11 +88,11 @@ describe("a hostile hook", () => {
       /more than 65536 bytes/,
     ],
     ["promises more than it sends", (to) => to.writeHead(200, { "content-length": 99 }).end("{}"), /no answer|reached/],
-    ["answers 30,000 levels deep", (to) => to.end(`{"passed": ${nested(30_000)}}`), /must answer/],
+    ["answers 30,000 levels deep", (to) => to.end(`{"passed": ${nested(30_000)}}`), /is no JSON/],
     [
       "hides its depth where nothing is read",
       (to) => to.end(`{"passed": "yes", "x": ${nested(30_000)}}`),
-      /must answer/,
+      /is no JSON/,
     ],
     ["passes by a word", (to) => to.end('{"passed": "true", "evidence": ""}'), /must answer/],
     ["passes by a prototype", (to) => to.end('{"__proto__": {"passed": true}}'), /must answer/],

@@ -22,8 +22,8 @@ export async function furnishModel(platform: Platform, model: string): Promise<r
   const { registry, team } = platform;
   const evaluationReport = await platform.objects.putContent(
     JSON.stringify({
-      ...{ dataset: { name: "digits", version: 1, digest: "d".repeat(64) }, split: "test", rows: 1, label: "y" },
-      ...{ metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } },
+      ...{ dataset: { name: "digits", version: 1, digest: "d".repeat(64) }, split: "test", task: "regression" },
+      ...{ rows: 1, label: "y", metrics: {}, slices: [], predictions: { sha256: "e".repeat(64), bytes: 1 } },
     }),
   );
   for (const version of [1, 2, 3, 4, 5]) {

@@ -7,6 +7,7 @@ import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { artifactManifest, type ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
+import { storeArtifact } from "../../../core/registry/artifact";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { startTestApp } from "../../support/app";
 import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
@@ -51,8 +52,7 @@ describe("a trained version that MLflow's client loads", () => {
   /** Registers a version of another run, whose artifact differs from that of the first. */
   async function registerVariant(model: string, change: Partial<ModelArtifact>): Promise<void> {
     const artifact = await getJson(platform.objects, manifestKey, artifactManifest);
-    const artifactKey = `runs/run-${model}/artifacts/manifest.json`;
-    await platform.objects.putNew(artifactKey, JSON.stringify({ ...artifact, runId: `run-${model}`, ...change }));
+    const artifactKey = await storeArtifact(platform.objects, { ...artifact, runId: `run-${model}`, ...change });
     await register(model, { runId: `run-${model}`, artifactKey, weightsSha256: artifact.weightsSha256 });
   }
 

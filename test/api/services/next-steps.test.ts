@@ -107,14 +107,14 @@ it.each<[string, Partial<Model>, Partial<ModelVersion>, "running" | "killed" | u
     {},
     { gate: passed, approvals: [approved], approval: approved },
     "running",
-    ["run: its run continues and promotes it: ringmaster runs watch run-1"],
+    ["run: it is being promoted: ringmaster runs watch run-1"],
   ],
   [
     "it is approved and its run has ended",
     {},
     { gate: passed, approvals: [approved], approval: approved },
     "killed",
-    ["promotion: its run has ended (killed): promote it: ringmaster models promote digits 3"],
+    ["promotion: promote it: ringmaster models promote digits 3"],
   ],
   [
     "it is approved and no run made it",
@@ -129,7 +129,7 @@ it.each<[string, Partial<Model>, Partial<ModelVersion>, "running" | "killed" | u
     { gate: passed },
     "running",
     [
-      "run: it was compared with no champion, and version 2 is in production: its run evaluates it again, and approvals are needed after that: ringmaster runs watch run-1",
+      "run: it was compared with no champion, and version 2 is in production: it is evaluated again, and approvals are needed after that: ringmaster runs watch run-1",
     ],
   ],
   [

@@ -136,7 +136,9 @@ describe("the API's server", () => {
       async (authorization) => {
         const lie = { "x-ringmaster-actor": "mallory", "x-ringmaster-team": "audio" };
         const { status, body } = await ask("/api/v1/models", { authorization, ...lie });
-        expect([status, JSON.parse(body)]).toEqual([200, { principalId: "ann", team: "vision", person: "token:ann" }]);
+        const terms = { scopes: owner.scopes.join(" "), exp: String(Date.parse(owner.expiresAt) / 1_000) };
+        const known = { principalId: "ann", team: "vision", person: "token:ann", ...terms };
+        expect([status, JSON.parse(body)]).toEqual([200, known]);
       },
     );
 

@@ -142,9 +142,11 @@ describe("signatures of version 4", () => {
     ["a path that is encoded", { ...get, path: "/api/v1/models/a%20b%C3%BC/versions" }],
   ])("knows who signed %s", async (_what, sent) => {
     const { status, body } = await bySdk(sent);
+    const { scopes, expiresAt } = record;
+    const terms = { scopes: scopes.join(" "), exp: String(Date.parse(expiresAt) / 1_000) };
     expect([status, JSON.parse(body)]).toEqual([
       200,
-      { principalId: "ann", team: "vision", person: "token:ann", body: sent.body ?? "" },
+      { principalId: "ann", team: "vision", person: "token:ann", ...terms, body: sent.body ?? "" },
     ]);
   });
 
