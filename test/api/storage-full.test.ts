@@ -3,7 +3,7 @@ import { createApp } from "../../api/app";
 import { internalError } from "../../local/dynamodb/errors";
 
 it("says that the disk is full, where a store says so", async () => {
-  const error = internalError("IO error: /data/dynamodb/000003.log: No space left on device");
+  const error = internalError(new Error("IO error: /data/dynamodb/000003.log: No space left on device"));
   const registry = { list: () => Promise.reject(error) };
   const logger = { log: () => undefined, with: () => logger };
   const forTeam = () => ({ registry });

@@ -32,6 +32,7 @@ describe("signatures of version 4", () => {
     { ...tokenTerms, team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" },
     Uint8Array.from({ length: 38 }, (_, i) => i),
   );
+  const terms = { scopes: record.scopes.join(" "), exp: String(Date.parse(record.expiresAt) / 1_000) };
   const server = createApiServer(
     async ({ requestContext, body, isBase64Encoded }) => ({
       statusCode: 200,
@@ -142,8 +143,6 @@ describe("signatures of version 4", () => {
     ["a path that is encoded", { ...get, path: "/api/v1/models/a%20b%C3%BC/versions" }],
   ])("knows who signed %s", async (_what, sent) => {
     const { status, body } = await bySdk(sent);
-    const { scopes, expiresAt } = record;
-    const terms = { scopes: scopes.join(" "), exp: String(Date.parse(expiresAt) / 1_000) };
     expect([status, JSON.parse(body)]).toEqual([
       200,
       { principalId: "ann", team: "vision", person: "token:ann", ...terms, body: sent.body ?? "" },
@@ -173,7 +172,7 @@ describe("signatures of version 4", () => {
   ])("knows who signed %s %s with what MLflow's clients sign with", async (method, url, body) => {
     expect(await byRequests(method, url, body)).toEqual({
       status: 200,
-      body: JSON.stringify({ principalId: "ann", team: "vision", person: "token:ann", body }),
+      body: JSON.stringify({ principalId: "ann", team: "vision", person: "token:ann", ...terms, body }),
     });
   });
 

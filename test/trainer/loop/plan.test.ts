@@ -29,11 +29,6 @@ describe("planTraining", () => {
     expect(planTraining(task, 100).optimizer).toEqual({ ...config, weightDecay: 0.1 });
   });
 
-  it("applies no weight decay to a task of an adam run that was recorded before adam had one", () => {
-    const task = taskOf({}, { weightDecay: 0.1 });
-    expect(planTraining(task, 100).optimizer).toEqual({ type: "adam", weightDecay: 0 });
-  });
-
   it.each([
     { given: { schedule: "cosine", minLearningRate: 0.01 }, decay: { type: "cosine", minimum: 0.01 } },
     { given: { schedule: "step", stepSize: 7, gamma: 0.5 }, decay: { type: "step", every: 7, factor: 0.5 } },

@@ -28,7 +28,7 @@ export const sequenceLayers: Readonly<Record<string, Converter>> = {
     const causal = layer.config["causal"]
       ? builder.add("Add", [products, builder.floats(causalMask(time), [time, time])])
       : products;
-    const [mask] = layer.config["takesMask"] ? conversion.masks : [];
+    const [mask] = conversion.masks;
     const scores = mask === undefined ? causal : builder.add("Add", [causal, omittedScores(conversion, mask, time)]);
     const weights = builder.add("Softmax", [scores], { axis: { int: -1 } });
     const seen = builder.add("MatMul", [weights, project(2, [0, 2, 1, 3])]);
