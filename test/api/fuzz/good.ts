@@ -7,6 +7,7 @@ export const goodValues: Readonly<Record<string, readonly (string | number)[]>> 
   limit: [1, 2, 200],
   alias: ["blue", "blue", "champion", "latest", "v1"],
   path: ["its/file.txt", "its", "training/model/weights.safetensors", "../up"],
+  file: ["MLmodel", "file.txt", "größer 1", ".."],
   epoch: [2, 2, 3],
   key: ["a", "b/c"],
   check: ["review", "review", "hook", "none"],

@@ -33,7 +33,7 @@ export interface Draft {
 export interface FuzzRequest {
   readonly operationId: string;
   readonly method: string;
-  /** With its query, under `/api/v1`. */
+  /** With its query; of the native API, under `/api/v1`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -60,17 +60,21 @@ export function knownAs({ tags: [tag] }: Operation, name: string): string {
 export function draftsOf(document: OpenApiDocument, { operation }: Described): Arbitrary<Draft> {
   const { schemas } = document.components;
   const parameters = parametersOf(document, operation);
+  const slotOf = (value: unknown): Slot => {
+    const text = String(value);
+    return /^@\w+$/.test(text) ? { known: text.slice(1) } : { literal: text };
+  };
   const slot = ({ name, schema, in: place }: Parameter): Arbitrary<Slot> => {
     const wrong = place === "header" ? fc.string({ minLength: 1, maxLength: 300 }) : hostileText;
-    const values = goodValues[name];
+    const values = Array.isArray(schema["enum"]) ? undefined : goodValues[name];
     const good: Arbitrary<Slot> = values
-      ? fc.constantFrom(...values).map((value) => ({ literal: String(value) }))
+      ? fc.constantFrom(...values).map(slotOf)
       : place === "path" || name === "of"
         ? fc.constant({ known: knownAs(operation, name) })
-        : valuesOf(schema, schemas).map((value) => ({ literal: String(value) }));
+        : valuesOf(schema, schemas).map(slotOf);
     return fc.oneof(
       { weight: 20, arbitrary: good },
-      { weight: 1, arbitrary: valuesOf(schema, schemas).map((value) => ({ literal: String(value) })) },
+      { weight: 1, arbitrary: valuesOf(schema, schemas).map(slotOf) },
       { weight: 1, arbitrary: wrong.map((literal) => ({ literal })) },
     );
   };
@@ -161,7 +165,7 @@ export function filled(
 ): { readonly request: FuzzRequest; readonly thing: Thing } {
   const { operationId, at, path, query, headers, body, follows } = draft;
   const named = [
-    ...Object.values(path).flatMap((slot) => ("known" in slot ? [slot.known] : [])),
+    ...[...Object.values(path), ...Object.values(query)].flatMap((slot) => ("known" in slot ? [slot.known] : [])),
     ...[...(body ?? "").matchAll(placeholder)].map(([, name]) => name!),
   ];
   const thing = own ?? knowledge.choose(named, at);

@@ -76,44 +76,6 @@ describe("requests", () => {
       max_results: 7,
     });
   });
-
-  it.each([
-    ["an old client's JSON in a JSON text", JSON.stringify(JSON.stringify({ run_id: "r" }))],
-    ["null for absent", { run_id: "r", max_results: null, tags: null }],
-  ])("takes %s", async (_, body) => expect((await post(echo, body)).status).toBe(200));
-
-  it.each([
-    ["what is required and absent", {}, "Missing value for required parameter 'run_id'."],
-    ["what is required and empty", { run_id: "" }, "Missing value for required parameter 'run_id'."],
-    ["what is required in camel case", { runId: "r" }, "Missing value for required parameter 'run_id'."],
-    [
-      "both spellings",
-      { run_id: "r", max_results: 1, maxResults: 1 },
-      "Request specifies both 'max_results' and 'maxResults'",
-    ],
-    ["a text for a number", { run_id: "r", max_results: "1.5" }, "Invalid value \"1.5\" for parameter 'max_results'"],
-    ["a fraction", { run_id: "r", max_results: 1.5 }, "Invalid value 1.5 for parameter 'max_results' supplied"],
-    ["more than a double holds", { run_id: "r", max_results: "9007199254740993" }, "'max_results'"],
-    ["a truth for a double", { run_id: "r", value: true }, "Invalid value true for parameter 'value' supplied"],
-    ["small nan", { run_id: "r", value: "nan" }, "'value'"],
-    ["an unknown name", { run_id: "r", view_type: "SOME" }, "'view_type'"],
-    ["no list", { run_id: "r", tags: {} }, "Invalid value {} for parameter 'tags' supplied"],
-    ["a wrong element", { run_id: "r", tags: [{ key: 1 }] }, "'tags[0].key'"],
-    ["no JSON", "{", "The body must be JSON"],
-    ["a list", [], "The body must be a JSON object"],
-  ])("refuses %s", async (_, body, words) => {
-    expect(await post(echo, body)).toEqual({
-      status: 400,
-      body: { error_code: "INVALID_PARAMETER_VALUE", message: expect.stringContaining(words) },
-    });
-  });
-
-  it("asks for the type of a POST's body, not of a PATCH's or DELETE's", async () => {
-    const init = { method: "POST", body: '{"run_id":"r"}' };
-    expect((await app().request(echo, { ...init, headers: { "content-type": "text/plain" } })).status).toBe(400);
-    const removed = await app().request("/api/2.0/mlflow/things/a", { ...init, method: "DELETE" });
-    expect(await removed.json()).toEqual({ run_id: "r" });
-  });
 });
 
 describe("answers", () => {

@@ -96,18 +96,6 @@ describe("a version that was registered by MLflow's protocol", () => {
     expect(champion.body.model_version.version).toBe("2");
   });
 
-  it.each([
-    ["the alias follows production", "POST", "registered-models/alias", { alias: "champion", version: "1" }],
-    ["and is not taken away", "DELETE", "registered-models/alias", { alias: "champion" }],
-    ["who serves is not moved", "POST", "model-versions/transition-stage", { version: "2", stage: "Archived" }],
-    ["nor deleted", "DELETE", "model-versions/delete", { version: "2" }],
-    ["nor its model", "DELETE", "registered-models/delete", {}],
-  ])("%s", async (_what, method, path, body) => {
-    const answer = await mlflow<{ error_code: string }>(method, path, { name, ...body });
-    expect([answer.status, answer.body.error_code]).toEqual([403, "PERMISSION_DENIED"]);
-    expect(await inProduction()).toBe(2);
-  });
-
   it("makes room for the next in one write", async () => {
     expect(await register(0.95)).toBe("3");
     await native("POST", "/versions/3/judge", {});

@@ -1,7 +1,7 @@
 import type { OwnerKeys } from "../../../adapters/files/owner-keys";
 import { contracts } from "../../../api/contracts";
 import { openApiDocument } from "../../../api/openapi/document";
-import { mlflowSource, nativeSource } from "./api-sources";
+import { apiSources } from "./api-sources";
 import { awsSource } from "./aws-source";
 import type { FuzzCallers, RequestSource } from "./source";
 
@@ -18,9 +18,5 @@ export function createSources(
   callers: FuzzCallers,
   seed: number,
 ): readonly RequestSource[] {
-  return [
-    nativeSource(api, openApiDocument(contracts), callers, seed),
-    mlflowSource(api, callers, seed),
-    awsSource(endpoint, keys, seed),
-  ];
+  return [...apiSources(api, openApiDocument(contracts), callers, seed), awsSource(endpoint, keys, seed)];
 }
