@@ -7,19 +7,17 @@ const sizes = {
   LIFE_RUNS: "5000",
   LIFE_SEED: String(Date.now() % 2 ** 31),
   RINGMASTER_MODEL_CHECK_ROUNDS: "2000",
-  RINGMASTER_INTERLEAVING_STRIDE: "1",
+  RINGMASTER_RECLAMATION_SEEDS: "3000",
   RINGMASTER_ALL_WORLDS: "1",
   RINGMASTER_PUSH_KILLS: "20",
   RINGMASTER_PUSH_SEED: String(Date.now() % 2 ** 31),
   RINGMASTER_LINE_BYTES: String(2 ** 30),
-  RINGMASTER_EVENT_ORDERS: Array.from({ length: 40 }, (_, i) => i + 5).join(),
 };
 const files = [
   "test/core/training/life-model.test.ts",
   "test/core/registry/model-check.test.ts",
-  "test/lambdas/events-any-order.test.ts",
   "test/adapters/duckdb/bad-files.test.ts",
-  "test/adapters/reclamation/interleavings.test.ts",
+  "test/adapters/reclamation/seeds.test.ts",
   "test/e2e/cli.test.ts",
   "test/trainer/loop/native-worlds.test.ts",
 ];

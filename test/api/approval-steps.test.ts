@@ -8,7 +8,7 @@ import {
   type TestPlatform as Platform,
   startEmbedded,
 } from "../support/embedded";
-import { judgeNow, promoteJudged, verdictOn, versionOfRun, waitForApproval } from "../support/registry";
+import { judgeNow, verdictOn, versionOfRun, waitForApproval } from "../support/registry";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 
@@ -40,14 +40,6 @@ describe("what an approval leads to", () => {
   const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
   const sentOn = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
   const version = async () => platform.registry.version(name, 1);
-
-  it("it is promoted: `approve` names the command that shows it", async () => {
-    const { code, out } = await approve();
-    expect([code, sentOn()]).toEqual([0, 1]);
-    expect(out).toBe(`${name} version 1 approved\nnext: it is being promoted: ringmaster models show ${name}\n`);
-    const { next } = JSON.parse((await approve("--json")).out);
-    expect(next).toEqual([expect.objectContaining({ kind: "run", command: `ringmaster models show ${name}` })]);
-  });
 
   it("a second approval is missing: `approve` says how many and of whom", async () => {
     const policy = { required: 2, approvers: ["ada", "grace", "local"], notTheSubmitter: false };
@@ -92,17 +84,6 @@ describe("what an approval leads to", () => {
     expect((await cli.run("models", "history", name)).out).toMatch(withdrawn);
     const page = await createApp(platform).request(`/api/v1/pages/runs/${name}-a`);
     expect(await page.text()).toMatch(withdrawn);
-  });
-
-  it("is refused, and the run evaluates again, where another version was promoted since the evaluation", async () => {
-    await promoteJudged(platform.registry, name, 2);
-    expect(sentOn()).toBe(0);
-    const { code, err } = await approve();
-    expect(code).toBe(2);
-    expect(err).toMatch(/version 2 is in production now.*it is evaluated again.*ringmaster models show/);
-    // The execution goes on to `Promote`, which sends it back to `Gate`.
-    expect(sentOn()).toBe(1);
-    expect((await version()).approvals).toEqual([]);
   });
 
   it("lets the other runs evaluate again as soon as a version is promoted", async () => {

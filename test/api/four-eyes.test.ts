@@ -3,7 +3,6 @@ import type { Platform } from "../../adapters/platform";
 import type { createApp } from "../../api/app";
 import { startTestApp } from "../support/app";
 import type { Embedded } from "../support/embedded";
-import { runOf } from "../support/fixtures";
 import { judgeNow, versionOfRun } from "../support/registry";
 
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
@@ -139,9 +138,4 @@ describe("approvals of several people through the API", () => {
       expect((await approve(alan)).status).toBe(200);
     },
   );
-
-  it("records a training run's submitter by identity", async () => {
-    const run = await platform.runs.create(runOf(`run-of-${name}`, { submitters: ["token:ada"] }));
-    expect(run.run.submitters).toEqual(["token:ada"]);
-  });
 });

@@ -124,17 +124,6 @@ describe("with IAM, which is the default", () => {
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  it("may invoke only the functions that it names, only for itself", () => {
-    const permissions = resources(template, "AWS::Lambda::Permission");
-    expect(permissions).toHaveLength(2);
-    for (const { Properties } of permissions) {
-      expect(Properties).toMatchObject({ Principal: "apigateway.amazonaws.com" });
-      expect(Properties).not.toHaveProperty("SourceAccount");
-      const source = JSON.stringify(Properties["SourceArn"]);
-      for (const part of ['{"Ref":"AWS::AccountId"}', '{"Ref":"Api']) expect(source).toContain(part);
-    }
-  });
-
   it("is imported in full or not at all, is Regional, logs and traces", () => {
     template.hasResourceProperties("AWS::ApiGateway::RestApi", {
       FailOnWarnings: true,

@@ -13,7 +13,7 @@ import { callersEnvironment, platformEnvironment } from "../../infra/names";
 import { ComputeStack } from "../../infra/stacks/compute-stack";
 import { trainerImage } from "../../infra/trainer-image";
 import { trainerJob } from "../../platform/trainer-job";
-import { actionsOf, repository, resources, statementsOf, synthesizeStack } from "./synthesized";
+import { repository, resources, statementsOf, synthesizeStack } from "./synthesized";
 
 const settings: RingmasterConfig = {
   teams: [
@@ -219,17 +219,6 @@ it("allows the agent to fetch the configured image from the account's own reposi
     Action.includes("ecr:BatchGetImage"),
   );
   expect(JSON.stringify(pull?.Resource)).toContain(":ecr:eu-central-1:111122223333:repository/team/trainer");
-});
-
-it("allows the agent that starts a trainer only to write to the trainers' log and fetch the image", () => {
-  expect(actionsOf(statementsOf(compute, "TrainerExecutionRole"))).toEqual([
-    "ecr:BatchCheckLayerAvailability",
-    "ecr:BatchGetImage",
-    "ecr:GetAuthorizationToken",
-    "ecr:GetDownloadUrlForLayer",
-    "logs:CreateLogStream",
-    "logs:PutLogEvents",
-  ]);
 });
 
 it("lets the agent drain an instance after a spot notice, by user data in the format that Batch accepts", () => {

@@ -121,4 +121,3 @@ export function statementsOf(template: Template, role: string): readonly Stateme
       ({ Properties }) => (Properties["PolicyDocument"] as { readonly Statement: readonly Statement[] }).Statement,
     );
 }
-export const actionsOf = (statements: readonly Statement[]) => statements.flatMap(({ Action }) => Action).sort();

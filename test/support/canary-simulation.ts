@@ -23,7 +23,7 @@ export interface Rates {
 }
 
 /** Decides after each look; `undefined`: continue. */
-export type Judge = (canary: ArmSums, champion: ArmSums, last: boolean) => "promote" | "roll-back" | undefined;
+type Judge = (canary: ArmSums, champion: ArmSums) => "promote" | "roll-back" | undefined;
 
 /** Number of units between two looks. */
 const lookEvery = 20;
@@ -34,19 +34,6 @@ export function mixtureTest(plan: SequentialPlan): Judge {
     const { decision } = judgeCanary(plan, canary, champion);
     return decision === "keep-on" ? undefined : decision;
   };
-}
-
-/** The naive method: a z-test at each look, and the first significant one decides. */
-export function peekedTest({ margin, minUnits }: SequentialPlan): Judge {
-  return (canary, champion) => {
-    if (Math.min(canary.units, champion.units) < minUnits) return undefined;
-    return zTest(canary, champion, margin);
-  };
-}
-
-/** One z-test at the horizon: the most powerful of the three without earlier looks. */
-export function fixedTest({ margin }: SequentialPlan): Judge {
-  return (canary, champion, last) => (last ? zTest(canary, champion, margin) : undefined);
 }
 
 export function simulate(scenario: Scenario, judge: Judge, trials: number, seed: number): Rates {
@@ -79,20 +66,8 @@ function simulateOne(scenario: Scenario, judge: Judge, uniform: () => number) {
     arm.sum += value;
     arm.sumOfSquares += value * value;
     if (unit % lookEvery !== 0) continue;
-    const decision = judge(canary, champion, unit + lookEvery > scenario.horizon);
+    const decision = judge(canary, champion);
     if (decision) return { decision, units: unit };
   }
   return undefined;
-}
-
-/** Two-sided, 5 %, of the difference of means, where an increase is good. */
-function zTest(canary: ArmSums, champion: ArmSums, margin: number): "promote" | "roll-back" | undefined {
-  const variance = varianceOf(canary) / canary.units + varianceOf(champion) / champion.units;
-  const z = (canary.sum / canary.units - champion.sum / champion.units + margin) / Math.sqrt(variance);
-  if (Math.abs(z) <= 1.959964) return undefined;
-  return z > 0 ? "promote" : "roll-back";
-}
-
-function varianceOf({ units, sum, sumOfSquares }: ArmSums): number {
-  return (sumOfSquares - (sum * sum) / units) / (units - 1);
 }

@@ -29,7 +29,6 @@ const longest = [
   "cli/doctor/doctor",
   "infra/nag",
   "trainer/loop/sharded",
-  "lambdas/events-any-order",
 ].map((name) => path.join(__dirname, "..", `${name}.test.ts`));
 
 module.exports = class extends Sequencer {

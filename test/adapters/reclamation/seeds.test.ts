@@ -8,7 +8,7 @@ import { ModelProcess } from "./process";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-const seeds = 1_000;
+const seeds = Number(process.env["RINGMASTER_RECLAMATION_SEEDS"] ?? 300);
 const operations = 300;
 
 interface Writer {

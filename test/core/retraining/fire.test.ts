@@ -78,13 +78,6 @@ describe("a cause", () => {
     expect(pauses).toEqual(Array.from({ length: 23 }, (_, i) => i + 1));
   });
 
-  it("is the version that it tells of, in whatever order versions come", async () => {
-    await scene.rule();
-    const [second, third] = [await scene.push(101), await scene.push(102)];
-    for (const cause of [third, second, third, second]) await fire(scene.dependencies, "on-digits", cause);
-    expect((await scene.runs()).map(({ dataset }) => dataset.version).sort()).toEqual([2, 3]);
-  });
-
   it("concerns the rules that wait for it, each by itself", async () => {
     await scene.rule();
     await scene.rule({ name: "small", job: jobInput({ evaluation: {}, experiment: "small", registerAs: "small" }) });
@@ -95,42 +88,6 @@ describe("a cause", () => {
       ["on-digits", "digits"],
       ["small", "small"],
     ]);
-  });
-
-  it("goes on where a process died after any of its writes, although the rule has changed since", async () => {
-    await scene.rule();
-    const cause = await scene.push(101);
-    const { retraining } = scene.dependencies;
-    /** Dies instead of its nth write. */
-    const mortal = (after: number) => {
-      let left = after;
-      const spend = () => {
-        if (left === 0) throw new Error("kill -9");
-        left -= 1;
-      };
-      return {
-        ...scene.dependencies,
-        retraining: {
-          ...retraining,
-          putCause: async (...args: Parameters<typeof retraining.putCause>) => {
-            spend();
-            return retraining.putCause(...args);
-          },
-        },
-        executions: {
-          ...scene.dependencies.executions,
-          start: async () => spend(),
-        },
-      };
-    };
-    for (const writes of [0, 1, 1]) await expect(fire(mortal(writes), "on-digits", cause)).rejects.toThrow("kill -9");
-    await setEnabled(scene.dependencies, "on-digits", false, "ada", "changed my mind");
-    const end = await fire(scene.dependencies, "on-digits", cause);
-    expect(end).toMatchObject({ state: "submitted", runId: (await scene.runs())[0]!.runId });
-    expect(await scene.runs()).toHaveLength(1);
-    expect(await scene.deployment.retrainingIndex.openCauses()).not.toContainEqual(
-      expect.objectContaining({ team: scene.platform.team }),
-    );
   });
 
   it("that a person gives runs at once, whatever the rule's limits, and once a key", async () => {

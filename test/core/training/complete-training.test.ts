@@ -67,15 +67,6 @@ describe("the end of a run's training", () => {
     expect(await begin({ pauseAt: 1 })).toMatchObject({ attempt: 1 });
   });
 
-  it("says the same when the event comes twice", async () => {
-    const { platform, calls, runId } = await launched();
-    await storeResult(platform.objects, runId);
-    await completeTraining(platform, runId);
-    await completeTraining(platform, runId);
-    expect(new Set(calls.succeeded.map(({ token }) => token)).size).toBe(1);
-    expect((await platform.runs.findDetails(runId))!.attempts).toHaveLength(1);
-  });
-
   it("tries again after a failure, once for each retry, then fails with the trainer's own words", async () => {
     const { platform, calls, runId } = await launched();
     calls.job = { status: "failed", hostLoss: false, reason: "Essential container in task exited" };
@@ -96,22 +87,6 @@ describe("the end of a run's training", () => {
     expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "model() threw" }]);
   });
 
-  it("a failure that would come again is not tried again", async () => {
-    const { platform, calls, runId } = await launched();
-    const failure = {
-      runId,
-      code: "NON_FINITE_LOSS",
-      message: "NaN at step 3",
-      step: 3,
-      retryable: false,
-      failedAt: "x",
-    };
-    await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-1`), JSON.stringify(failure));
-    calls.job = { status: "failed", hostLoss: false };
-    expect(await completeTraining(platform, runId)).toBe("fail");
-    expect(calls.submitted).toHaveLength(1);
-  });
-
   it("ends the job of a training whose user code failed on one worker", async () => {
     const { platform, calls, runId } = await launched();
     const failure = { runId, code: "USER_CODE", message: "loss() threw", retryable: false, failedAt: "x" };
@@ -121,14 +96,6 @@ describe("the end of a run's training", () => {
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     expect(calls.submitted).toHaveLength(1);
     expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "loss() threw" }]);
-  });
-
-  it("hosts' losses use up no retries, and the fourth attempt is on-demand", async () => {
-    const { platform, calls, runId } = await launched();
-    calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-1) terminated." };
-    for (let loss = 0; loss < 3; loss += 1) expect(await completeTraining(platform, runId)).toBe("resubmit");
-    expect(calls.submitted.map(({ market }) => market)).toEqual(["spot", "spot", "spot", "on-demand"]);
-    expect((await platform.runs.find(runId))!.status).toBe("queued");
   });
 
   it("shows a job without a worker as queued, and never calls a busy machine a lack of spot hosts", async () => {
@@ -214,89 +181,6 @@ describe("the end of a run's training", () => {
     expect(attempts.map(({ definitions }) => definitions)).toEqual([first, first, first, first]);
   });
 
-  it("a launch that died before it could record its job finds it again by its attempt", async () => {
-    const { platform, calls, runId } = await launched();
-    const details = (await platform.runs.findDetails(runId))!;
-    const runs: typeof platform.runs = { ...platform.runs, recordJob: () => Promise.reject(new Error("killed here")) };
-    const second = launchAttempt({ ...platform, runs }, details.run, nextAttempt(details));
-    await expect(second).rejects.toThrow("killed here");
-    const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
-    expect(await completeTraining(later, runId)).toBe("wait");
-    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    expect((await platform.runs.findDetails(runId))!.attempts).toMatchObject([
-      { attempt: 1 },
-      { attempt: 2, status: "submitted", jobId: `job-${runId}-2` },
-    ]);
-  });
-
-  it("an attempt is begun by one call alone, and taken over where that one is certainly dead", async () => {
-    const { platform, calls, runId } = await launched();
-    const details = (await platform.runs.findDetails(runId))!;
-    const second = { attempt: 2, market: "spot" } as const;
-    const startedAt = new Date(platform.clock.now()).toISOString();
-    await platform.runs.beginAttempt(runId, {
-      ...second,
-      workers: 2,
-      status: "submitting",
-      startedAt,
-      claimedAt: startedAt,
-    });
-    // Its process died here, or has not come further yet: nobody can tell.
-    expect(await launchAttempt(platform, details.run, second)).toBeUndefined();
-    expect(await completeTraining(platform, runId)).toBe("wait");
-    expect(calls.submitted).toHaveLength(1);
-    const later = { ...platform, clock: { now: () => platform.clock.now() + 31_000 } };
-    expect(await completeTraining(later, runId)).toBe("wait");
-    expect(calls.submitted.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({
-      attempt: 2,
-      status: "submitted",
-    });
-  });
-
-  it("a run that is cancelled while its attempt is submitted leaves no job, whichever of the two is first", async () => {
-    const { platform, calls, runId } = await launched();
-    const details = (await platform.runs.findDetails(runId))!;
-    const jobs: typeof platform.jobs = {
-      ...platform.jobs,
-      async submit(request) {
-        await cancelRun(platform, runId, "ada"); // finds no job of attempt 2
-        return platform.jobs.submit(request);
-      },
-    };
-    const launch = launchAttempt({ ...platform, jobs }, details.run, { attempt: 2, market: "spot" });
-    expect(await launch).toBeUndefined();
-    expect((await platform.runs.findDetails(runId))!.attempts.at(-1)).toMatchObject({ attempt: 2, status: "failed" });
-    expect(calls.terminated).toEqual([`job-${runId}-2`]);
-
-    const other = await launched();
-    await cancelRun(other.platform, other.runId, "ada");
-    expect(other.calls.terminated).toEqual([`job-${other.runId}-1`]);
-  });
-
-  it("a cancellation that died after its first write is cleaned up", async () => {
-    const { platform, calls, runId } = await launched();
-    const executions: typeof platform.executions = {
-      ...platform.executions,
-      stop: () => Promise.reject(new Error("killed here")),
-    };
-    await expect(cancelRun({ ...platform, executions }, runId, "ada")).rejects.toThrow("killed here");
-    const listed = async () => (await platform.runs.listOpen()).find((run) => run.runId === runId);
-    const left = (await listed())!;
-    expect([left.status, calls.terminated, calls.notable]).toEqual(["killed", [], []]);
-    expect(await reconcile(platform, left)).toBe("cleaned up");
-    expect(calls.terminated).toEqual([`job-${runId}-1`]);
-    expect(await listed()).toBeUndefined();
-    expect(calls.notable).toEqual([
-      expect.objectContaining({
-        id: `run-ended-${runId}`,
-        type: "run.killed",
-        team: "default",
-        failure: { code: "CANCELLED", message: "cancelled by ada", phase: "LaunchTraining" },
-      }),
-    ]);
-  });
-
   it("an end that EventBridge did not accept is published by a later sweep, although the run's work is stopped", async () => {
     const { platform, calls, runId } = await launched();
     const refused = () => Promise.reject(new Error("no bus"));
@@ -323,15 +207,6 @@ describe("the end of a run's training", () => {
     };
     await expect(cancelRun({ ...platform, runs, executions }, runId, "ada")).rejects.toThrow("completed");
     expect((await platform.runs.find(runId))!.status).toBe("completed");
-  });
-
-  it("a stopped execution ends its job and its run", async () => {
-    const { platform, calls, runId } = await launched();
-    await closeInterruptedRun(platform, { runId }, "ABORTED", undefined, undefined);
-    await closeInterruptedRun(platform, { runId }, "ABORTED", undefined, undefined);
-    expect(calls.terminated).toEqual([`job-${runId}-1`]);
-    expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", phase: "LaunchTraining" });
-    expect(await completeTraining(platform, runId)).toBe("wait");
   });
 
   it("a pause ends the segment once, and a late event of it changes nothing", async () => {
@@ -425,25 +300,5 @@ describe("the end of a run's training", () => {
     expect(await look(ports, (await platform.runs.find(runId))!)).toBe("limit exceeded");
     expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", failure: { code: "LIMIT_HOURS" } });
     expect(calls.submitted).toHaveLength(1);
-  });
-
-  it("reconciling keeps the wait alive while Batch has the job, and finds a result whose event was lost", async () => {
-    const { platform, calls, runId } = await launched();
-    const run = (await platform.runs.find(runId))!;
-    expect(await reconcile(platform, run)).toBe("wait");
-    expect(calls.heartbeats).toEqual([`token-${runId}`]);
-    await storeResult(platform.objects, runId);
-    expect(await reconcile(platform, run)).toBe("succeed");
-    expect(calls.succeeded).toHaveLength(1);
-  });
-
-  it("reconciling starts a run whose start was lost, after a while", async () => {
-    const { platform, calls } = createTestPlatform(embedded);
-    const run = runOf("run-lost", { createdAt: "2025-12-31T00:00:00.000Z" });
-    const young = runOf("run-young", { createdAt: new Date(platform.clock.now()).toISOString() });
-    const dependencies = { ...platform, executions: { ...platform.executions, status: async () => undefined } };
-    expect(await reconcile(dependencies, run)).toBe("started");
-    expect(await reconcile(dependencies, young)).toBe("starting");
-    expect(calls.started).toEqual(["run-lost"]);
   });
 });

@@ -25,8 +25,6 @@ const margin = 3;
 
 it.each([
   ["tpe", "asha", 2, 1],
-  ["tpe", "hyperband", 2, 1],
-  ["cmaes", "asha", 2, 1],
   ["cmaes", "hyperband", 2, 1],
   ["auto", "asha", 1, 5],
   ["auto", "hyperband", 1, 5],

@@ -204,26 +204,6 @@ describe("signatures of version 4", () => {
     expect(body).not.toContain(keys.secretAccessKey);
   });
 
-  it("refuses changed requests and added headers", async () => {
-    const signer = new SignatureV4({
-      credentials: keys,
-      region: "r",
-      service: "execute-api",
-      sha256: Sha256,
-    });
-    const { headers } = await signer.sign(
-      { ...get, protocol: "http:", hostname: "127.0.0.1", query: {}, headers: { host } } as unknown as HttpRequest,
-      { signingDate: new Date(now) },
-    );
-    const sendPresigned = (url: string, more: Record<string, string> = {}, method = "GET") =>
-      send(url, { method, headers: { ...headers, ...more } });
-    expect((await sendPresigned(get.path)).status).toBe(200);
-    expect((await sendPresigned(`${get.path}?limit=1`)).status).toBe(401);
-    expect((await sendPresigned("/api/v1/runs")).status).toBe(401);
-    expect((await sendPresigned(get.path, {}, "DELETE")).status).toBe(401);
-    expect((await sendPresigned(get.path, { "x-amz-security-token": "t" })).body).toContain("does not cover");
-  });
-
   it("is answered in the client's error format", async () => {
     const { body } = await bySdk(post, { secretAccessKey: "x" });
     expect(JSON.parse(body)).toEqual({

@@ -261,30 +261,6 @@ describe("checkpoints", () => {
     }
   });
 
-  it("keep the newest three and the best, and erase the tensors of the others", async () => {
-    const at = bench();
-    const { worker, checkpointer } = checkpointing(at, undefined, 2);
-    await run(worker);
-    await checkpointer.idle();
-    const visible = (await at.store.list(objectKeys.checkpointPrefix("run-1"))).map((key) => {
-      const manifest = parseDocument(
-        "manifest",
-        Buffer.from(at.store.objects.get(key)!).toString(),
-        checkpointManifest,
-      );
-      return { step: manifest.finishedSteps, loss: manifest.validation?.loss };
-    });
-    expect(visible.map(({ step }) => step)).toEqual([10, 12]);
-    expect(worker.epochs.map(({ validation }) => validation!.loss)).toEqual(
-      [...worker.epochs.map(({ validation }) => validation!.loss)].sort((a, b) => b - a), // the best is the last here
-    );
-    const tensors = await at.store.list("runs/run-1/tensors/");
-    const steps = new Set(tensors.map((key) => Number(key.split("/")[3])));
-    expect([...steps]).toEqual(
-      (await at.store.list("runs/run-1/checkpoints/")).map((key) => Number(key.split("/")[3])),
-    );
-  });
-
   it("use the one before where a tensor is damaged, and say so", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
@@ -362,23 +338,6 @@ describe("checkpoints", () => {
     expect((await restoring(at).restored)!.finishedSteps).toBe(12);
   });
 
-  it.each([4, 5, 8, 10])(
-    "taken over by another run at step %i lead to the bits of the undisturbed one",
-    async (step) => {
-      const at = bench();
-      const { worker, checkpointer } = checkpointing(at, undefined, 9);
-      await run(worker);
-      await checkpointer.idle();
-      const manifest = Buffer.from(await at.store.get(keyOf(step))).toString();
-      for (const key of await at.store.list(objectKeys.checkpointPrefix("run-1"))) await at.store.delete(key);
-      await at.store.put(keyOf(step), manifest);
-      const { worker: resumed, restored } = restoring(at);
-      expect((await restored)!.finishedSteps).toBe(step);
-      await run(resumed);
-      expect(digest(resumed.replica)).toBe(digest(reference));
-    },
-  );
-
   it("keep the mark of other numerics permanently", async () => {
     const at = bench();
     const { worker, checkpointer } = checkpointing(at);
@@ -407,35 +366,6 @@ describe("checkpoints", () => {
       message: expect.stringContaining("threads.intraOp was 1 and is 2"),
     });
     expect((await restoring(at, other, true).restored)!.finishedSteps).toBe(12);
-  });
-
-  it("are copied before the state changes and uploaded later, one at a time", async () => {
-    const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    const { replica } = worker;
-    const gate = held(at.store);
-    const first = replica.weights.slice();
-    replica.finishedSteps = 5;
-    checkpointer.boundary(replica, "leader", 0, undefined);
-    await checkpointer.writable();
-    replica.weights.fill(99);
-    replica.optimizer.state["v"]!.fill(99);
-    replica.finishedSteps = 10;
-    checkpointer.boundary(replica, "leader", 0, undefined);
-    await checkpointer.writable();
-    replica.weights.fill(100);
-    expect(checkpointer.writable()).toBeUndefined();
-    gate.open();
-    await checkpointer.idle();
-    expect(at.written).toEqual([5, 10]);
-    const newest = restoring(at);
-    await newest.restored;
-    expect(new Set(newest.worker.replica.weights)).toEqual(new Set([99]));
-    await at.store.delete(keyOf(10));
-    const { worker: resumed, restored } = restoring(at);
-    await restored;
-    expect(resumed.replica.weights).toEqual(first);
-    expect(Math.max(...resumed.replica.optimizer.state["v"]!)).toBeLessThan(99);
   });
 
   it("of an epoch's end are taken again once its validation is known", async () => {

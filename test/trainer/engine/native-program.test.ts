@@ -74,17 +74,6 @@ if (findBinding("cpu")) {
       expect(bits(two.slice())).not.toBe(before);
     });
 
-    it("predict and evaluate with the weights that were written last", async () => {
-      const { model, layers } = await create(cnn);
-      const weights = Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i) / 4);
-      const batch = randomBatch(cnn, 4);
-      for (const each of [model, layers]) each.writeWeights(weights);
-      const [ours, theirs] = [model.evaluate(batch), layers.evaluate(batch)];
-      expect(ours.loss).toBeCloseTo(theirs.loss, 4);
-      expect({ ...ours, loss: 0 }).toEqual({ ...theirs, loss: 0 });
-      expect(model.predict(batch.inputs, 4)).toEqual(layers.predict(batch.inputs, 4));
-    });
-
     it("hold the same memory after 10,000 steps", async () => {
       const { model } = await create({ ...mlp, hidden: [] });
       const batch = randomBatch(mlp, 2);

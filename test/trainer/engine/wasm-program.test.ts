@@ -120,15 +120,6 @@ describe("WebAssembly programs", () => {
     expect(gradientOf(model, batch).gradient.some((value) => !Number.isFinite(value))).toBe(true);
   });
 
-  it("predict and evaluate with the weights that were written last", async () => {
-    const { model, layers } = await create(images);
-    const weights = Float32Array.from({ length: model.parameterCount }, (_, i) => Math.sin(i) / 4);
-    const batch = randomBatch(images, 4);
-    for (const each of [model, layers]) each.writeWeights(weights);
-    expect(model.evaluate(batch)).toEqual(layers.evaluate(batch));
-    expect(model.predict(batch.inputs, 4)).toEqual(layers.predict(batch.inputs, 4));
-  });
-
   it("hold the same memory after many steps, models and sizes", async () => {
     const run = async () => {
       const model = await engine().createModel(images, 3);

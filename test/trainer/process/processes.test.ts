@@ -288,52 +288,6 @@ describe("trainer processes", () => {
     expect(new Set(stepsOf("run-module", "train/spread")).size).toBe(31);
   });
 
-  (findBinding("cpu") ? it : it.skip).each([
-    {
-      name: "an LSTM",
-      id: "run-lstm",
-      layers: `
-        tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
-        tf.layers.lstm({ units: 6, dropout: 0.2 }),
-        tf.layers.batchNormalization(),
-        tf.layers.dropout({ rate: 0.3 }),`,
-    },
-    {
-      name: "a transformer",
-      id: "run-transformer",
-      layers: `
-        tf.layers.reshape({ targetShape: [11, 6], inputShape: [66] }),
-        tf.layers.positionalEmbedding(),
-        tf.layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.2 }),
-        tf.layers.layerNormalization(),
-        tf.layers.dense({ units: 24 }),
-        tf.layers.gelu(),
-        tf.layers.dropout({ rate: 0.3 }),
-        tf.layers.globalAveragePooling1d({}),`,
-    },
-  ])(
-    "give the same weights from the graph of $name with dropout, alone and on three workers of which one is killed",
-    async ({ id, layers }) => {
-      const model = await storeModule(`{
-      model: ({ tf, outputs }) => tf.sequential({ layers: [${layers} tf.layers.dense({ units: outputs })] }),
-    }`);
-      const graph = { model, backend: "native" } as const;
-      const together = `${id}-3`;
-      await storeTask(cloud.store, id, graph, { epochs: 2 });
-      await storeTask(cloud.store, together, { ...graph, workers: 3 }, { epochs: 2 });
-      const alone = start(id, 0);
-      if ((await alone.ended) !== 0) throw new Error(alone.transcript());
-      expect(alone.said("computing gradients as one graph")).toHaveLength(1);
-      const [first, ...others] = startAll(together, 3);
-      await fleet.trained(together, 15);
-      first!.signal("SIGKILL");
-      const codes = await Promise.all(others.map((trainer) => trainer.ended));
-      if (codes.some((code) => code !== 0)) throw new Error(others.map((one) => one.transcript()).join("\n\n"));
-      const results = await Promise.all([id, together].map((runId) => readResult(cloud.store, runId)));
-      expect(results[1]!.weightsSha256).toBe(results[0]!.weightsSha256);
-    },
-  );
-
   it("end at once where the run is complete", async () => {
     const again = start("run-alone", 0, 2);
     expect(await again.ended).toBe(0);

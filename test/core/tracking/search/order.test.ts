@@ -71,20 +71,6 @@ describe("pages", () => {
     expect(ids.join("")).toBe("deabc");
   });
 
-  it("neither repeat nor hide a run while others come and go", () => {
-    const first = page(runs, 2);
-    expect(first.ids).toEqual(["d", "e"]);
-    // The last of the first page goes; one comes before it, one right after it.
-    const inBetween = [
-      ...runs.filter(({ record }) => record.runId !== "e"),
-      testRun(runOf("before", { startedAt: 9 }), { loss: 0.1 }),
-      testRun(runOf("after", { startedAt: 3 }), { loss: 0.5 }),
-    ];
-    const second = page(inBetween, 2, first.nextToken);
-    expect(second.ids).toEqual(["after", "a"]);
-    expect(page(inBetween, 2, second.nextToken)).toEqual({ ids: ["b", "c"], nextToken: undefined });
-  });
-
   it("go on from texts, NaN and what is absent", () => {
     const first = page(runs, 4);
     expect(first.ids.at(-1)).toBe("b");
