@@ -60,6 +60,11 @@ const allowedUnused = [
     reason: "A decision that came before the wait; an execution of the request that has ended.",
   },
   {
+    functions: /^promote$/,
+    grants: /^dynamodb:UpdateItem table\/Catalog$/,
+    reason: "The port of a run's phases also stores tokens, which a promotion only reads.",
+  },
+  {
     functions: /^conclude-run$/,
     grants: /^s3:GetObject objects$/,
     reason: "Reads the predictions of slices that the gates of an unregistered run need.",
