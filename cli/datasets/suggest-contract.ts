@@ -31,7 +31,7 @@ export function inferContract(
     written.push({ rule: "type", column: column.name, type: column.type, severity: "block" });
     if (profile) written.push(...columnRules(column, profile, rowCount));
   }
-  // A value may be too long or too large for a rule.
+  // A value may be too long or too large for a rule, and a mean may need no bound of its own.
   const valid = written.map((rule) => dataContract.safeParse({ rules: [rule] }).data?.rules[0]);
   const all = valid.filter((rule) => rule !== undefined);
   const kept = new Set(keptRules(all));

@@ -1,7 +1,6 @@
 import { eachLimited } from "../each-limited";
 import type { Meter, OperationalMetric } from "../metering/metrics";
 import type { Clock } from "../ports";
-import type { ModelRepository } from "../registry/repository";
 import type { NextMove } from "../runs/attempts";
 import type { Executions } from "../runs/ports";
 import { isOpen, type Phase } from "../runs/run-states";
@@ -18,10 +17,7 @@ const graceMs = 5 * 60_000;
 /** Time after which the workers are no longer checked. The job ends with the run at the latest. */
 const watchedForMs = 60 * 60_000;
 
-/**
- * Ends the job of a completed training or evaluation whose workers have not all ended in time. A run may wait for its approval for
- * weeks.
- */
+/** Ends the job of a completed training or evaluation whose workers have not all ended in time. */
 async function stopStragglers({ jobs, clock }: LaunchDependencies, { run, attempts }: RunDetails): Promise<void> {
   for (const { status, jobId, endedAt } of latestAttempts(attempts)) {
     if (status !== "succeeded" || jobId === undefined || endedAt === undefined) continue;
@@ -33,7 +29,6 @@ async function stopStragglers({ jobs, clock }: LaunchDependencies, { run, attemp
 }
 
 export interface ReconcileDependencies extends NextMoveDependencies {
-  readonly registry: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
   readonly executions: Executions;
 }
 

@@ -1,6 +1,5 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
-import { registryReads } from "../../adapters/dynamodb/model-repository";
 import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
@@ -30,7 +29,6 @@ export const handler = functionHandler(
     },
     team: {
       runs: runs("details", "steps", "produce", "attempts", "end"),
-      registry: registryReads(),
       outbox: outbox("publish"),
       cache: stepCache("read", "write"),
       objects: teamObjects("read", "write", "upload"),
