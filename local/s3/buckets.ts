@@ -6,7 +6,6 @@ import { flushDirectory, holdsObject } from "./directories";
 import type { Disk } from "./disk";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, S3Error } from "./errors";
-import type { WrittenIndex } from "./written-index";
 
 export interface Bucket {
   readonly name: string;
@@ -18,7 +17,6 @@ export interface Bucket {
 export class Buckets {
   constructor(
     private readonly disk: Disk,
-    private readonly written: WrittenIndex,
     private readonly clock: Clock,
   ) {}
 
@@ -75,7 +73,6 @@ export class Buckets {
         extra: { BucketName: name },
       });
     }
-    await this.written.clear(name);
     this.disk.discard(this.disk.bucket(name));
     await flushDirectory(this.disk.buckets());
   }

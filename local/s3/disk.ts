@@ -18,6 +18,7 @@ type Done<T> = (error: Error | null, result: T) => void;
  * The files under the data directory:
  *
  *     buckets/<bucket>/bucket.json
+ *     buckets/<bucket>/notification.json    if events are sent
  *     buckets/<bucket>/objects/…            see keys.ts
  *     buckets/<bucket>/uploads/<id>/        upload.json while open, completed.json after; part-<n>
  *     temporary/                            unfinished writes and removals; emptied at start

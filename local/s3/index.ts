@@ -14,7 +14,6 @@ import { Notifications } from "./notifications";
 import { route } from "./route";
 import { Store } from "./store";
 import { Uploads } from "./uploads";
-import { WrittenIndex } from "./written-index";
 
 export interface S3Options {
   /** The data directory. It is created if it does not exist. Only one process at a time may use it. */
@@ -27,7 +26,7 @@ export interface S3Options {
   /** The digests that keys promise. A write of other content is refused. By default no key promises a digest. */
   readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
-  /** The directory of the seals of the journals and the index. The default is next to them. */
+  /** The directory of the seal of the journal. The default is next to it. */
   readonly seals?: string;
 }
 
@@ -44,11 +43,10 @@ export async function createS3({
 }: S3Options): Promise<Service> {
   const disk = new Disk(dataDirectory);
   disk.prepare();
-  const written = await WrittenIndex.open(disk.root, seals);
-  const store = new Store(disk, written, clock);
+  const store = new Store(disk, clock);
   const uploads = new Uploads(store);
   uploads.recover();
-  const notifications = new Notifications(disk, written, events, () => clock.now(), seals);
+  const notifications = new Notifications(disk, events, () => clock.now(), seals);
   notifications.recover();
   const context: Context = { store, uploads, folders: new FolderCache(), notifications, contentDigest };
   return {
@@ -56,7 +54,6 @@ export async function createS3({
     handle: (request, response, caller) => handle(context, request, response, caller),
     async close() {
       await disk.settle();
-      await written.close();
       notifications.close();
     },
   };
@@ -87,7 +84,6 @@ async function handle(
     checkSignature(call, context.store.clock.now());
     if (caller) authorize(caller, call);
     if (call.key) await context.store.settled(call.bucket, toBinary(call.key));
-    await context.store.written.readable();
     await route(call)(call);
   } catch (error) {
     // The refusal may depend on a change that is not durable yet.

@@ -4,11 +4,11 @@ import { account } from "../account";
 import type { EmittedEvent, EventSink } from "../service";
 import { Journal } from "../storage/journal";
 import { DamagedFileError } from "./damage";
+import { flushDirectory } from "./directories";
 import type { Disk } from "./disk";
-import { readDocument } from "./documents";
+import { readDocument, writeDocument } from "./documents";
 import { toBinary } from "./keys";
 import { findRecord, type ObjectRecord } from "./record";
-import type { WrittenIndex } from "./written-index";
 
 export type ObjectEventType = "Object Created" | "Object Deleted";
 
@@ -61,9 +61,6 @@ interface Intent {
 /** The time until a refused event is published again. */
 const retryMs = 1_000;
 
-/** The name of the document with a bucket's settings. */
-const settings = "notifications";
-
 const silent: Announcement = { before: () => undefined, after: () => undefined, cancel: () => undefined };
 
 /**
@@ -74,7 +71,6 @@ const silent: Announcement = { before: () => undefined, after: () => undefined, 
  */
 export class Notifications {
   private readonly disk: Disk;
-  private readonly written: WrittenIndex;
   private readonly events: EventSink;
   private readonly now: () => number;
   private readonly journal: Journal<Intent>;
@@ -85,9 +81,8 @@ export class Notifications {
    * Opens the journal.
    * @param seals the directory of the journal's mark, by default the journal's directory
    */
-  constructor(disk: Disk, written: WrittenIndex, events: EventSink, now: () => number, seals?: string) {
+  constructor(disk: Disk, events: EventSink, now: () => number, seals?: string) {
     this.disk = disk;
-    this.written = written;
     this.events = events;
     this.now = now;
     this.journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
@@ -101,14 +96,17 @@ export class Notifications {
   }
 
   isOn(bucket: string): boolean {
-    if (this.written.document(bucket, settings)) return true;
-    // Earlier releases wrote the settings there.
     return readDocument<{ readonly eventBridge: boolean }>(this.file(bucket), "eventBridge") !== undefined;
   }
 
   async configure(bucket: string, on: boolean): Promise<void> {
-    await this.written.putDocument(bucket, settings, on ? { eventBridge: true } : undefined);
-    fs.rmSync(this.file(bucket), { force: true });
+    const file = this.file(bucket);
+    if (on) {
+      const temporary = this.disk.temporary();
+      await writeDocument(temporary, { eventBridge: true });
+      fs.renameSync(temporary, file);
+    } else fs.rmSync(file, { force: true });
+    await flushDirectory(path.dirname(file));
   }
 
   announce(notice: ObjectNotice): Announcement {

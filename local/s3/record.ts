@@ -13,12 +13,10 @@ import { DamagedFileError } from "./damage";
  *     this record as JSON
  *     tail: length of the JSON, CRC-32 of the table of blocks, CRC-32 of the JSON and of these two numbers, a magic number
  *
- * Numbers are big-endian uint32. Files of earlier releases have no table, and their tail is the length and another magic
- * number.
+ * Numbers are big-endian uint32.
  */
 export interface ObjectRecord {
-  /** Undefined in records of earlier releases. */
-  readonly bucket?: string;
+  readonly bucket: string;
   readonly key: string;
   /** The size of the body in bytes. */
   readonly size: number;
@@ -26,8 +24,6 @@ export interface ObjectRecord {
   readonly etag: string;
   /** The modification time in milliseconds since the epoch. */
   readonly modified: number;
-  /** Increases with each write of the key. Undefined in records of earlier releases. */
-  readonly generation?: number;
   /** The id of this write. It shows whether a file next to the object (its tags) belongs to this write. */
   readonly writeId: string;
   /** The standard headers that S3 stores and returns: `content-type`, `cache-control`, … */
@@ -50,8 +46,7 @@ export type Tags = readonly (readonly [key: string, value: string])[];
 export interface StoredPart {
   readonly number: number;
   readonly size: number;
-  /** Undefined in records of earlier releases. */
-  readonly etag?: string;
+  readonly etag: string;
   /** The value in base64. */
   readonly checksum?: string;
 }
@@ -63,8 +58,6 @@ export interface PartRecord {
   readonly checksum?: Checksum;
 }
 
-const legacyMagic = 0x524d4f31; // "RMO1"
-const legacyTailBytes = 8;
 const magic = 0x4f424a32; // "OBJ2"
 const tailBytes = 16;
 /** The size of the first read, which contains nearly every record completely. */
@@ -84,8 +77,8 @@ export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = 
 /** A record, and the data to verify the body before it. */
 export interface StoredFile<T> {
   readonly record: T;
-  /** The position of the table of block checksums. Undefined for a file of an earlier release, which has none. */
-  readonly table?: { readonly at: number; readonly bytes: number; readonly crc32: number };
+  /** The position of the table of block checksums. */
+  readonly table: { readonly at: number; readonly bytes: number; readonly crc32: number };
   /** The unverified body of a small file, which was read together with the record. */
   readonly body?: Buffer;
 }
@@ -94,14 +87,11 @@ export interface StoredFile<T> {
 export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: number): StoredFile<T> {
   const fileSize = fs.fstatSync(descriptor).size;
   const end = readEnd(descriptor, fileSize, firstRead);
-  const found = end.length < legacyTailBytes ? 0 : end.readUInt32BE(end.length - 4);
-  if (found === legacyMagic) {
-    const json = readJson(descriptor, end, fileSize, end.readUInt32BE(end.length - legacyTailBytes), legacyTailBytes);
-    return { record: parseRecord<T>(json) };
+  if (end.length < tailBytes || end.readUInt32BE(end.length - 4) !== magic) {
+    throw new DamagedFileError("its file has no record at its end");
   }
-  if (found !== magic || end.length < tailBytes) throw new DamagedFileError("its file has no record at its end");
   const tail = end.subarray(end.length - tailBytes);
-  const json = readJson(descriptor, end, fileSize, tail.readUInt32BE(0), tailBytes);
+  const json = readJson(descriptor, end, fileSize, tail.readUInt32BE(0));
   if (crc32(tail.subarray(0, 8), crc32(json)) !== tail.readUInt32BE(8)) {
     throw new DamagedFileError("its record does not match the record's checksum");
   }
@@ -119,10 +109,7 @@ export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: numb
 }
 
 /** Reads and verifies the checksums of a file's blocks. @throws DamagedFileError */
-export function readTable(
-  descriptor: number,
-  { at, bytes, crc32: expected }: NonNullable<StoredFile<unknown>["table"]>,
-) {
+export function readTable(descriptor: number, { at, bytes, crc32: expected }: StoredFile<unknown>["table"]) {
   const table = readAt(descriptor, at, bytes);
   if (crc32(table) !== expected) throw new DamagedFileError("the checksums of its blocks were changed");
   return table;
@@ -154,10 +141,10 @@ export function openIfThere(file: string): number | undefined {
   }
 }
 
-function readJson(descriptor: number, end: Buffer, fileSize: number, bytes: number, behind: number): Buffer {
-  if (bytes + behind > fileSize) throw new DamagedFileError("its record is longer than its file");
-  if (bytes + behind <= end.length) return end.subarray(end.length - behind - bytes, end.length - behind);
-  return readAt(descriptor, fileSize - behind - bytes, bytes);
+function readJson(descriptor: number, end: Buffer, fileSize: number, bytes: number): Buffer {
+  if (bytes + tailBytes > fileSize) throw new DamagedFileError("its record is longer than its file");
+  if (bytes + tailBytes <= end.length) return end.subarray(end.length - tailBytes - bytes, end.length - tailBytes);
+  return readAt(descriptor, fileSize - tailBytes - bytes, bytes);
 }
 
 function parseRecord<T>(json: Buffer): T {

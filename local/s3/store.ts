@@ -9,13 +9,12 @@ import { checkWrite } from "./conditions";
 import { DamagedFileError, isDamage, namingDamage } from "./damage";
 import { Directories } from "./directories";
 import type { Disk } from "./disk";
-import { readDocument } from "./documents";
+import { readDocument, writeDocument } from "./documents";
 import { noSuchKey, S3Error } from "./errors";
 import { type BinaryKey, fromBinary, toBinary } from "./keys";
 import { type Announcement, announced } from "./notifications";
 import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
-import type { WrittenIndex } from "./written-index";
 
 /** An object that is open for reading. It stays complete until `release`, even if its key changes in the meantime. */
 export interface OpenObject extends StoredFile<ObjectRecord> {
@@ -48,10 +47,9 @@ export class Store {
 
   constructor(
     readonly disk: Disk,
-    readonly written: WrittenIndex,
     readonly clock: Clock,
   ) {
-    this.buckets = new Buckets(disk, written, clock);
+    this.buckets = new Buckets(disk, clock);
   }
 
   // Objects.
@@ -69,19 +67,8 @@ export class Store {
   recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     return namingDamage(bucket, key, () => {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
-      return this.current(bucket, key, record && requireOwn(record, bucket, key));
+      return record && requireOwn(record, bucket, key);
     });
-  }
-
-  /** Compares the file of an object with the newest known write. @throws DamagedFileError */
-  private current(bucket: string, key: BinaryKey, record: ObjectRecord | undefined): ObjectRecord | undefined {
-    const entry = this.written.find(bucket, key);
-    if (!entry) return record;
-    if (!record && !entry.removing) throw new DamagedFileError("its file is missing");
-    if (record && record.writeId !== entry.writeId && (record.generation ?? 0) < entry.generation) {
-      throw new DamagedFileError("its file holds an earlier version of the object");
-    }
-    return record;
   }
 
   require(bucket: string, key: BinaryKey): ObjectRecord {
@@ -93,14 +80,11 @@ export class Store {
   open(bucket: string, key: BinaryKey): OpenObject {
     this.buckets.require(bucket);
     const descriptor = openIfThere(this.disk.object(bucket, key));
-    if (descriptor === undefined) {
-      namingDamage(bucket, key, () => this.current(bucket, key, undefined));
-      throw noSuchKey(fromBinary(key));
-    }
+    if (descriptor === undefined) throw noSuchKey(fromBinary(key));
     try {
       const found = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
       const { record } = found;
-      namingDamage(bucket, key, () => this.current(bucket, key, requireOwn(record, bucket, key)));
+      namingDamage(bucket, key, () => requireOwn(record, bucket, key));
       const known = this.knownDamage.get(record.writeId);
       if (known) throw known;
       const unpin = record.parts ? this.pins.pin(record.parts.uploadId) : () => {};
@@ -143,7 +127,6 @@ export class Store {
   /**
    * Makes a finished temporary file the object, if the condition holds at that time. The object is durable when it
    * returns.
-   * @param record record of the object
    * @param announcement announces the event in the same synchronous section
    * @param publishParts called when the object is durable (multipart)
    * @throws S3Error 404 NoSuchBucket, 412 PreconditionFailed; the temporary file is then removed
@@ -151,7 +134,7 @@ export class Store {
   async publish(
     bucket: string,
     key: BinaryKey,
-    { temporary, record }: { readonly temporary: string; readonly record: ObjectRecord },
+    temporary: string,
     condition: WriteCondition,
     announcement: Announcement,
     publishParts: () => void = () => {},
@@ -162,7 +145,6 @@ export class Store {
       replaced = this.replaced(bucket, key);
       checkWrite(condition, replaced, fromBinary(key));
       announced(announcement, () => this.directories.rename(temporary, file));
-      removeOldTags(file);
     } catch (error) {
       fs.rmSync(temporary, { force: true });
       throw error;
@@ -171,7 +153,6 @@ export class Store {
     // Until here a power loss may restore the replaced object and the open upload.
     publishParts();
     this.retireParts(bucket, replaced);
-    this.written.note(bucket, key, record);
   }
 
   /** Removes an object. Returns whether it existed. */
@@ -181,32 +162,18 @@ export class Store {
     announcement: Announcement,
     { version, ...condition }: RemovalCondition = {},
   ): Promise<boolean> {
-    let removed = this.replaced(bucket, key);
-    for (;;) {
-      checkWrite(condition, removed, fromBinary(key));
-      if (!removed || (version !== undefined && version !== writeIdOf(removed))) {
-        await this.settled(bucket, key);
-        return false;
-      }
-      const writeId = writeIdOf(removed);
-      await this.written.beginRemoval(bucket, key, writeId);
-      removed = this.replaced(bucket, key);
-      if (!removed || writeIdOf(removed) === writeId) break; // Otherwise the object was written again in the meantime.
-    }
-    const file = this.disk.object(bucket, key);
-    if (!removed) {
+    const removed = this.replaced(bucket, key);
+    checkWrite(condition, removed, fromBinary(key));
+    if (!removed || (version !== undefined && version !== writeIdOf(removed))) {
       await this.settled(bucket, key);
-      // Another request removed the object, or its file was lost.
-      if (!this.replaced(bucket, key)) this.written.endRemoval(bucket, key);
       return false;
     }
+    const file = this.disk.object(bucket, key);
     announced(announcement, () => fs.rmSync(file, { force: true }));
-    removeOldTags(file);
+    fs.rmSync(this.disk.tags(bucket, key), { force: true });
     const top = this.disk.objects(bucket);
     await this.flush(file, this.directories.removeEmpty(path.dirname(file), top), top);
     this.retireParts(bucket, removed);
-    await this.written.putDocument(bucket, tagsOfKey(key), undefined);
-    if (!this.replaced(bucket, key)) this.written.endRemoval(bucket, key);
     return true;
   }
 
@@ -234,37 +201,28 @@ export class Store {
 
   /** Returns the tags of an object: the tags that were put later, or else the tags of its write. */
   tagsOf(bucket: string, key: BinaryKey, record: ObjectRecord): Tags {
-    const later =
-      this.written.document<LaterTags>(bucket, tagsOfKey(key)) ??
-      // The path of tags in earlier releases.
-      namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
+    const later = namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
     return later?.writeId === record.writeId ? later.tags : record.tags;
   }
 
   async putTags(bucket: string, key: BinaryKey, tags: Tags): Promise<void> {
     const { writeId } = this.require(bucket, key);
-    await this.written.putDocument(bucket, tagsOfKey(key), { writeId, tags } satisfies LaterTags);
-    if (this.find(bucket, key)?.writeId === writeId) return;
-    throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
+    const temporary = this.disk.temporary();
+    await writeDocument(temporary, { writeId, tags } satisfies LaterTags);
+    if (this.find(bucket, key)?.writeId !== writeId) {
+      fs.rmSync(temporary);
+      throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
+    }
+    fs.renameSync(temporary, this.disk.tags(bucket, key));
+    const file = this.disk.object(bucket, key);
+    await this.flush(file, path.dirname(file), this.disk.objects(bucket));
   }
 
   /** Returns the common fields of a new record. */
-  newWrite(bucket: string, key: BinaryKey): Pick<ObjectRecord, "bucket" | "modified" | "generation" | "writeId"> {
-    const replaced = this.replaced(bucket, key);
-    const before = (replaced && "writeId" in replaced && replaced.generation) || 0;
-    // Uses the clock, because a key that was removed and written again must not repeat a generation.
-    const generation = Math.max(Date.now(), before + 1);
-    return { bucket, modified: this.clock.now(), generation, writeId: randomUUID() };
-  }
-
-  /** Returns the keys in a range that were written and whose files are missing. */
-  async missingKeys(bucket: string, prefix: string, after: string, upTo: string | undefined) {
-    const keys = await this.written.keys(bucket, prefix, after, upTo);
-    return keys.filter((key) => !fs.existsSync(this.disk.object(bucket, key)));
+  newWrite(bucket: string): Pick<ObjectRecord, "bucket" | "modified" | "writeId"> {
+    return { bucket, modified: this.clock.now(), writeId: randomUUID() };
   }
 }
-
-const tagsOfKey = (key: BinaryKey): string => `tags of ${key}`;
 
 const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
   "writeId" in version ? version.writeId : "damaged";
@@ -274,16 +232,8 @@ const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
  * @throws DamagedFileError if it contains another one
  */
 function requireOwn(record: ObjectRecord, bucket: string, key: BinaryKey): ObjectRecord {
-  if (toBinary(record.key) === key && (record.bucket ?? bucket) === bucket) return record;
-  throw new DamagedFileError(`its file is that of s3://${record.bucket ?? bucket}/${record.key}`);
-}
-
-/**
- * Removes the tags that earlier releases stored next to an object. It checks first, because `rmSync` of a missing file
- * takes 15 µs.
- */
-function removeOldTags(file: string): void {
-  if (fs.existsSync(`${file}tags`)) fs.rmSync(`${file}tags`);
+  if (toBinary(record.key) === key && record.bucket === bucket) return record;
+  throw new DamagedFileError(`its file is that of s3://${record.bucket}/${record.key}`);
 }
 
 interface LaterTags {

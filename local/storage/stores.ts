@@ -6,13 +6,12 @@ import type { StoreLocation } from "./seal";
 export function storesOf(data: string): readonly StoreLocation[] {
   const seals = join(data, "seals");
   const own = ["dynamodb", "states"].map((store) => ({ store, seals, directory: join(data, store) }));
-  const index = { store: "s3-index", seals, directory: join(data, "s3", "index") };
   const nested = ["batch", "events", "iam", "lambda", "scheduler", "sns"].map((store) => ({
     store,
     seals,
     directory: join(data, store, `${store}.level`),
   }));
-  return [...own, index, ...nested];
+  return [...own, ...nested];
 }
 
 export function journalsOf(data: string): readonly JournalLocation[] {

@@ -35,7 +35,7 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
       key: call.key,
       size: parts.reduce((sum, part) => sum + part.size, 0),
       etag: compositeEtag(parts),
-      ...store.newWrite(bucket, key),
+      ...store.newWrite(bucket),
       ...upload.description,
       ...(checksum ? { checksum } : {}),
       parts: { uploadId, list: parts.map(storedPart) },
@@ -45,9 +45,7 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
     const allowed = await healingCondition(call, condition, promised);
     const temporary = await store.disk.writeTemporary(encodeRecord(record));
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CompleteMultipartUpload", record });
-    await store.publish(bucket, key, { temporary, record }, allowed, announcement, () =>
-      uploads.markCompleted(bucket, record),
-    );
+    await store.publish(bucket, key, temporary, allowed, announcement, () => uploads.markCompleted(bucket, record));
     answer(call, record);
   });
 }

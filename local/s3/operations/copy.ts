@@ -50,7 +50,13 @@ export async function copyObject(call: Call): Promise<void> {
     );
     const { record } = written;
     const announcement = announce(call, "Object Created", { key: call.key, reason: "CopyObject", record });
-    await store.publish(bucket, key, written, await healingCondition(call, condition, promised), announcement);
+    await store.publish(
+      bucket,
+      key,
+      written.temporary,
+      await healingCondition(call, condition, promised),
+      announcement,
+    );
     const { etag, modified, checksum } = record;
     const fields = {
       LastModified: new Date(modified).toISOString(),

@@ -1,7 +1,7 @@
 import { type Call, queryNumber, respondXml } from "../call";
 import { invalidArgument } from "../errors";
 import { fromBinary, toBinary } from "../keys";
-import { type Listed, type ListPage, listObjects } from "../listing";
+import { type Listed, listObjects } from "../listing";
 import type { XmlFields } from "../xml";
 import { owner } from "./buckets";
 
@@ -11,7 +11,7 @@ export async function listObjectsV2(call: Call): Promise<void> {
   const { query } = call;
   const token = query.get("continuation-token");
   const startAfter = query.get("start-after") ?? "";
-  const page = await readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
+  const page = readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
   const fetchOwner = query.get("fetch-owner") === "true";
   respondXml(call, "ListBucketResult", {
     ...page.common,
@@ -25,7 +25,7 @@ export async function listObjectsV2(call: Call): Promise<void> {
 
 export async function listObjectsV1(call: Call): Promise<void> {
   const marker = call.query.get("marker") ?? "";
-  const page = await readPage(call, toBinary(marker));
+  const page = readPage(call, toBinary(marker));
   const last = page.items.at(-1);
   respondXml(call, "ListBucketResult", {
     ...page.common,
@@ -41,7 +41,7 @@ export async function listObjectsV1(call: Call): Promise<void> {
 export async function listObjectVersions(call: Call): Promise<void> {
   const { query } = call;
   const marker = query.get("key-marker") ?? "";
-  const page = await readPage(call, toBinary(marker));
+  const page = readPage(call, toBinary(marker));
   const last = page.items.at(-1);
   const versions = page.items.flatMap((item) => {
     // A damaged object has no id that a client could delete.
@@ -73,7 +73,7 @@ interface Page {
   readonly encode: (text: string) => string;
 }
 
-async function readPage(call: Call, after: string): Promise<Page> {
+function readPage(call: Call, after: string): Page {
   const { query, store, bucket } = call;
   store.buckets.require(bucket);
   const encoding = query.get("encoding-type");
@@ -84,14 +84,12 @@ async function readPage(call: Call, after: string): Promise<Page> {
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "";
   const limit = queryNumber(query, "max-keys", maxPageKeys, maxPageKeys);
-  const walked = listObjects(
+  const page = listObjects(
     store,
     bucket,
     { prefix: toBinary(prefix), delimiter: toBinary(delimiter), after, limit },
     call.folders,
   );
-  // Common prefixes come only from files, so a lost file below one does not show.
-  const page = delimiter === "" ? await withMissing(call, walked, { prefix: toBinary(prefix), after, limit }) : walked;
   const common = {
     Name: bucket,
     Prefix: encode(prefix),
@@ -101,20 +99,6 @@ async function readPage(call: Call, after: string): Promise<Page> {
     IsTruncated: page.truncated,
   };
   return { ...page, common, encode };
-}
-
-/** Adds the objects with lost files to a page, because a reader must not conclude that they never existed. */
-async function withMissing(
-  { store, bucket }: Call,
-  page: ListPage,
-  { prefix, after, limit }: { readonly prefix: string; readonly after: string; readonly limit: number },
-): Promise<ListPage> {
-  const last = page.items.at(-1);
-  const missing = await store.missingKeys(bucket, prefix, after, page.truncated && last ? nameOf(last) : undefined);
-  if (missing.length === 0 || limit === 0) return page;
-  const items = [...page.items, ...missing.map((key) => ({ key }))];
-  items.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  return { items: items.slice(0, limit), truncated: page.truncated || items.length > limit };
 }
 
 function contents({ items, encode }: Page, withOwner: boolean): XmlFields {

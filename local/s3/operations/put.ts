@@ -25,7 +25,7 @@ export async function putObject(call: Call): Promise<void> {
   );
   const { record } = written;
   const announcement = announce(call, "Object Created", { key: call.key, reason: "PutObject", record });
-  await store.publish(bucket, key, written, await healingCondition(call, condition, promised), announcement);
+  await store.publish(bucket, key, written.temporary, await healingCondition(call, condition, promised), announcement);
   respond(call, 200, { etag: `"${record.etag}"`, ...checksumHeaders(record), ...storedHeaders(record) });
 }
 
@@ -36,8 +36,7 @@ export async function putObject(call: Call): Promise<void> {
  */
 export function recordOf(call: Call, { size, md5, sha256, checksum }: BodyDigest, promised: string | undefined) {
   requireContent(call, promised, sha256);
-  const write = call.store.newWrite(call.bucket, requireKey(call.key));
-  return { key: call.key, size, etag: md5, ...write, ...(checksum ? { checksum } : {}) };
+  return { key: call.key, size, etag: md5, ...call.store.newWrite(call.bucket), ...(checksum ? { checksum } : {}) };
 }
 
 /** Receives and verifies a body into a temporary file with its record, and syncs it. */

@@ -50,7 +50,7 @@ async function* readPart(file: string, part: StoredPart, range: Range): AsyncGen
   try {
     const found = readRecord<PartRecord>(descriptor);
     const { record } = found;
-    if (record.size !== part.size || (part.etag ?? record.etag) !== record.etag) {
+    if (record.size !== part.size || record.etag !== part.etag) {
       throw new DamagedFileError(`the file of its part ${part.number} holds another part`);
     }
     yield* readBody(descriptor, found, range, part.size);
@@ -65,10 +65,9 @@ async function* readBody(
   { start, end }: Range,
   size: number,
 ): AsyncGenerator<Buffer> {
-  // A file of an earlier release has no block checksums to verify.
-  const table = location && readTable(descriptor, location);
+  const table = readTable(descriptor, location);
   if (body) {
-    if (table) verifyBlocks(table, body, 0);
+    verifyBlocks(table, body, 0);
     yield body.subarray(start, end + 1);
     return;
   }
@@ -76,7 +75,7 @@ async function* readBody(
   const needed = Math.min(lastBlock + blockBytes, size);
   const read = async (at: number): Promise<Buffer> => {
     const bytes = await readFully(descriptor, at, Math.min(readBytes, needed - at));
-    if (table) verifyBlocks(table, bytes, at);
+    verifyBlocks(table, bytes, at);
     return bytes;
   };
   const first = start - (start % blockBytes);

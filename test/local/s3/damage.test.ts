@@ -13,7 +13,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { relativePath, toBinary } from "../../../local/s3/keys";
 import { bytes, newBucket, put, text } from "./contract/target";
-import { type RunningS3, startS3, temporaryDirectory } from "./harness";
+import { type RunningS3, startS3 } from "./harness";
 
 const mebibyte = 1024 ** 2;
 
@@ -103,36 +103,6 @@ describe("damaged files of the embedded S3", () => {
     const copy = s3.client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/checked` }));
     await expectDamage(copy, "checked");
     await expect(read("copy")).rejects.toMatchObject({ name: "NoSuchKey" });
-  });
-
-  it("reports a lost file, and an older file in its place, also after a restart", async () => {
-    const directory = temporaryDirectory();
-    const first = await startS3({ directory });
-    const name = await newBucket(first);
-    for (const key of ["lost/a", "lost/b", "stale", "gone"]) await put(first, name, key, `first ${key}`);
-    const fileIn = (key: string) => path.join(directory, "buckets", name, "objects", relativePath(toBinary(key)));
-    const earlier = fs.readFileSync(fileIn("stale"));
-    await put(first, name, "stale", "second");
-    await first.client.send(new DeleteObjectCommand({ Bucket: name, Key: "gone" }));
-    await first.close();
-    fs.rmSync(fileIn("lost/b"));
-    fs.writeFileSync(fileIn("stale"), earlier);
-
-    const second = await startS3({ directory });
-    const keys = async (Prefix: string) =>
-      (await second.client.send(new ListObjectsV2Command({ Bucket: name, Prefix }))).Contents?.map(({ Key }) => Key);
-    expect(await keys("lost/")).toEqual(["lost/a", "lost/b"]);
-    expect(await keys("")).toEqual(["lost/a", "lost/b", "stale"]);
-    await expect(text(second, name, "lost/b")).rejects.toThrow(`s3://${name}/lost/b is damaged: its file is missing`);
-    await expect(text(second, name, "stale")).rejects.toThrow("an earlier version of the object");
-    await expect(text(second, name, "gone")).rejects.toMatchObject({ name: "NoSuchKey" });
-    await put(second, name, "stale", "third");
-    expect(await text(second, name, "stale")).toBe("third");
-    await second.client.send(new DeleteObjectCommand({ Bucket: name, Key: "lost/b" }));
-    await expect(text(second, name, "lost/b")).rejects.toMatchObject({ name: "NoSuchKey" });
-    expect(await keys("lost/")).toEqual(["lost/a"]);
-    await second.close();
-    fs.rmSync(directory, { recursive: true });
   });
 
   it("deletes a damaged object", async () => {

@@ -72,7 +72,7 @@ describe("beyond the contract", () => {
     const sorted = [...odd].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(Contents!.map(({ Key }) => Key)).toEqual(sorted);
     expect(fs.readdirSync(s3.directory).sort()).toEqual([
-      ...["buckets", "index", "notifications.ndjson", "notifications.ndjson.seal", "temporary"],
+      ...["buckets", "notifications.ndjson", "notifications.ndjson.seal", "temporary"],
     ]);
     for (const key of odd) await s3.client.send(new DeleteObjectCommand({ Bucket: name, Key: key }));
     expect(fs.readdirSync(path.join(s3.directory, "buckets", name, "objects"))).toEqual([]);
@@ -284,7 +284,6 @@ it("repairs a completion that was killed between its two renames, and removes un
   await first.close();
   fs.renameSync(path.join(published, "completed.json"), path.join(published, "upload.json"));
   fs.rmSync(path.join(directory, "buckets", Bucket, "objects", "orphaned="));
-  fs.rmSync(path.join(directory, "index"), { recursive: true }); // The index distinguishes a removal from a lost file.
 
   const second = await startS3({ directory });
   expect(fs.readdirSync(published).sort()).toEqual(["completed.json", "part-1"]);
