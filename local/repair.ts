@@ -1,8 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { dynamoDbKeyNames, mendDynamoDb, rebuildDynamoDb } from "./dynamodb/repair";
-import { rebuildLog } from "./logs/rebuild-log";
-import { listLogDamage } from "./logs/store";
 import { describeStatesKey, mendStates } from "./states/repair";
 import { type Damage, describeDamage } from "./storage/damage";
 import { examineJournal, Journal, type JournalLocation } from "./storage/journal";
@@ -55,7 +53,7 @@ export function listDamage(data: string): readonly StoreReport[] {
     const { damages } = examineJournal(location);
     return damages.length === 0 ? [] : [journalReport(location, damages)];
   });
-  return [...stores, ...journals, ...listLogDamage(join(data, "logs")).map(logReport)];
+  return [...stores, ...journals];
 }
 
 /**
@@ -84,10 +82,6 @@ export async function applyRepair(data: string, aside: string): Promise<readonly
       { data, aside },
     );
     reports.push(journalReport(location, damages));
-  }
-  for (const damaged of listLogDamage(join(data, "logs"))) {
-    rebuildLog(damaged.file, join(aside, relative(data, damaged.file)));
-    reports.push(logReport(damaged));
   }
   return reports;
 }
@@ -118,16 +112,6 @@ function journalReport({ path }: JournalLocation, damages: readonly Damage[]): S
     return number === undefined ? [] : [{ item: `event ${number}, which was not delivered yet`, state: "lost" }];
   });
   return { store, damages: damages.map(describeDamage), items, changes: [] };
-}
-
-function logReport({ file, reasons }: { readonly file: string; readonly reasons: readonly string[] }): StoreReport {
-  const items = reasons.map((reason) => ({ item: `${basename(file)}: ${reason}`, state: "lost" }));
-  return {
-    store: "logs",
-    damages: reasons.map((reason) => describeDamage({ store: "logs", file, reason })),
-    items,
-    changes: [],
-  };
 }
 
 function rebuildJournal(

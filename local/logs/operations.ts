@@ -172,15 +172,12 @@ function filterLogEvents(store: LogStore, input: unknown): object {
     requested.nextToken,
   );
   return {
-    events: page.events.map(({ stream, timestamp, message, ingested, start, isReport = false }) => ({
+    events: page.events.map(({ stream, timestamp, message, ingested, start }) => ({
       logStreamName: stream,
       timestamp,
       message,
       ingestionTime: ingested,
-      eventId: createHash("sha256")
-        .update(`${group}\0${stream}\0${start}${isReport ? "\0damage" : ""}`)
-        .digest("hex")
-        .slice(0, 56),
+      eventId: createHash("sha256").update(`${group}\0${stream}\0${start}`).digest("hex").slice(0, 56),
     })),
     searchedLogStreams: [],
     ...(page.nextToken === undefined ? {} : { nextToken: page.nextToken }),

@@ -18,24 +18,6 @@ export interface TimeRange {
   readonly to: number;
 }
 
-/**
- * Returns the events that a reader sees for a stored event: a report of the damage before it, and the event itself. No
- * filter hides a report.
- */
-function shownFor(
-  stored: StoredEvent,
-  range: TimeRange,
-  stream: LogFile["header"]["name"],
-  passes: (message: string) => boolean,
-): readonly StoredEvent[] {
-  const { damage, message, order } = stored;
-  const isNote = message === "";
-  const own = !isNote && within(range, stored) && passes(message) ? [stored] : [];
-  if (!damage || damage.after >= range.to || order < range.from) return own;
-  const report = `[damaged] log stream ${stream}: ${damage.reason}. \`ringmaster repair --list\` names the file.`;
-  return [{ ...stored, message: report, isReport: true }, ...own];
-}
-
 const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp < to;
 
 export interface StreamPage {
@@ -68,8 +50,8 @@ export function readStream(
       break;
     }
     reached = forward ? event.end : event.start;
-    const shown = shownFor(event, range, stream.header.name, () => true);
-    events.push(...(forward ? shown : shown.toReversed()));
+    if (!within(range, event)) continue;
+    events.push(event);
     bytes += event.message.length;
   }
   const [first, last] = forward ? [start, reached] : [reached, start];
@@ -116,9 +98,8 @@ export function filterStreams(
     if (full || scanned > scanBudget) return { events, nextToken: filterToken(last!) };
     scanned += event.end - event.start;
     last = placeOf(event);
-    const shown = shownFor(event, range, event.stream, passes);
-    if (shown.length === 0) continue;
-    events.push(...shown.map((each) => ({ ...each, stream: event.stream })));
+    if (!within(range, event) || !passes(event.message)) continue;
+    events.push(event);
     bytes += event.message.length;
   }
   return { events };

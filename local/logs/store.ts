@@ -3,9 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { BoundedMap } from "../../core/bounded-map";
 import { ServiceError } from "../wire";
-import { groupFile } from "./find-log";
 import { LogFile } from "./log-file";
-import { sealEnding } from "./log-seal";
 
 export interface LogGroup {
   readonly name: string;
@@ -89,7 +87,10 @@ export class LogStore {
   listStreams(group: string, prefix = ""): readonly LogFile[] {
     this.requireGroup(group);
     const directory = path.join(this.root, fileName(group));
-    return streamFilesIn(directory)
+    return fs
+      .readdirSync(directory)
+      .filter((name) => name.endsWith(streamEnding))
+      .map((name) => path.join(directory, name))
       .map((file) => this.open.get(file) ?? LogFile.open(file))
       .filter((stream) => stream !== undefined)
       .filter((stream) => stream.header.name.startsWith(prefix))
@@ -121,7 +122,7 @@ export class LogStore {
     for (const [newer, { file, size }] of streams.entries()) {
       bytes += size;
       if (newer < this.limits.streams && bytes <= this.limits.bytes) continue;
-      LogFile.remove(file);
+      fs.rmSync(file, { force: true });
       this.open.delete(file);
     }
   }
@@ -132,28 +133,9 @@ export class LogStore {
   }
 }
 
+/** The name of the file that makes a directory a group. */
+const groupFile = "group.json";
 const streamEnding = ".jsonl";
-
-/** Returns the files of a group's streams, including those with only a seal left. */
-function streamFilesIn(directory: string): readonly string[] {
-  const logs = fs
-    .readdirSync(directory)
-    .map((name) => (name.endsWith(sealEnding) ? name.slice(0, -sealEnding.length) : name));
-  return [...new Set(logs)].filter((name) => name.endsWith(streamEnding)).map((name) => path.join(directory, name));
-}
-
-/** Reports the damage of every log in the directory without changing anything. */
-export function listLogDamage(
-  dataDirectory: string,
-): readonly { readonly file: string; readonly reasons: readonly string[] }[] {
-  const root = path.join(dataDirectory, "groups");
-  if (!fs.existsSync(root)) return [];
-  return fs
-    .readdirSync(root)
-    .flatMap((group) => [path.join(root, group, groupFile), ...streamFilesIn(path.join(root, group))])
-    .map((file) => ({ file, reasons: LogFile.inspect(file) }))
-    .filter(({ reasons }) => reasons.length > 0);
-}
 
 export interface GroupLimits {
   readonly streams: number;

@@ -5,7 +5,6 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { LogFile } from "../../../local/logs/log-file";
-import { writeLogSeal } from "../../../local/logs/log-seal";
 import { LogStore } from "../../../local/logs/store";
 import { temporaryDirectory } from "./harness";
 
@@ -106,9 +105,6 @@ describe("a log file", () => {
     for (let cut = 0; cut <= whole.length; cut++) {
       fs.writeFileSync(file, whole.subarray(0, cut));
       const linesLeft = ends.filter((end) => end <= cut).length;
-      // The seal is written after the lines, and the process died in between.
-      if (linesLeft === 0) fs.rmSync(`${file}.seal`, { force: true });
-      else writeLogSeal(file, { header, records: 0 });
       const log = LogFile.open(file);
       if (linesLeft === 0) {
         expect([log, fs.existsSync(file)]).toEqual([undefined, false]);
@@ -118,6 +114,26 @@ describe("a log file", () => {
       const messages = [...LogFile.open(file)!.forward(0)].map(({ message }) => message);
       expect(messages).toEqual([...["one", "two", "three"].slice(0, linesLeft - 1), "next"]);
     }
+  });
+
+  it("skips a damaged line, and names a file whose first line is damaged", () => {
+    const file = newFile();
+    const log = LogFile.create(file, header);
+    log.append(
+      ["one", "two", "three"].map((message, timestamp) => ({ timestamp, message })),
+      7,
+    );
+    const [first = "", one, , three] = fs.readFileSync(file, "utf8").split("\n");
+    fs.writeFileSync(file, [first, one, '[1,1,7,"tw', three, ""].join("\n"));
+    const damaged = LogFile.open(file)!;
+    const forward = [...damaged.forward(0)].map(({ message }) => message);
+    const backward = [...damaged.backward(damaged.size)].map(({ message }) => message);
+    expect([forward, backward]).toEqual([
+      ["one", "three"],
+      ["three", "one"],
+    ]);
+    fs.writeFileSync(file, `${first.slice(1)}\n`);
+    expect(() => LogFile.open(file)).toThrow(`The first line of the log ${file} is damaged`);
   });
 
   it("undoes an append that found no space", () => {
