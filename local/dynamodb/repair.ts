@@ -15,31 +15,22 @@ const derived: readonly string[] = [kind.index, kind.expiry, kind.count];
  */
 export function dynamoDbKeyNames(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined {
   const tables = [...rows].flatMap(([name, text]) => {
-    const isDefinition = name.length > 1 && (name[0] === kind.table || name[0] === kind.copy);
+    const isDefinition = name.length > 1 && name[0] === kind.table;
     return isDefinition ? [JSON.parse(text) as TableDefinition] : [];
   });
   return (key) => (derived.includes(key.toString("latin1", 0, 1)) ? undefined : describeKey(key, tables));
 }
 
-/**
- * Removes derived rows, and restores lost table definitions from their copies. Returns a description of the changes.
- */
+/** Removes derived rows. */
 export function mendDynamoDb(rows: Map<string, string>): readonly string[] {
-  const lines: string[] = [];
   let lastId = 0;
-  for (const [name, text] of [...rows]) {
-    if (derived.includes(name[0] ?? "")) rows.delete(name);
-    if (name[0] === kind.copy && !rows.has(kind.table + name.slice(1))) {
-      rows.set(kind.table + name.slice(1), text);
-      lines.push(`the definition of table ${Buffer.from(name.slice(1), "latin1")} is restored from its copy`);
-    }
-  }
+  for (const name of [...rows.keys()]) if (derived.includes(name[0] ?? "")) rows.delete(name);
   for (const [name, text] of rows) {
     if (name[0] === kind.table && name.length > 1) lastId = Math.max(lastId, (JSON.parse(text) as TableDefinition).id);
     if (name[0] === kind.item) lastId = Math.max(lastId, Buffer.from(name, "latin1").readUInt32BE(1));
   }
   rows.set(kind.table, String(Math.max(lastId + 1, Number(rows.get(kind.table) ?? 1))));
-  return lines;
+  return [];
 }
 
 /** Rebuilds index entries, expiry times and counters from the items of a store without them. */

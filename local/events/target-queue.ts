@@ -22,8 +22,7 @@ export function createTargetQueue(
   const { db, clock, dataDirectory, sender } = options;
   return new DurableQueue<TargetMessage>({
     db,
-    // The prefix of earlier releases, which is on disk.
-    prefix: "parcel!",
+    prefix: "delivery!",
     clock,
     deliver: (queued) => deliver(ports, queued, clock.now()),
     giveUp: (queued, error) => {

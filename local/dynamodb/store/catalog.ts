@@ -1,5 +1,5 @@
 import { resourceInUse, resourceNotFound } from "../errors";
-import { compose, type Kind, kind, successor } from "./key-codec";
+import { compose, kind, successor } from "./key-codec";
 import type { Draft, Store } from "./store";
 import { type Table, type TableDefinition, toDefinition, toTable } from "./table";
 
@@ -16,7 +16,6 @@ export class Catalog {
   static async open(store: Store): Promise<Catalog> {
     const catalog = new Catalog(store);
     await catalog.load();
-    await catalog.copyOld();
     store.onFailure = () => void catalog.load().catch(() => undefined);
     return catalog;
   }
@@ -32,15 +31,6 @@ export class Catalog {
     });
     this.tables = tables;
     this.nextId = Number(this.store.get(prefix) ?? 1);
-  }
-
-  /** Creates the copies of tables that earlier releases have written without them. */
-  private async copyOld(): Promise<void> {
-    await this.store.write((draft) => {
-      for (const table of this.tables.values()) {
-        if (draft.get(tableKey(table.name, kind.copy)) === undefined) this.put(draft, table);
-      }
-    });
   }
 
   names(): string[] {
@@ -85,17 +75,14 @@ export class Catalog {
   remove(draft: Draft, table: Table): void {
     this.tables.delete(table.name);
     draft.del(tableKey(table.name));
-    draft.del(tableKey(table.name, kind.copy));
   }
 
   private put(draft: Draft, table: Table): void {
     this.tables.set(table.name, table);
-    const definition = JSON.stringify(toDefinition(table));
-    draft.put(tableKey(table.name), definition);
-    draft.put(tableKey(table.name, kind.copy), definition);
+    draft.put(tableKey(table.name), JSON.stringify(toDefinition(table)));
   }
 }
 
-function tableKey(name: string, of: Kind = kind.table): Buffer {
-  return compose(of, [], Buffer.from(name));
+function tableKey(name: string): Buffer {
+  return compose(kind.table, [], Buffer.from(name));
 }

@@ -10,7 +10,6 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
   const keyKind = key.toString("latin1", 0, 1);
   if (keyKind === kind.table)
     return key.length > 1 ? `the definition of table ${key.toString("utf8", 1)}` : "the last table id";
-  if (keyKind === kind.copy) return `the copy of the definition of table ${key.toString("utf8", 1)}`;
   if (keyKind === kind.token || keyKind === kind.forget) return "the token of a transaction";
   if (key.length < headBytes) return `the record ${JSON.stringify(key.toString("latin1"))}`;
   if (keyKind === kind.removed) return "the removal of a table or an index that is under way";

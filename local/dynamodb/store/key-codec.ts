@@ -7,7 +7,6 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  * have the order that DynamoDB gives to the values, and so that no encoding is a prefix of another.
  *
  *     table     T name
- *     copy      t name                           (of a table definition; `repair` restores the table from it)
  *     item      I table bucket hash range
  *     index     X table index bucket indexHash indexRange hash range
  *     expiry    E table second hash range        (second: when TTL deletes the item)
@@ -21,7 +20,6 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  */
 export const kind = {
   table: "T",
-  copy: "t",
   item: "I",
   index: "X",
   expiry: "E",
@@ -31,7 +29,7 @@ export const kind = {
   forget: "F",
 } as const;
 
-export type Kind = (typeof kind)[keyof typeof kind];
+type Kind = (typeof kind)[keyof typeof kind];
 export const buckets = 0x10000;
 
 /** Builds a key from a kind, 32-bit numbers and a tail. */

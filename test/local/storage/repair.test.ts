@@ -102,15 +102,6 @@ describe("a damaged DynamoDB", () => {
     }
   });
 
-  it("restores the definition of a table from its copy", async () => {
-    damage(logOf(join(data, "dynamodb")), `T${table}`);
-    const [report] = await applyRepair(data, aside);
-    expect(report?.changes).toEqual([expect.stringContaining(`definition of table ${table}`)]);
-    const { client, stop } = await serve();
-    expect((await client.send(new ScanCommand({ TableName: table }))).Count).toBe(3);
-    await stop();
-  });
-
   it("is refused until the repair is completed, wherever the repair died", async () => {
     damage(logOf(join(data, "dynamodb")), "value of c");
     const before = join(data, "..", `${data.slice(data.lastIndexOf("/") + 1)}-before`);
