@@ -2,64 +2,48 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { syncDirectory } from "../adapters/files/directory";
 
-/**
- * The version of the key format in the tables and in the bucket. It increases whenever data of earlier versions could
- * no longer be found.
- */
-const layout = 2;
+/** The number of the format of a data directory. It changes whenever this version could not read earlier data. */
+const layout = 3;
 
-/** The layout of data without a recorded version. Releases before the layout file wrote it. */
-const firstLayout = 1;
-
-/** The data directory has another layout than this release supports, or its layout file is damaged. */
+/** The data directory has another layout than this version reads. */
 export class LayoutError extends Error {
-  constructor(data: string, found: number | "damaged") {
+  override readonly name = "LayoutError";
+
+  constructor(data: string, found: unknown) {
     super(
-      found === "damaged"
-        ? `${fileOf(data)} is damaged or missing. No data was changed. If this version wrote the data, restore the file with the text ${text}; ` +
-            "restore a backup otherwise"
-        : `${data} holds data of layout ${found}, of ${found > layout ? "a newer" : "an older"} version of Ringmaster; ` +
-            `this version uses layout ${layout} (layout.json). No data was changed. ` +
-            `Choose another directory with --data DIRECTORY, or move this one away (mv ${data} ${data}.layout-${found}) and push the datasets again`,
+      `${data} holds data of layout ${typeof found === "number" ? found : "unknown"}; this version of Ringmaster reads layout ${layout}. ` +
+        "No data was changed. Start afresh in another directory with `ringmaster up --data DIRECTORY`. To keep results, export them with " +
+        "the version that wrote them: `ringmaster experiments export EXPERIMENT --out DIRECTORY`, `ringmaster models export MODEL --format FORMAT`",
     );
-    this.name = "LayoutError";
   }
 }
-
-const text = JSON.stringify({ layout });
 
 /**
  * Checks the layout of a data directory without writing.
  * @throws LayoutError
  */
 export function checkLayout(data: string): void {
+  const hasData = ["layout.json", "dynamodb", "s3"].some((name) => existsSync(join(data, name)));
+  if (!hasData) return;
   const found = layoutOf(data);
-  if (found !== undefined && found !== layout) throw new LayoutError(data, found);
+  if (found !== layout) throw new LayoutError(data, found);
 }
 
 /** Records the layout of a new data directory durably. */
 export function keepLayout(data: string): void {
   const file = fileOf(data);
   if (!existsSync(file)) {
-    writeFileSync(`${file}.tmp`, text, { flush: true });
+    writeFileSync(`${file}.tmp`, JSON.stringify({ layout }), { flush: true });
     renameSync(`${file}.tmp`, file);
   }
   syncDirectory(data);
 }
 
-function layoutOf(data: string): number | "damaged" | undefined {
-  if (existsSync(fileOf(data))) return numberIn(readFileSync(fileOf(data), "utf8"));
-  // Seals were introduced after the layout file, so a directory with seals had one.
-  if (existsSync(join(data, "seals", "dynamodb.seal"))) return "damaged";
-  return ["dynamodb", "s3"].some((service) => existsSync(join(data, service))) ? firstLayout : undefined;
-}
-
-function numberIn(content: string): number | "damaged" {
+function layoutOf(data: string): unknown {
   try {
-    const { layout: found } = JSON.parse(content) as { readonly layout?: unknown };
-    return typeof found === "number" ? found : "damaged";
+    return (JSON.parse(readFileSync(fileOf(data), "utf8")) as { readonly layout?: unknown }).layout;
   } catch {
-    return "damaged";
+    return undefined;
   }
 }
 

@@ -14,7 +14,7 @@ import { closeToOthers } from "./modes";
 import { printTo, RotatingLog } from "./rotating-log";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
-import { DamagedStoreError } from "./storage/damage";
+import { DamagedRecordError, DamagedStoreError } from "./storage/damage";
 
 /** The content of `<data>/stack.json`, which describes the stack that runs over the data directory. */
 export interface StackFile {
@@ -122,7 +122,7 @@ if (require.main === module) {
   // Only the owner may read data and logs.
   process.umask(0o077);
   main(process.argv.slice(2)).catch((error: unknown) => {
-    const expected = [PortTakenError, DataInUseError, LayoutError, DamagedStoreError].some(
+    const expected = [PortTakenError, DataInUseError, LayoutError, DamagedStoreError, DamagedRecordError].some(
       (type) => error instanceof type,
     );
     const message =

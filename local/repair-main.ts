@@ -1,19 +1,29 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { checkLayout } from "./layout";
 import { lock } from "./lock";
-import { applyRepair, listDamage } from "./repair";
+import { listDamage } from "./repair";
 
-/** Prints the report of `ringmaster repair` as JSON: `{"damaged":[…]}`, with `aside` if files were moved there. */
+/** Prints the report of `ringmaster repair` as JSON. With names, it deletes these damaged items, all or none. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { data: { type: "string" }, apply: { type: "boolean", default: false } } });
+  const { values } = parseArgs({
+    options: { data: { type: "string" }, delete: { type: "string", multiple: true, default: [] } },
+  });
   const data = resolve(values.data ?? ".ringmaster");
   checkLayout(data);
   const release = lock(data);
   try {
-    const aside = join(data, `damaged-${new Date().toISOString().replaceAll(":", "-")}`);
-    const damaged = values.apply ? await applyRepair(data, aside) : listDamage(data);
-    process.stdout.write(JSON.stringify({ damaged, ...(values.apply && damaged.length > 0 ? { aside } : {}) }));
+    const damaged = await listDamage(data);
+    const named = values.delete.map((name) => {
+      const found = damaged.find(({ item }) => item === name);
+      if (!found) throw new Error(`${name} is not damaged, so nothing was deleted`);
+      if (!found.delete) throw new Error(`${name} cannot be deleted alone, so nothing was deleted. Restore a backup`);
+      return found;
+    });
+    for (const item of named) await item.delete?.();
+    const left = damaged.filter((item) => !named.includes(item));
+    const shown = left.map(({ item, reason, delete: remove }) => ({ item, reason, deletable: remove !== undefined }));
+    process.stdout.write(JSON.stringify({ damaged: shown, deleted: named.map(({ item }) => item) }));
   } finally {
     release();
   }

@@ -1,149 +1,82 @@
-import { mkdirSync, renameSync, rmSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
-import { dynamoDbKeyNames, mendDynamoDb, rebuildDynamoDb } from "./dynamodb/repair";
-import { describeStatesKey, mendStates } from "./states/repair";
-import { type Damage, describeDamage } from "./storage/damage";
-import { examineJournal, Journal, type JournalLocation } from "./storage/journal";
-import { finishRebuild, rebuild } from "./storage/rebuild";
-import { type Fate, type Salvage, salvage } from "./storage/salvage";
-import { journalsOf, storesOf } from "./storage/stores";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { deleteRows as deleteTableRows, describeRows as describeTableRows } from "./dynamodb/repair";
+import { damagedObjects } from "./s3/repair";
+import { deletedWith, describeStatesKey } from "./states/repair";
+import { DamagedStoreError } from "./storage/damage";
+import { Database } from "./storage/database";
+import { deleteLine, readJournal } from "./storage/journal";
+import { journalsOf, type StoreLocation, storesOf } from "./storage/stores";
 
-/** The damage of one store, and the fate of its records. */
-export interface StoreReport {
-  readonly store: string;
-  readonly damages: readonly string[];
-  /** The names of the records that are lost, or of which only an older version is left. */
-  readonly items: readonly { readonly item: string; readonly state: string }[];
-  /** The changes that make the remaining records consistent. */
-  readonly changes: readonly string[];
+export interface DamagedItem {
+  /** The name for `repair --delete`. */
+  readonly item: string;
+  readonly reason: string;
+  /** Undefined if it cannot be deleted alone. */
+  readonly delete?: () => void | Promise<void>;
 }
 
-const states: Readonly<Record<Fate, string>> = {
-  lost: "lost",
-  older: "uncertain: an older version is left",
-  deletion: "uncertain: it is deleted, which may be wrong",
-};
-
-/** The repair of a store whose keys and records are known. */
-interface StoreRepair {
-  /** Returns a function that names a key's record for a person, or returns undefined for a key that no user knows. */
-  names(rows: ReadonlyMap<string, string>): (key: Buffer) => string | undefined;
-  /** Makes the rows consistent where records of the affected keys are lost. Returns the changes as sentences. */
-  mend(rows: Map<string, string>, affected: Iterable<string>): readonly string[];
-  /** Derives the remaining records of the rebuilt store in `directory`. */
-  complete?(directory: string): Promise<void>;
-}
-
-const anyStore: StoreRepair = { names: () => (key) => `record ${key.toString()}`, mend: () => [] };
-const knownStores: Readonly<Record<string, StoreRepair>> = {
-  dynamodb: { names: dynamoDbKeyNames, mend: mendDynamoDb, complete: rebuildDynamoDb },
-  states: {
-    names: () => (key) => describeStatesKey(key.toString()),
-    mend: (rows, affected) => mendStates(rows, affected, Date.now()),
-  },
-};
-
-/** Reports every damaged store of a data directory without changing anything. No stack may run over the directory. */
-export function listDamage(data: string): readonly StoreReport[] {
-  const stores = storesOf(data).flatMap((location) => {
-    const left = salvage(location);
-    return left.damages.length === 0 ? [] : [reportOf(location.store, left, mendRows(location.store, left))];
-  });
-  const journals = journalsOf(data).flatMap((location) => {
-    const { damages } = examineJournal(location);
-    return damages.length === 0 ? [] : [journalReport(location, damages)];
-  });
-  return [...stores, ...journals];
-}
-
-/**
- * Replaces each damaged store by a store with all of its intact records, and moves the damaged files to `aside`. An
- * interrupted repair can be run again.
- */
-export async function applyRepair(data: string, aside: string): Promise<readonly StoreReport[]> {
-  const reports: StoreReport[] = [];
+/** Reads everything in a data directory, and returns what is damaged. No stack may run over the directory. */
+export async function listDamage(data: string): Promise<readonly DamagedItem[]> {
+  const items: DamagedItem[] = [];
   for (const location of storesOf(data)) {
-    const finished = finishRebuild(location);
-    const left = salvage(location);
-    if (left.damages.length === 0) {
-      if (finished) reports.push({ ...empty(location.store), changes: ["an earlier repair is completed"] });
-      continue;
+    if (existsSync(location.directory)) items.push(...(await damagedRows(location)));
+  }
+  for (const path of journalsOf(data)) {
+    for (const [line, entries] of readJournal(path).lines.entries()) {
+      if (entries) continue;
+      const reason = "events that were not delivered yet";
+      items.push({ item: `${basename(path)}:${line + 1}`, reason, delete: () => deleteLine(path, line) });
     }
-    const changes = mendRows(location.store, left);
-    await rebuild(location, left.rows, { data, aside }, knownStores[location.store]?.complete);
-    reports.push(reportOf(location.store, left, changes));
   }
-  for (const location of journalsOf(data)) {
-    const { damages, lines } = examineJournal(location);
-    if (damages.length === 0) continue;
-    rebuildJournal(
-      location,
-      lines.map(({ item }) => item),
-      { data, aside },
-    );
-    reports.push(journalReport(location, damages));
+  const objects = join(data, "s3");
+  if (!existsSync(objects)) return items;
+  for await (const { bucket, key, reason, delete: remove } of damagedObjects(objects)) {
+    items.push({ item: `s3://${bucket}/${key}`, reason, delete: remove });
   }
-  return reports;
+  return items;
 }
 
-function mendRows(store: string, { rows, affected }: Salvage): readonly string[] {
-  return (knownStores[store] ?? anyStore).mend(rows, affected.keys());
-}
-
-function reportOf(store: string, left: Salvage, changes: readonly string[]): StoreReport {
-  const name = (knownStores[store] ?? anyStore).names(left.rows);
-  const items = [...left.affected].flatMap(([key, fate]) => {
-    const item = name(Buffer.from(key, "latin1"));
-    return item === undefined ? [] : [{ item, state: states[fate] }];
-  });
-  const ranges = left.ranges.map(([after, last]) => ({
-    item: `what was between ${(after && name(after)) ?? "the beginning"} and ${name(last) ?? "the end"}`,
-    state: "lost, or an older version is left",
+async function damagedRows(location: StoreLocation): Promise<readonly DamagedItem[]> {
+  const { store, directory } = location;
+  const database = new Database<Buffer>(location, "buffer");
+  let keys: readonly Buffer[];
+  try {
+    await database.open();
+    keys = await database.damagedKeys();
+  } catch (error) {
+    if (error instanceof DamagedStoreError) return [{ item: store, reason: error.message }];
+    throw error;
+  } finally {
+    await database.close();
+  }
+  if (keys.length === 0) return [];
+  if (store === "dynamodb") {
+    const described = await describeTableRows(directory, keys);
+    return keys.map((key, i) => ({
+      item: `${store}/${key.toString("hex")}`,
+      reason: described[i]!.description,
+      ...(described[i]!.deletable && { delete: () => deleteTableRows(directory, [key]) }),
+    }));
+  }
+  return keys.map((key) => ({
+    item: `${store}/${key.toString()}`,
+    reason: store === "states" ? describeStatesKey(key.toString()) : "a record",
+    delete: () => deleteRows(location, key),
   }));
-  const missing = `the last ${left.missingChanges} acknowledged changes, of which nothing is left`;
-  const changed = left.missingChanges > 0 ? [{ item: missing, state: "lost" }] : [];
-  return { store, damages: left.damages.map(describeDamage), items: [...items, ...ranges, ...changed], changes };
 }
 
-function journalReport({ path }: JournalLocation, damages: readonly Damage[]): StoreReport {
-  const store = basename(path);
-  const items = damages.flatMap(({ reason }) => {
-    const number = /^entry (\d+)/.exec(reason)?.[1];
-    return number === undefined ? [] : [{ item: `event ${number}, which was not delivered yet`, state: "lost" }];
-  });
-  return { store, damages: damages.map(describeDamage), items, changes: [] };
-}
-
-function rebuildJournal(
-  location: JournalLocation,
-  items: readonly unknown[],
-  { data, aside }: { readonly data: string; readonly aside: string },
-): void {
-  const { path, seals = dirname(path) } = location;
-  // A journal contains the name of its file, so the new one has the same name in another folder.
-  const folder = `${path}.repairing`;
-  const unfinished = join(folder, basename(path));
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  const journal = new Journal({ path: unfinished });
-  journal.append(items);
-  journal.close();
-  const move = (from: string, to: string) => {
-    mkdirSync(dirname(to), { recursive: true });
-    try {
-      renameSync(from, to);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+async function deleteRows(location: StoreLocation, key: Buffer): Promise<void> {
+  const database = new Database<Buffer>(location, "buffer");
+  await database.open();
+  try {
+    const keys = [key];
+    if (location.store === "states") {
+      const names = (await database.keys({})).map((each) => each.toString());
+      keys.push(...deletedWith(key.toString(), names).map((name) => Buffer.from(name)));
     }
-  };
-  const seal = join(seals, `${basename(path)}.seal`);
-  move(path, join(aside, relative(data, path)));
-  move(unfinished, path);
-  move(seal, join(aside, "seals", basename(seal)));
-  move(`${unfinished}.seal`, seal);
-  rmSync(folder, { recursive: true });
-}
-
-function empty(store: string): StoreReport {
-  return { store, damages: [], items: [], changes: [] };
+    await database.write(keys.map((each) => ({ key: each, value: undefined })));
+  } finally {
+    await database.close();
+  }
 }

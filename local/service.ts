@@ -30,8 +30,6 @@ export interface StoredServiceOptions {
   /** The directory of the service's files. It is created if it does not exist. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
-  /** The directory of the store's seal. The default is the store's directory. */
-  readonly seals?: string;
 }
 
 export interface StoredService extends Service {
@@ -44,9 +42,9 @@ export class ServiceStore<V = unknown> {
   readonly db: JsonDatabase<V>;
   private ready: Promise<void> = Promise.resolve();
 
-  constructor(store: string, { dataDirectory, seals }: StoredServiceOptions) {
+  constructor(store: string, { dataDirectory }: StoredServiceOptions) {
     makeDirectory(dataDirectory);
-    this.db = new JsonDatabase({ directory: join(dataDirectory, `${store}.level`), store, seals });
+    this.db = new JsonDatabase({ directory: join(dataDirectory, `${store}.level`), store });
   }
 
   /** Opens the database and loads the service's state. */

@@ -101,7 +101,5 @@ export const dataPaths = (dataDirectory: string) => ({
   stackFile: join(dataDirectory, "stack.json"),
   /** The output of a detached stack. */
   logFile: join(dataDirectory, "stack.log"),
-  /** The directory of the stores' seals (`local/storage/seal.ts`). */
-  seals: join(dataDirectory, "seals"),
   service: (name: string) => join(dataDirectory, name),
 });

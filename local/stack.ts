@@ -137,12 +137,11 @@ async function openServices(
   schedulerClock: Clock,
   ready: Promise<unknown>,
 ): Promise<readonly Service[]> {
-  const { service, seals } = dataPaths(dataDirectory);
+  const { service } = dataPaths(dataDirectory);
   const { AWS_ENDPOINT_URL: endpoint = "" } = environment;
   const logs = await createLogs({ dataDirectory: service("logs") });
   const lambda = createLambda({
     dataDirectory: service("lambda"),
-    seals,
     logs,
     runtimePath: join(bundles, "lambda-runtime.js"),
     // The steps of the next run reuse the environments of this run. A longer training releases their memory.
@@ -157,12 +156,11 @@ async function openServices(
   });
   const targets = { functions: lambda, startExecution: startExecutionOf(new SFNClient({ credentials: iam.owner })) };
   // The bus starts before the services that publish to it. An event that it accepts is on disk.
-  const events = createEvents({ dataDirectory: service("events"), seals, ...targets });
-  const scheduler = createScheduler({ dataDirectory: service("scheduler"), seals, clock: schedulerClock, ...targets });
+  const events = createEvents({ dataDirectory: service("events"), ...targets });
+  const scheduler = createScheduler({ dataDirectory: service("scheduler"), clock: schedulerClock, ...targets });
   const jobKeys = iam.environmentOf(jobRoleName(localConfig().prefix), "trainer");
   const batch = createBatch({
     dataDirectory: service("batch"),
-    seals,
     logs,
     events,
     hostPath: join(bundles, "batch-host.js"),
@@ -175,15 +173,14 @@ async function openServices(
   // Any name may be a team locally, and each team has a topic.
   const sns = createSns({
     dataDirectory: service("sns"),
-    seals,
     ownPorts: readHookTargets(environment).ownPorts,
     provided: (name) => name.startsWith(teamTopicName(localConfig().prefix, "")),
   });
-  const rolePolicies = createRolePolicies(iam, { dataDirectory: service("iam"), seals });
+  const rolePolicies = createRolePolicies(iam, { dataDirectory: service("iam") });
   const [dynamodb, s3, states] = await Promise.all([
-    createDynamoDb({ dataDirectory: service("dynamodb"), seals }),
-    createS3({ dataDirectory: service("s3"), seals, events, contentDigest: contentDigestOf }),
-    createStepFunctions({ dataDirectory: service("states"), seals, functions: lambda, events, ready }),
+    createDynamoDb({ dataDirectory: service("dynamodb") }),
+    createS3({ dataDirectory: service("s3"), events, contentDigest: contentDigestOf }),
+    createStepFunctions({ dataDirectory: service("states"), functions: lambda, events, ready }),
   ]);
   await Promise.all([lambda.ready, events.ready, scheduler.ready, batch.ready, sns.ready, rolePolicies.ready]);
   return [scheduler, batch, states, events, lambda, sns, dynamodb, s3, createSts(iam), rolePolicies, logs];

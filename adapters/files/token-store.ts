@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
 import { openSecret, sealSecret } from "./sealed-document";
 import { createFile, createSealedFile, DamagedFileError, readSealedFile, syncDirectory } from "./sealed-file";
@@ -107,12 +107,9 @@ export function createTokenStore(data: string): TokenStore {
 
 /** Makes the API require a token, permanently, even while none exists. Idempotent. */
 export async function requireTokens(data: string): Promise<void> {
-  const marker = markerOf(data);
-  for (const directory of [dirname(marker), tokenDirectory(data)]) {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  }
-  closeSync(openSync(marker, "a", 0o600));
-  await Promise.all([data, dirname(marker)].map(syncDirectory));
+  mkdirSync(tokenDirectory(data), { recursive: true, mode: 0o700 });
+  closeSync(openSync(markerOf(data), "a", 0o600));
+  await syncDirectory(data);
 }
 
 /**
@@ -120,7 +117,7 @@ export async function requireTokens(data: string): Promise<void> {
  * directory is lost.
  */
 function markerOf(data: string): string {
-  return join(data, "seals", "tokens-required");
+  return join(data, "tokens-required");
 }
 
 /** Returns the signing keys of a token. */

@@ -38,7 +38,7 @@ export function createBatch(options: BatchOptions): BatchService {
   makeDirectory(options.dataDirectory);
   const hostsDirectory = join(options.dataDirectory, "hosts");
   rmSync(hostsDirectory, { recursive: true, force: true }); // The hosts of an earlier process are gone.
-  const store = new Store(join(options.dataDirectory, "batch.level"), options.events, options.seals);
+  const store = new Store(join(options.dataDirectory, "batch.level"), options.events);
   const book = new JobBook(store, clock);
   const resources = new Resources(store);
   const definitions = new JobDefinitions(store);

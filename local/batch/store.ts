@@ -29,9 +29,8 @@ export class Store {
   constructor(
     directory: string,
     private readonly sink: EventSink | undefined,
-    seals?: string,
   ) {
-    this.db = new JsonDatabase({ directory, store: "batch", seals });
+    this.db = new JsonDatabase({ directory, store: "batch" });
   }
 
   /** Loads all rows except the outbox, and sends the outbox's events again. */

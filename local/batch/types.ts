@@ -14,8 +14,6 @@ export interface ImageConfig {
 export interface BatchOptions {
   /** The directory of the service's files. */
   readonly dataDirectory: string;
-  /** The directory of the store's seal. The default is the store's directory. */
-  readonly seals?: string;
   /** The images by the name in job definitions, either complete or without registry and tag. */
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;

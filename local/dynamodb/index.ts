@@ -4,12 +4,8 @@ import { serve } from "./http";
 import { openDynamoDb } from "./open";
 
 /** Creates the embedded DynamoDB. Only one process at a time can open its directory. docs/adr/002-dynamodb.md lists what it supports. */
-export async function createDynamoDb({
-  dataDirectory,
-  clock = systemClock,
-  seals,
-}: StoredServiceOptions): Promise<Service> {
-  const { context, close } = await openDynamoDb(dataDirectory, clock, seals);
+export async function createDynamoDb({ dataDirectory, clock = systemClock }: StoredServiceOptions): Promise<Service> {
+  const { context, close } = await openDynamoDb(dataDirectory, clock);
   const inFlight = new Set<Promise<void>>();
   return {
     signingName: "dynamodb",

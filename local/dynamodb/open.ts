@@ -12,8 +12,8 @@ export interface OpenDynamoDb {
 }
 
 /** Opens the tables in a directory, and completes the work that a killed process has left. */
-export async function openDynamoDb(dataDirectory: string, clock: Clock, seals?: string): Promise<OpenDynamoDb> {
-  const store = await Store.open(dataDirectory, seals);
+export async function openDynamoDb(dataDirectory: string, clock: Clock): Promise<OpenDynamoDb> {
+  const store = await Store.open(dataDirectory);
   const catalog = await Catalog.open(store);
   const maintenance = new Maintenance(store, catalog, clock);
   await maintenance.start();

@@ -31,8 +31,6 @@ export interface BusOptions extends TargetPorts {
   readonly clock: Clock;
   readonly db: JsonDatabase;
   readonly rules: Rules;
-  /** The directory of the journal's mark. The default is the journal's directory. */
-  readonly seals?: string;
 }
 
 /** The time until a failed routing is repeated. */
@@ -54,8 +52,8 @@ export class Bus {
   private repeat: (() => void) | undefined;
 
   constructor(private readonly options: BusOptions) {
-    const { dataDirectory, clock, db, seals } = options;
-    this.journal = new Journal<BusEvent>({ path: join(dataDirectory, "events-journal.ndjson"), seals });
+    const { dataDirectory, clock, db } = options;
+    this.journal = new Journal<BusEvent>(join(dataDirectory, "events-journal.ndjson"));
     this.unrouted.push(...this.journal.recover());
     this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "events" });
     this.ticker = new Ticker(clock, "events", (name, dueAt) => this.fire(name, dueAt));

@@ -26,8 +26,6 @@ export interface S3Options {
   /** The digests that keys promise. A write of other content is refused. By default no key promises a digest. */
   readonly contentDigest?: ContentRule;
   readonly clock?: Clock;
-  /** The directory of the seal of the journal. The default is next to it. */
-  readonly seals?: string;
 }
 
 /**
@@ -39,14 +37,13 @@ export async function createS3({
   events,
   contentDigest = () => undefined,
   clock = Date,
-  seals,
 }: S3Options): Promise<Service> {
   const disk = new Disk(dataDirectory);
   disk.prepare();
   const store = new Store(disk, clock);
   const uploads = new Uploads(store);
   uploads.recover();
-  const notifications = new Notifications(disk, events, () => clock.now(), seals);
+  const notifications = new Notifications(disk, events, () => clock.now());
   notifications.recover();
   const context: Context = { store, uploads, folders: new FolderCache(), notifications, contentDigest };
   return {

@@ -77,15 +77,11 @@ export class Notifications {
   private sequence = 0;
   private closed = false;
 
-  /**
-   * Opens the journal.
-   * @param seals the directory of the journal's mark, by default the journal's directory
-   */
-  constructor(disk: Disk, events: EventSink, now: () => number, seals?: string) {
+  constructor(disk: Disk, events: EventSink, now: () => number) {
     this.disk = disk;
     this.events = events;
     this.now = now;
-    this.journal = new Journal({ path: path.join(disk.root, "notifications.ndjson"), seals });
+    this.journal = new Journal(path.join(disk.root, "notifications.ndjson"));
   }
 
   /** Publishes the events of changes that a killed process has made but not published. */

@@ -16,8 +16,6 @@ export interface StepFunctionsOptions {
   /** Receives "Step Functions Execution Status Change" events. */
   readonly events: EventSink;
   readonly clock?: Clock;
-  /** The directory of the store's seal. The default is the data directory. */
-  readonly seals?: string;
   /**
    * Resolves when the functions can be called. Executions that were running then resume. By default they resume at
    * once.
@@ -36,8 +34,8 @@ export interface StepFunctions extends Service {
  * (docs/adr/004-step-functions.md).
  */
 export async function createStepFunctions(options: StepFunctionsOptions): Promise<StepFunctions> {
-  const { dataDirectory, functions, events, clock = systemClock, ready, seals } = options;
-  const store = await Store.open(dataDirectory, seals);
+  const { dataDirectory, functions, events, clock = systemClock, ready } = options;
+  const store = await Store.open(dataDirectory);
   const engine = new Engine(store, clock, { functions, events });
   const api: Api = { store, engine, clock, exclusively: changesByMachine(), finishDeletion };
 

@@ -2,13 +2,15 @@ import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
-import { DamagedRecordError } from "./damage";
-import { openSeal, type Seal, type StoreLocation } from "./seal";
-import { ValueSeal } from "./sealed-value";
-import type { SlotFile } from "./slot-file";
+import { DamagedRecordError, DamagedStoreError } from "./damage";
+import { cutLogs, cutZeros, discardUnfinished, endOfLogs, type LogEnd, logBytes } from "./level-files";
 import { requireSpace } from "./space";
+import { ValueChecksum } from "./value-checksum";
 
-export interface DatabaseOptions extends StoreLocation {
+export interface DatabaseOptions {
+  readonly directory: string;
+  /** The name of the store, e.g. `dynamodb`. It is part of each value's checksum. */
+  readonly store: string;
   readonly cacheBytes?: number;
   readonly writeBufferBytes?: number;
 }
@@ -39,7 +41,6 @@ interface Group<K> {
 
 const readAheadBytes = 512 * 1024;
 const chunkRows = 1_000;
-const migrationChunk = 1_000;
 /** The time between two attempts to open a database that could not be opened again after a failed write. */
 const reopenMs = 1_000;
 /** The time that opening again waits for readers. The data that a reader has not read by then are an error for it. */
@@ -49,8 +50,7 @@ const readerPollMs = 2;
 const clockStepMs = 50;
 
 /**
- * A LevelDB database that detects damage. Opening it reads every file and compares the whole with a seal outside of it.
- * Reading checks the checksum of each value.
+ * A LevelDB database whose values have checksums, which every read verifies.
  *
  * A resolved write is on disk and survives a power loss. All writes that arrive during a write form the next one (group
  * commit), in order and atomically.
@@ -60,10 +60,9 @@ const clockStepMs = 50;
  */
 export class Database<K extends Buffer | string> {
   private opened: ClassicLevel<K, string> | undefined;
-  private seal: SlotFile<Seal> | undefined;
-  private sealed: Seal | undefined;
-  private values = new ValueSeal("");
-  private sequence = 0;
+  private readonly values: ValueChecksum;
+  /** The end of the logs after the last successful write. */
+  private log: LogEnd = { number: 0, bytes: 0 };
   private directoryTime = 0;
   private forming: Group<K> | undefined;
   private writing: Group<K> | undefined;
@@ -77,32 +76,33 @@ export class Database<K extends Buffer | string> {
   constructor(
     private readonly options: DatabaseOptions,
     private readonly keyEncoding: K extends Buffer ? "buffer" : "utf8",
-  ) {}
+  ) {
+    this.values = new ValueChecksum(options.store);
+  }
 
   /**
    * Opens the database.
    * @throws DamagedStoreError
    */
   async open(): Promise<void> {
+    const { directory, store } = this.options;
+    makeDirectory(directory);
+    const lost = discardUnfinished(directory);
+    if (lost !== undefined) throw new DamagedStoreError(store, directory, lost);
     try {
-      await this.openLevel();
-      if (this.sealed?.state !== "ready") await this.migrate();
+      this.opened = await this.openLevel();
     } catch (error) {
-      await this.close();
-      throw error;
+      const { cause } = error as Error;
+      if (!isCorruption(cause)) throw error;
+      if (!cutZeros(directory)) throw new DamagedStoreError(store, directory, (cause as Error).message);
+      this.opened = await this.openLevel();
     }
+    this.directoryTime = 0;
+    this.noteFiles();
   }
 
-  /** Verifies the files, and opens them. @param end drops the log's records after this sequence number */
-  private async openLevel(end?: number): Promise<void> {
+  private async openLevel(): Promise<ClassicLevel<K, string>> {
     const { directory, cacheBytes, writeBufferBytes } = this.options;
-    const { file, lastSequence } = openSeal(this.options, end);
-    makeDirectory(directory);
-    this.seal = file;
-    this.sealed = file.content;
-    this.values = new ValueSeal(file.content.database);
-    this.sequence = lastSequence;
-    // The constructor opens the database, so it is called only after the files were verified.
     const level = new ClassicLevel<K, string>(directory, {
       keyEncoding: this.keyEncoding,
       valueEncoding: "utf8",
@@ -111,11 +111,11 @@ export class Database<K extends Buffer | string> {
     });
     try {
       await level.open();
+      return level;
     } catch (error) {
       await level.close();
       throw error;
     }
-    this.opened = level;
   }
 
   private get level(): ClassicLevel<K, string> {
@@ -129,8 +129,16 @@ export class Database<K extends Buffer | string> {
   }
 
   get(key: K, snapshot?: Snapshot): string | undefined {
-    const stored = snapshot ? this.level.getSync<K, string>(key, { snapshot }) : this.level.getSync(key);
-    return stored === undefined ? undefined : this.unseal(key, stored);
+    const stored = this.read(key, snapshot);
+    return stored === undefined ? undefined : this.verified(key, stored);
+  }
+
+  private read(key: K, snapshot?: Snapshot): string | undefined {
+    try {
+      return snapshot ? this.level.getSync<K, string>(key, { snapshot }) : this.level.getSync(key);
+    } catch (error) {
+      throw isCorruption(error) ? this.damaged(key) : error;
+    }
   }
 
   /** Returns the values of several keys from one snapshot. */
@@ -162,6 +170,21 @@ export class Database<K extends Buffer | string> {
 
   /** Yields entries in the order of their keys, from the time of the call. */
   async *chunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
+    for await (const chunk of this.storedChunks(range, snapshot)) {
+      yield chunk.map(([key, stored]) => [key, this.verified(key, stored)] as const);
+    }
+  }
+
+  /** Reads every value, and returns the keys of the damaged ones. */
+  async damagedKeys(): Promise<readonly K[]> {
+    const keys: K[] = [];
+    for await (const chunk of this.storedChunks({})) {
+      for (const [key, stored] of chunk) if (this.values.verify(key, stored) === undefined) keys.push(key);
+    }
+    return keys;
+  }
+
+  private async *storedChunks(range: Range<K>, snapshot?: Snapshot): AsyncGenerator<readonly (readonly [K, string])[]> {
     await this.readable();
     const entries = this.level.iterator({
       ...range,
@@ -173,8 +196,11 @@ export class Database<K extends Buffer | string> {
       for (;;) {
         const chunk = await entries.nextv(chunkRows);
         if (chunk.length === 0) return;
-        yield chunk.map(([key, stored]) => [key, this.unseal(key, stored)] as const);
+        yield chunk;
       }
+    } catch (error) {
+      if (!isCorruption(error)) throw error;
+      throw new DamagedStoreError(this.options.store, this.options.directory, (error as Error).message);
     } finally {
       await entries.close();
       this.readers--;
@@ -211,11 +237,10 @@ export class Database<K extends Buffer | string> {
   }
 
   private async closeLevel(): Promise<void> {
-    const { opened, seal } = this;
+    const { opened } = this;
     this.opened = undefined;
-    this.seal = undefined;
     await opened?.close();
-    seal?.close();
+    if (opened && this.failed) cutLogs(this.options.directory, this.log);
   }
 
   private async pump(): Promise<void> {
@@ -257,12 +282,11 @@ export class Database<K extends Buffer | string> {
   private async append(writes: readonly Write<K>[]): Promise<void> {
     await this.level.batch(
       writes.map(({ key, value }) =>
-        value === undefined ? { type: "del", key } : { type: "put", key, value: this.values.seal(key, value) },
+        value === undefined ? { type: "del", key } : { type: "put", key, value: this.values.add(key, value) },
       ),
       { sync: true },
     );
-    this.syncNewFiles();
-    this.acknowledge(this.sequence + writes.length);
+    this.noteFiles();
   }
 
   /** Opens the database again after a failed write, without the records of that write. */
@@ -271,7 +295,7 @@ export class Database<K extends Buffer | string> {
       const deadline = performance.now() + maxReaderMs;
       while (this.readers > 0 && performance.now() < deadline) await sleep(readerPollMs);
       await this.closeLevel();
-      if (!this.closed) await this.openLevel(this.sequence);
+      if (!this.closed) await this.open();
       this.failed = false;
     };
     this.reopening ??= attempt()
@@ -287,49 +311,35 @@ export class Database<K extends Buffer | string> {
     return this.reopening;
   }
 
-  /** Syncs the directory of new files. LevelDB syncs the content of a new log, but not its directory entry. */
-  private syncNewFiles(): void {
-    const { mtimeMs } = statSync(this.options.directory);
-    if (mtimeMs === this.directoryTime) return;
-    syncDirectory(this.options.directory);
+  /**
+   * Notes the end of the log, and syncs the directory if it has new files. LevelDB syncs the content of a new log, but not
+   * its directory entry.
+   */
+  private noteFiles(): void {
+    const { directory } = this.options;
+    const { mtimeMs } = statSync(directory);
+    if (mtimeMs === this.directoryTime) {
+      this.log = { ...this.log, bytes: logBytes(directory, this.log.number) };
+      return;
+    }
+    syncDirectory(directory);
     this.directoryTime = Date.now() - mtimeMs > clockStepMs ? mtimeMs : 0;
+    this.log = endOfLogs(directory);
   }
 
-  private acknowledge(sequence: number): void {
-    const sealed = { ...this.sealed!, acknowledged: sequence };
-    this.seal?.write(sealed);
-    this.sealed = sealed;
-    this.sequence = sequence;
-  }
-
-  private unseal(key: K, stored: string): string {
-    const value = this.values.open(key, stored);
-    if (value === undefined) throw new DamagedRecordError(this.options.store, this.options.directory, key);
+  private verified(key: K, stored: string): string {
+    const value = this.values.verify(key, stored);
+    if (value === undefined) throw this.damaged(key);
     return value;
   }
 
-  /** Seals the values of a release without checksums. Idempotent: after a kill, the next process continues. */
-  private async migrate(): Promise<void> {
-    const entries = this.level.iterator();
-    try {
-      for (;;) {
-        const chunk = await entries.nextv(migrationChunk);
-        if (chunk.length === 0) break;
-        const old = chunk.filter(([key, stored]) => this.values.open(key, stored) === undefined);
-        if (old.length > 0) await this.append(old.map(([key, value]) => ({ key, value })));
-      }
-    } finally {
-      await entries.close();
-    }
-    // LevelDB does not sync the directory of a new database. The seal must not be ahead of the files.
-    syncDirectory(this.options.directory);
-    this.sealed = { ...this.sealed!, state: "ready" };
-    // Writes both slots, because the older one must not repeat the migration.
-    this.acknowledge(this.sequence);
-    this.acknowledge(this.sequence);
-    this.seal?.flush();
+  private damaged(key: K): DamagedRecordError {
+    return new DamagedRecordError(this.options.store, this.options.directory, key);
   }
 }
+
+const isCorruption = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === "LEVEL_CORRUPTION";
 
 function newGroup<K>(): Group<K> {
   let settle: Group<K>["settle"] = () => undefined;

@@ -18,7 +18,6 @@ const longest = [
   "peers/cfn-lint",
   "e2e/bad-input",
   "e2e/cli",
-  "local/storage/single-byte",
   "e2e/restore",
   "trainer/process/pause",
   "e2e/study",

@@ -54,13 +54,9 @@ export class Store {
 
   private constructor(private readonly database: Database<Buffer>) {}
 
-  /**
-   * Opens the store.
-   * @param seals the directory of the store's seal, by default the store's directory
-   */
-  static async open(directory: string, seals?: string): Promise<Store> {
+  static async open(directory: string): Promise<Store> {
     const sizes = { cacheBytes: 8 * 1024 * 1024, writeBufferBytes: 8 * 1024 * 1024 };
-    const database = new Database<Buffer>({ directory, seals, store: "dynamodb", ...sizes }, "buffer");
+    const database = new Database<Buffer>({ directory, store: "dynamodb", ...sizes }, "buffer");
     try {
       await database.open();
     } catch (cause) {

@@ -33,12 +33,8 @@ export interface OutboxEntry {
 export class Store {
   private constructor(private readonly db: JsonDatabase<Stored>) {}
 
-  /**
-   * Opens the store.
-   * @param seals the directory of the store's seal, by default the store's directory
-   */
-  static async open(directory: string, seals?: string): Promise<Store> {
-    const db = new JsonDatabase<Stored>({ directory, seals, store: "states" });
+  static async open(directory: string): Promise<Store> {
+    const db = new JsonDatabase<Stored>({ directory, store: "states" });
     await db.open();
     return new Store(db);
   }

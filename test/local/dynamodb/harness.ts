@@ -35,8 +35,8 @@ export function temporaryDirectory(): string {
 }
 
 /** Serves the embedded DynamoDB with a bare HTTP server, over a directory that outlives it. */
-export async function serveEmbedded(dataDirectory: string, clock?: Clock, seals?: string): Promise<Subject> {
-  const service = await createDynamoDb({ dataDirectory, ...(clock && { clock }), ...(seals && { seals }) });
+export async function serveEmbedded(dataDirectory: string, clock?: Clock): Promise<Subject> {
+  const service = await createDynamoDb({ dataDirectory, ...(clock && { clock }) });
   const server = await startServer((request, response) => void service.handle(request, response));
   const client = connect(server.endpoint);
   return {

@@ -18,7 +18,7 @@ import {
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
-import { examineJournal, Journal } from "../../../local/storage/journal";
+import { Journal, readJournal } from "../../../local/storage/journal";
 import { ServiceError } from "../../../local/wire";
 import { ManualClock } from "../../support/manual-clock";
 import { temporaryFolder } from "../../support/temporary-folder";
@@ -185,17 +185,17 @@ describe("events", () => {
     await stop();
     const { appendFileSync } = await import("node:fs");
     const path = join(directory, "events-journal.ndjson");
-    const killed = new Journal({ path });
+    const killed = new Journal(path);
     killed.append([{ id: "e", source: "test", "detail-type": "d", resources: [], detail: { n: 1 } }]);
     killed.close();
-    appendFileSync(path, '12345678 99 {"id":"cut","sour');
+    appendFileSync(path, '12345678 [{"id":"cut","sour');
     const starting = start();
     events.put({ source: "test", detailType: "d", resources: [], detail: { n: 2 } });
     await starting;
     await until(() => targets.invoked.length === 2);
     const numbers = (targets.invoked as { detail: { n: number } }[]).map(({ detail }) => detail.n);
     expect(numbers.sort()).toEqual([1, 2]);
-    await until(() => examineJournal({ path }).lines.length === 0);
+    await until(() => readJournal(path).lines.length === 0);
   });
 
   it("fires rules with a schedule by the clock, and once for what fell due while it was down", async () => {

@@ -1,33 +1,35 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetItemCommand, PutItemCommand, QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { applyRepair, listDamage } from "../../../local/repair";
-import type { ExecutionSummary } from "../../../local/states/store/records";
+import { GetItemCommand, QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { CreateBucketCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { ClassicLevel } from "classic-level";
+import { listDamage } from "../../../local/repair";
 import { Journal } from "../../../local/storage/journal";
 import { JsonDatabase } from "../../../local/storage/json-database";
-import { storesOf } from "../../../local/storage/stores";
+import { flipBit, objectFiles } from "../../support/damage";
 import { createTable, hashTable, put, S, serveEmbedded } from "../dynamodb/harness";
+import { startS3 } from "../s3/harness";
 
 let data: string;
-let aside: string;
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), "ringmaster-repair-"));
-  aside = join(data, "damaged-now");
 });
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-const seals = () => join(data, "seals");
-const serve = () => serveEmbedded(join(data, "dynamodb"), undefined, seals());
-const logOf = (directory: string) => join(directory, readdirSync(directory).find((name) => name.endsWith(".log"))!);
+/** Changes the stored values with this text. */
+async function damage(store: string, text: string): Promise<void> {
+  const level = new ClassicLevel<Buffer, string>(join(data, store), { keyEncoding: "buffer" });
+  for await (const [key, value] of level.iterator()) {
+    if (value.includes(text)) await level.put(key, value.replace(text, "damaged"));
+  }
+  await level.close();
+}
 
-/** Flips a bit of the given text in a file. */
-function damage(file: string, text: string): void {
-  const bytes = readFileSync(file);
-  const at = bytes.indexOf(text);
-  if (at < 0) throw new Error(`${file} does not hold ${text}`);
-  bytes[at]! ^= 1;
-  writeFileSync(file, bytes);
+/** Deletes everything that is damaged. */
+async function repair(): Promise<void> {
+  for (const item of await listDamage(data)) await item.delete!();
+  expect(await listDamage(data)).toEqual([]);
 }
 
 describe("a damaged DynamoDB", () => {
@@ -42,6 +44,7 @@ describe("a damaged DynamoDB", () => {
       },
     ],
   };
+  const serve = () => serveEmbedded(join(data, "dynamodb"));
   let table: string;
 
   beforeEach(async () => {
@@ -49,135 +52,87 @@ describe("a damaged DynamoDB", () => {
     table = await createTable(client, shape);
     for (const name of ["a", "b", "c"])
       await put(client, table, { pk: S(name), group: S("g"), v: S(`value of ${name}`) });
-    await put(client, table, { pk: S("b"), group: S("g"), v: S("second value of b") });
     await stop();
   });
 
-  it("is refused with the file and the command, and starts again without the lost item and with all others", async () => {
-    damage(logOf(join(data, "dynamodb")), "value of c");
-    await expect(serve()).rejects.toThrow(
-      /data of dynamodb are damaged: .*\.log, byte \d+: a record fails its checksum.*ringmaster repair --list/,
-    );
+  it("names a damaged item to its reader, and is whole without it when it is deleted", async () => {
+    await damage("dynamodb", "value of c");
+    const damaged = await serve();
+    const get = (name: string) => new GetItemCommand({ TableName: table, Key: { pk: S(name) } });
+    await expect(damaged.client.send(get("c"))).rejects.toThrow(`item {"pk":{"S":"c"}} of table ${table} is damaged`);
+    expect((await damaged.client.send(get("a"))).Item?.["v"]?.S).toBe("value of a");
+    await damaged.stop();
 
-    const [report, ...others] = listDamage(data);
-    expect(others).toEqual([]);
-    expect(report).toMatchObject({
-      store: "dynamodb",
-      damages: [expect.stringContaining("a record fails its checksum")],
-    });
-    expect(report?.items).toContainEqual({ item: `item {"pk":{"S":"c"}} of table ${table}`, state: "lost" });
-
-    await applyRepair(data, aside);
-    expect(existsSync(join(aside, "dynamodb", "CURRENT"))).toBe(true);
-    expect(listDamage(data)).toEqual([]);
+    expect((await listDamage(data)).map(({ reason }) => reason).sort()).toEqual([
+      `an entry of index by-group of table ${table}`,
+      `item {"pk":{"S":"c"}} of table ${table}`,
+    ]);
+    await repair();
     const { client, stop } = await serve();
     const { Items } = await client.send(new ScanCommand({ TableName: table }));
-    expect(Items?.map(({ v }) => v?.S).sort()).toEqual(["second value of b", "value of a"]);
+    expect(Items?.map(({ v }) => v?.S).sort()).toEqual(["value of a", "value of b"]);
     const query = { TableName: table, IndexName: "by-group", KeyConditionExpression: "#g = :g" };
     const names = { ExpressionAttributeNames: { "#g": "group" }, ExpressionAttributeValues: { ":g": S("g") } };
     expect((await client.send(new QueryCommand({ ...query, ...names }))).Count).toBe(2);
-    await client.send(new PutItemCommand({ TableName: table, Item: { pk: S("c"), group: S("g") } }));
     await stop();
   });
 
-  it("keeps the older version of an item whose newest is damaged, and says so", async () => {
-    damage(logOf(join(data, "dynamodb")), "second value of b");
-    const [report] = await applyRepair(data, aside);
-    const state = "uncertain: an older version is left";
-    expect(report?.items).toContainEqual({ item: `item {"pk":{"S":"b"}} of table ${table}`, state });
-    const { client, stop } = await serve();
-    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: S("b") } }));
-    expect(Item?.["v"]?.S).toBe("value of b");
-    await stop();
-  });
-
-  it("keeps everything when only the list of files or the seal is damaged", async () => {
-    for (const file of [join(data, "dynamodb", "CURRENT"), join(seals(), "dynamodb.seal")]) {
-      const intact = readFileSync(file);
-      writeFileSync(file, Buffer.alloc(intact.length, 65));
-      expect((await applyRepair(data, `${aside}-${readdirSync(data).length}`)).map(({ items }) => items)).toEqual([[]]);
-      const { client, stop } = await serve();
-      expect((await client.send(new ScanCommand({ TableName: table }))).Count).toBe(3);
-      await stop();
-    }
-  });
-
-  it("is refused until the repair is completed, wherever the repair died", async () => {
-    damage(logOf(join(data, "dynamodb")), "value of c");
-    const before = join(data, "..", `${data.slice(data.lastIndexOf("/") + 1)}-before`);
-    cpSync(data, before, { recursive: true });
-    await applyRepair(data, aside);
-    // As after a death between moving the old files and moving the new ones.
-    const location = storesOf(before)[0]!;
-    rmSync(location.directory, { recursive: true });
-    await expect(serveEmbedded(location.directory, undefined, join(before, "seals"))).rejects.toThrow("is missing");
-    cpSync(join(data, "dynamodb"), `${location.directory}.repaired`, { recursive: true });
-    cpSync(join(seals(), "dynamodb.seal"), join(`${location.directory}.repaired`, "dynamodb.seal"));
-    expect(await applyRepair(before, `${before}/aside`)).toEqual([
-      { store: "dynamodb", damages: [], items: [], changes: ["an earlier repair is completed"] },
+  it("does not delete the definition of a table", async () => {
+    await damage("dynamodb", `"name":"${table}"`);
+    expect(await listDamage(data)).toEqual([
+      { item: expect.stringMatching(/^dynamodb\/54/), reason: `the definition of table ${table}` },
     ]);
-    const { client, stop } = await serveEmbedded(location.directory, undefined, join(before, "seals"));
-    expect((await client.send(new ScanCommand({ TableName: table }))).Count).toBe(2);
-    await stop();
-    rmSync(before, { recursive: true });
+    await expect(serve()).rejects.toThrow("ringmaster repair");
   });
 });
 
-describe("a damaged log of state machines", () => {
-  const summaryOf = (name: string): ExecutionSummary => ({
-    ...{
-      machine: "m",
-      name,
-      status: "RUNNING",
-      input: "{}",
-      startedAt: 1,
-      definition: "{}",
-      roleArn: "",
-      machineUpdatedAt: 1,
-    },
-  });
+it("deletes a whole execution if a record of its log is damaged", async () => {
   const open = async () => {
-    const db = new JsonDatabase({ directory: join(data, "states"), seals: seals(), store: "states" });
+    const db = new JsonDatabase({ directory: join(data, "states"), store: "states" });
     await db.open();
     return db;
   };
-
-  it("ends only the executions with lost records", async () => {
-    const db = await open();
-    for (const name of ["first", "second"]) {
-      const put = (key: string, value: unknown) => db.put(key, value);
-      await put(`x/m/${name}`, summaryOf(name));
-      await put(`s/m/000000000000001/${name}`, "");
-      await put(`r/m/${name}`, "");
-      for (const seq of [1, 2]) await put(`l/m/${name}/0000000${seq}`, { seq, note: `${name} ${seq}` });
-    }
-    await db.close();
-    damage(logOf(join(data, "states")), "second 1");
-    const [report] = await applyRepair(data, aside);
-    const item = "record 1 of the log of execution second of state machine m";
-    expect(report).toMatchObject({ store: "states", items: [{ item, state: "lost" }] });
-    expect(report?.changes).toEqual([expect.stringMatching(/^execution m\/second: .* FAILED$/)]);
-    const repaired = await open();
-    expect(repaired.get("x/m/first")).toMatchObject({ status: "RUNNING" });
-    expect(repaired.get("r/m/first")).toBe("");
-    expect(repaired.get("x/m/second")).toMatchObject({ status: "FAILED", error: "States.Runtime" });
-    expect(repaired.get("r/m/second")).toBeUndefined();
-    expect(repaired.get("o/m/second/FAILED")).toMatchObject({ detail: { status: "FAILED" } });
-    await repaired.close();
-  });
+  const db = await open();
+  for (const name of ["first", "second"]) {
+    const rows = [`x/m/${name}`, `s/m/000000000000001/${name}`, `r/m/${name}`, `o/m/${name}/RUNNING`];
+    for (const key of [...rows, `l/m/${name}/00000001`, `l/m/${name}/00000002`]) await db.put(key, `${name} ${key}`);
+  }
+  await db.close();
+  await damage("states", "second l/m/second/00000002");
+  expect(await listDamage(data)).toMatchObject([
+    { item: "states/l/m/second/00000002", reason: "record 2 of the log of execution second of state machine m" },
+  ]);
+  await repair();
+  const repaired = await open();
+  expect((await repaired.keys()).every((key) => key.includes("first"))).toBe(true);
+  expect((await repaired.keys()).length).toBe(6);
+  await repaired.close();
 });
 
-it("reports the events that a damaged journal has lost, and keeps the others", async () => {
-  const path = join(data, "s3", "notifications.ndjson");
-  mkdirSync(join(data, "s3"));
-  const journal = new Journal<string>({ path, seals: seals() });
-  journal.append(["one", "two", "three"]);
+it("deletes a damaged line of a journal, and keeps the others", async () => {
+  const path = join(data, "events", "events-journal.ndjson");
+  mkdirSync(join(data, "events"));
+  const journal = new Journal<string>(path);
+  for (const event of ["one", "two", "three"]) journal.append([event]);
   journal.close();
-  damage(path, "two");
-  const items = [{ item: "event 2, which was not delivered yet", state: "lost" }];
-  expect(listDamage(data)).toMatchObject([{ store: "notifications.ndjson", items }]);
-  expect(await applyRepair(data, aside)).toMatchObject([{ items }]);
-  const repaired = new Journal<string>({ path, seals: seals() });
+  writeFileSync(path, readFileSync(path, "utf8").replace("two", "2"));
+  expect(await listDamage(data)).toMatchObject([{ item: "events-journal.ndjson:2" }]);
+  await repair();
+  const repaired = new Journal<string>(path);
   expect(repaired.recover()).toEqual(["one", "three"]);
   repaired.close();
+});
+
+it("finds damaged objects, and deletes them", async () => {
+  const directory = join(data, "s3");
+  const s3 = await startS3({ directory });
+  await s3.client.send(new CreateBucketCommand({ Bucket: "bucket" }));
+  for (const Key of ["a/whole", "a/damaged"])
+    await s3.client.send(new PutObjectCommand({ Bucket: "bucket", Key, Body: "x".repeat(100_000) }));
+  await s3.close();
+  for (const file of objectFiles(directory, "bucket", "a/damaged")) flipBit(file, 70_000);
+  expect(await listDamage(data)).toMatchObject([
+    { item: "s3://bucket/a/damaged", reason: expect.stringContaining("bytes 65536 to 99999") },
+  ]);
+  await repair();
 });

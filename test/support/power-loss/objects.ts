@@ -36,8 +36,8 @@ function etagOf(writer: number, step: number): string {
 }
 
 /** @param acknowledge is called with `<writer>-<step>` before the answer of a step is sent */
-export async function openObjects(data: string, seals: string, acknowledge: (step: string) => void = () => undefined) {
-  const service = await createS3({ dataDirectory: join(data, "s3"), seals, events: { put: () => undefined } });
+export async function openObjects(data: string, acknowledge: (step: string) => void = () => undefined) {
+  const service = await createS3({ dataDirectory: join(data, "s3"), events: { put: () => undefined } });
   const server = await startServer((request, response) => {
     const step = request.headers["x-step"];
     const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => typeof response;

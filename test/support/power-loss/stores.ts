@@ -13,17 +13,16 @@ const buffer = 64 * 1024;
  * @param acknowledge see `openObjects`
  */
 export async function openStores(data: string, acknowledge?: (step: string) => void) {
-  const seals = join(data, "seals");
-  const tables = await Store.open(join(data, "dynamodb"), seals);
+  const tables = await Store.open(join(data, "dynamodb"));
   const small = new Database<string>(
-    { directory: join(data, "small"), seals, store: "small", writeBufferBytes: buffer },
+    { directory: join(data, "small"), store: "small", writeBufferBytes: buffer },
     "utf8",
   );
   await small.open();
-  const json = new JsonDatabase<number>({ directory: join(data, "states"), seals, store: "states" });
+  const json = new JsonDatabase<number>({ directory: join(data, "states"), store: "states" });
   await json.open();
-  const journal = new Journal<number>({ path: join(data, "journal.ndjson"), seals });
-  const objects = await openObjects(data, seals, acknowledge);
+  const journal = new Journal<number>(join(data, "journal.ndjson"));
+  const objects = await openObjects(data, acknowledge);
   return {
     tables,
     small,
