@@ -18,13 +18,11 @@ export function sealDocument(content: object): string {
 /**
  * Reads the text of a sealed document.
  *
- * @param member a member that every such document has. Earlier versions wrote the document without digest, and it is
- * recognised by this member.
+ * @param member a member that every such document has
  * @throws DamagedDocumentError
  */
 export function openDocument<T extends object>(text: string, member: keyof T & string): T {
   const value = parseObject(text);
-  if (member in value) return value as T;
   const { sha256, document } = value as { readonly sha256?: unknown; readonly document?: unknown };
   if (sha256 === undefined || document === undefined) throw new DamagedDocumentError("it has no checksum");
   if (digestOf(document) !== sha256) throw new DamagedDocumentError("its content does not match its checksum");
@@ -52,11 +50,10 @@ export function sealSecret(secret: string): string {
   return `${secret}-${checkOf(secret)}`;
 }
 
-/** Returns the secret; `undefined` if the text is damaged. Earlier versions wrote it without a check value. */
+/** Returns the secret; `undefined` if the text is damaged. */
 export function openSecret(text: string): string | undefined {
-  const [, secret, check] = /^([0-9a-f]{64})(?:-([0-9a-f]{8}))?$/.exec(text) ?? [];
-  if (secret === undefined) return undefined;
-  return check === undefined || check === checkOf(secret) ? secret : undefined;
+  const [, secret = "", check] = /^([0-9a-f]{64})-([0-9a-f]{8})$/.exec(text) ?? [];
+  return check === checkOf(secret) ? secret : undefined;
 }
 
 const checkOf = (secret: string): string => sha256(`check of ${secret}`).slice(0, digits);
