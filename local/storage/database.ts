@@ -156,7 +156,9 @@ export class Database<K extends Buffer | string> {
    * a snapshot at the time of the call.
    */
   async scan(range: Range<K>, visit: (value: string, get: (key: K) => string | undefined) => boolean): Promise<void> {
-    await this.readable();
+    // Without a wait, the snapshot is from the time of the call.
+    const opening = this.readable();
+    if (opening) await opening;
     const snapshot = this.level.snapshot();
     const get = (key: K) => this.get(key, snapshot);
     try {
