@@ -1,5 +1,5 @@
 /**
- * The base class of every error for users. Each domain has its own small tree in its `errors.ts`.
+ * An error for users. Each domain creates its errors in its `errors.ts`; the code tells them apart.
  *
  * The message says what was wrong, with which value, by which rule, and what to do next.
  */
@@ -23,13 +23,35 @@ export class RingmasterError extends Error {
     },
   ) {
     super(message, { cause: options.cause });
-    this.name = new.target.name;
+    this.name = options.code;
     this.code = options.code;
     this.httpStatus = options.httpStatus;
     this.retryable = options.retryable ?? false;
     this.details = options.details;
   }
 }
+
+/** Tests whether an error has one of the codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): error is RingmasterError {
+  return error instanceof RingmasterError && codes.includes(error.code);
+}
+
+const errorOf =
+  (httpStatus: number, retryable = false) =>
+  (code: string, message: string, details?: unknown, cause?: unknown): RingmasterError =>
+    new RingmasterError(message, { code, httpStatus, retryable, details, cause });
+
+export const badRequest = errorOf(400);
+export const forbidden = errorOf(403);
+export const notFound = errorOf(404);
+export const conflict = errorOf(409);
+export const tooLarge = errorOf(413);
+/** Others use it at present; the same request may succeed later. */
+export const busy = errorOf(503, true);
+
+/** Other requests changed it before each attempt of this one. */
+export const contended = (code: string, what: string, details: unknown): RingmasterError =>
+  busy(code, `too many requests change ${what} at the same time; send the request again`, details);
 
 /** One problem in a document that a person wrote: its place, its value, and the rule that it breaks. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import { RingmasterError } from "./errors";
+import { conflict } from "./errors";
 import type { ModelArtifact } from "./evaluation/model-artifact";
 import type { RowPredictor } from "./evaluation/predict";
 import type { StepKind } from "./feature-plans/shapes";
@@ -131,106 +131,82 @@ export type Exporter = (source: ExportSource) => Promise<readonly ExportedFile[]
 /**
  * Thrown when a version was logged from elsewhere, or its artifact cannot be read, so that there is nothing to export.
  */
-export class NothingToExportError extends RingmasterError {
-  constructor(what: string, cause?: unknown) {
-    super(`${what}; an export needs a version that a training run registered, with all its files in the store`, {
-      code: "NOTHING_TO_EXPORT",
-      httpStatus: 409,
-      cause,
-    });
-  }
-}
+export const nothingToExport = (what: string, cause?: unknown) =>
+  conflict(
+    "NOTHING_TO_EXPORT",
+    `${what}; an export needs a version that a training run registered, with all its files in the store`,
+    undefined,
+    cause,
+  );
 
 /** Thrown when the model's features have no plan, so that no SQL makes them. */
-export class NoPlanError extends RingmasterError {
-  constructor(model: string) {
-    super(
-      `the model ${model} has no plan that SQL could compute; train it with features.plan (docs/features.md has the default as a plan)`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409 },
-    );
-  }
-}
+export const noPlan = (model: string) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the model ${model} has no plan that SQL could compute; train it with features.plan (docs/features.md has the default as a plan)`,
+  );
 
 /** Thrown when ONNX lacks the function of a plan's step. */
-export class UnsupportedStepError extends RingmasterError {
-  constructor(feature: string, kind: StepKind) {
-    super(
-      `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs, safetensors or sql, which take any plan`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { feature, kind } },
-    );
-  }
-}
+export const unsupportedStep = (feature: string, kind: StepKind) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the feature '${feature}' (${kind}) cannot be exported to ONNX or as a SavedModel: ONNX has no such function of texts; export the formats tfjs, safetensors or sql, which take any plan`,
+    { feature, kind },
+  );
 
 /** Thrown when the format cannot express a layer, or the exporter does not support it. */
-export class UnsupportedLayerError extends RingmasterError {
-  constructor(layer: { readonly name: string; readonly className: string }, why: string) {
-    super(
-      `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the format safetensors, which takes any layer, or tfjs, which takes TensorFlow.js's own`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: layer.name, className: layer.className } },
-    );
-  }
-}
+export const unsupportedLayer = (layer: { readonly name: string; readonly className: string }, why: string) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the layer '${layer.name}' (${layer.className}) cannot be exported to ONNX or as a SavedModel: ${why}; export the format safetensors, which takes any layer, or tfjs, which takes TensorFlow.js's own`,
+    { layer: layer.name, className: layer.className },
+  );
 
 /** Thrown when stock TensorFlow.js could not load or compute a layer. */
-export class NotInTensorFlowJsError extends RingmasterError {
-  constructor({ name, className }: { readonly name: string; readonly className: string }) {
-    super(
-      `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the platform completes what stock TensorFlow.js lacks for it; export the formats onnx, savedmodel or safetensors`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { layer: name, className } },
-    );
-  }
-}
+export const notInTensorFlowJs = ({ name, className }: { readonly name: string; readonly className: string }) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the layer '${name}' (${className}) cannot be exported for TensorFlow.js: the platform completes what stock TensorFlow.js lacks for it; export the formats onnx, savedmodel or safetensors`,
+    { layer: name, className },
+  );
 
 /** Thrown when an operator of a network's ONNX graph cannot be written to a SavedModel. */
-export class UnsupportedOperatorError extends RingmasterError {
-  constructor(operator: string, why: string) {
-    super(
-      `the operator ${operator} cannot be exported as a SavedModel: ${why}; export the formats onnx, tfjs and safetensors`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { operator } },
-    );
-  }
-}
+export const unsupportedOperator = (operator: string, why: string) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the operator ${operator} cannot be exported as a SavedModel: ${why}; export the formats onnx, tfjs and safetensors`,
+    { operator },
+  );
 
 /** Thrown when the model refuses the rows with which exports are checked, such as ids that its embedding does not have. */
-export class UnpredictableRowsError extends RingmasterError {
-  constructor(cause: RangeError) {
-    super(
-      `the model cannot predict the rows with which an export is checked: ${cause.message}; give the columns of ids a minimum and a maximum in the dataset's schema, and train again`,
-      { code: "EXPORT_UNSUPPORTED", httpStatus: 409, details: { reason: cause.message }, cause },
-    );
-  }
-}
+export const unpredictableRows = (cause: RangeError) =>
+  conflict(
+    "EXPORT_UNSUPPORTED",
+    `the model cannot predict the rows with which an export is checked: ${cause.message}; give the columns of ids a minimum and a maximum in the dataset's schema, and train again`,
+    { reason: cause.message },
+    cause,
+  );
 
 /** Thrown when the runtime that checks exported files rejects one. */
-export class ExportRefusedError extends RingmasterError {
-  constructor(reason: string) {
-    super(
-      `onnxruntime cannot run the exported file: ${reason}; the file was discarded; please report the model's layers`,
-      {
-        code: "EXPORT_DIFFERS",
-        httpStatus: 409,
-        details: { reason },
-      },
-    );
-  }
-}
+export const exportRefused = (reason: string) =>
+  conflict(
+    "EXPORT_DIFFERS",
+    `onnxruntime cannot run the exported file: ${reason}; the file was discarded; please report the model's layers`,
+    { reason },
+  );
 
 /** Thrown when an exported file's predictions differ from the platform's. */
-export class ExportParityError extends RingmasterError {
-  constructor(file: string, difference: number, tolerance: number, row: number) {
-    super(
-      `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed; the file was discarded; please report the model's layers`,
-      { code: "EXPORT_DIFFERS", httpStatus: 409, details: { file, difference: String(difference), tolerance, row } },
-    );
-  }
-}
+export const exportParity = (file: string, difference: number, tolerance: number, row: number) =>
+  conflict(
+    "EXPORT_DIFFERS",
+    `${file} differs from the platform's own prediction by ${difference} in row ${row} of the check, and at most ${tolerance} is allowed; the file was discarded; please report the model's layers`,
+    { file, difference: String(difference), tolerance, row },
+  );
 
 /** Thrown when the model is too large. An export is made in a function's memory while the caller waits. */
-export class ExportTooLargeError extends RingmasterError {
-  constructor(bytes: number, limit: number) {
-    super(
-      `the model's weights are ${bytes} bytes, and an export can have at most ${limit}; download the stored weights, which are in the safetensors format: \`GET /contents/{sha256}\``,
-      { code: "EXPORT_TOO_LARGE", httpStatus: 409, details: { bytes, limit } },
-    );
-  }
-}
+export const exportTooLarge = (bytes: number, limit: number) =>
+  conflict(
+    "EXPORT_TOO_LARGE",
+    `the model's weights are ${bytes} bytes, and an export can have at most ${limit}; download the stored weights, which are in the safetensors format: \`GET /contents/{sha256}\``,
+    { bytes, limit },
+  );

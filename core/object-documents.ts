@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { digestOf } from "./digest";
-import { describeProblem, type Problem, RingmasterError } from "./errors";
+import { conflict, describeProblem, type Problem, RingmasterError } from "./errors";
 import { documentLimits, parseJson } from "./json-text";
 import { objectKeys } from "./object-keys";
 import type { ObjectStore } from "./ports";
@@ -84,7 +84,7 @@ export function problemText(problems: readonly Problem[]): string {
  *
  * @param options.essence the part that must be equal; by default the whole document, whatever the order of its keys
  * @returns the stored document, and whether this call stored it
- * @throws ObjectDiffersError
+ * @throws OBJECT_DIFFERS
  */
 export async function createJson<Content>(
   objects: Pick<ObjectStore, "putNew" | "find">,
@@ -101,7 +101,7 @@ export async function createJson<Content>(
   const expected = digestOf(essence(parseDocument(key, JSON.stringify(document), kind)));
   const found = stored && digestOf(essence(stored));
   if (stored === undefined || found !== expected)
-    throw new ObjectDiffersError(key, expected, found ?? `not that of ${kind.name}`);
+    throw objectDiffers(key, expected, found ?? `not that of ${kind.name}`);
   return { created: false, document: stored };
 }
 
@@ -151,19 +151,13 @@ export class CorruptObjectError extends RingmasterError {
 }
 
 /** Thrown when an object that is written once already exists with other content. */
-export class ObjectDiffersError extends RingmasterError {
-  constructor(
-    readonly key: string,
-    expected: string,
-    actual: string,
-  ) {
-    super(
-      `Object ${key} is written once, but it is there already with other content: its digest is ${actual}, that of the content to store is ${expected}. ` +
-        "Nothing was stored. Find out who wrote it; remove it if it is wrong, then try again.",
-      { code: "OBJECT_DIFFERS", httpStatus: 409, details: { key, expected, actual } },
-    );
-  }
-}
+export const objectDiffers = (key: string, expected: string, actual: string) =>
+  conflict(
+    "OBJECT_DIFFERS",
+    `Object ${key} is written once, but it is there already with other content: its digest is ${actual}, that of the content to store is ${expected}. ` +
+      "Nothing was stored. Find out who wrote it; remove it if it is wrong, then try again.",
+    { key, expected, actual },
+  );
 
 /** Thrown when the store has no room left. Nothing of the object was stored. */
 export class StorageFullError extends RingmasterError {

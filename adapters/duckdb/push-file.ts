@@ -73,7 +73,7 @@ export interface PushResult<Registered> {
  * lacks is uploaded, and the draft is registered last. An interrupted push can be repeated, and uploaded content is not
  * sent again.
  *
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError, DiskFullError, and the errors of `check`, `uploads` and
+ * @throws InvalidInputError, EMPTY_DATASET, INVALID_ROWS, DiskFullError, and the errors of `check`, `uploads` and
  * `register`
  */
 export async function pushFile<Registered>(options: PushFileOptions<Registered>): Promise<PushResult<Registered>> {

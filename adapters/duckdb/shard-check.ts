@@ -1,4 +1,4 @@
-import { InvalidManifestError } from "../../core/datasets/errors";
+import { invalidManifest } from "../../core/datasets/errors";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { canonicalTypes } from "./cast";
 import { messageOf } from "./errors";
@@ -8,7 +8,7 @@ import { columnTypes, type DuckDbSession, quoteText } from "./session";
  * Checks that the shards match the manifest: readable Parquet, its number of rows, and its columns with their canonical
  * types.
  *
- * @throws InvalidManifestError
+ * @throws INVALID_DATASET_MANIFEST
  */
 export async function checkShards(
   session: DuckDbSession,
@@ -34,5 +34,5 @@ export async function checkShards(
       reasons.push(`shard ${sha256} cannot be read: ${messageOf(cause).split("\n")[0]}`);
     }
   }
-  if (reasons.length > 0) throw new InvalidManifestError(`${manifest.name}@${manifest.version}`, reasons);
+  if (reasons.length > 0) throw invalidManifest(`${manifest.name}@${manifest.version}`, reasons);
 }

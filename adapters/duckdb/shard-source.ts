@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { DatasetTooLargeError } from "../../core/datasets/errors";
+import { datasetTooLarge } from "../../core/datasets/errors";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 import type { ColumnBatch, RowSource } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
@@ -46,7 +46,7 @@ export function createShardSource(
 /**
  * Downloads all shards as local files, in their order.
  *
- * @throws DatasetTooLargeError before the first download
+ * @throws DATASET_TOO_LARGE before the first download
  */
 export async function fetchAllShards(
   session: DuckDbSession,
@@ -54,7 +54,7 @@ export async function fetchAllShards(
   manifest: Pick<DatasetManifest, "name" | "version" | "bytes" | "shards">,
 ): Promise<readonly string[]> {
   const roomBytes = freeBytes(session.directory);
-  if (manifest.bytes > roomBytes) throw new DatasetTooLargeError(manifest, roomBytes);
+  if (manifest.bytes > roomBytes) throw datasetTooLarge(manifest, roomBytes);
   const files: string[] = [];
   for (const { sha256 } of manifest.shards) files.push(await fetchShard(session, objects, sha256));
   return files;

@@ -1,4 +1,4 @@
-import { EmptyDatasetError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
+import { emptyDataset, invalidRows, type RowViolation } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import type { DatasetSchema } from "../../core/datasets/schema";
 import type { ColumnSchema, DatasetDraft, DatasetManifest, SplitName, TaskKind } from "../../core/datasets/shapes";
@@ -39,7 +39,7 @@ export interface ParentRows {
  * Reads a CSV, Parquet or JSON file by the schema and writes it in canonical form. The same rows give the same snapshot
  * in every format.
  *
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError
+ * @throws InvalidInputError, EMPTY_DATASET, INVALID_ROWS
  */
 export async function createSnapshot(
   session: DuckDbSession,
@@ -63,8 +63,8 @@ export async function createSnapshot(
   const { rowCount, violations } = await source.reading(() =>
     findViolations(session, source.table, columns, source.types),
   );
-  if (rowCount === 0) throw new EmptyDatasetError(source.name);
-  if (violations.length > 0) throw new InvalidRowsError(source.name, await placed(source, violations));
+  if (rowCount === 0) throw emptyDataset(source.name);
+  if (violations.length > 0) throw invalidRows(source.name, await placed(source, violations));
 
   onPhase("casting");
   const casts = columns.map(

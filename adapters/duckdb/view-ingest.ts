@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
+import { emptyDataset, invalidRows } from "../../core/datasets/errors";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { futureRule, latestTime } from "../../core/feature-store/batches";
@@ -29,7 +29,7 @@ export interface ViewFile extends BatchFile {
  * rows give the same bytes in every format. Times are cut to milliseconds.
  *
  * @param options.clock refuses rows of its future, with column and row; without it, the registration refuses them
- * @throws InvalidInputError, EmptyDatasetError, InvalidRowsError
+ * @throws InvalidInputError, EMPTY_DATASET, INVALID_ROWS
  */
 export async function writeViewFiles(
   session: DuckDbSession,
@@ -61,7 +61,7 @@ export async function writeViewFiles(
 /**
  * Creates the table `arrived`: the rows of a file with `row#`, their place in it from 1. Returns their number.
  *
- * @throws EmptyDatasetError, InvalidRowsError
+ * @throws EMPTY_DATASET, INVALID_ROWS
  */
 async function importRows(
   session: DuckDbSession,
@@ -71,8 +71,8 @@ async function importRows(
 ): Promise<number> {
   const { table, types } = source;
   const { rowCount, violations } = await source.reading(() => findViolations(session, table, columns, types));
-  if (rowCount === 0) throw new EmptyDatasetError(file);
-  if (violations.length > 0) throw new InvalidRowsError(file, violations);
+  if (rowCount === 0) throw emptyDataset(file);
+  if (violations.length > 0) throw invalidRows(file, violations);
   const casts = columns.map((column) => {
     const value = castTo(column, types.get(column.name)!);
     return `${column.type === "timestamp" ? `epoch_ms(epoch_ms(${value}))` : value} AS ${quoteName(column.name)}`;

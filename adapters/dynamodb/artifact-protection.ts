@@ -1,6 +1,6 @@
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { checkUnprotected, ownerName, type Protection } from "../../core/tracking/records/artifact-paths";
-import { ArtifactsBusyError } from "../../core/tracking/records/errors";
+import { artifactsBusy } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 import { pauseBeforeRound } from "./client";
 import { absent, ex } from "./expression";
@@ -48,7 +48,7 @@ export function createArtifactProtection(table: Table, team: string, records: Pi
   return {
     /**
      * Checks that paths may be written.
-     * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
+     * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
      */
     async check(owner: ArtifactOwner, paths: readonly string[]): Promise<void> {
       if (owner.kind !== "team") checkUnprotected(await guardOf(owner), paths);
@@ -57,7 +57,7 @@ export function createArtifactProtection(table: Table, team: string, records: Pi
     /**
      * Writes rows of an owner's artifacts, unless one of the paths is protected.
      *
-     * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError, ArtifactsBusyError
+     * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED, ARTIFACTS_BUSY
      */
     async write(owner: ArtifactOwner, paths: readonly string[], writes: readonly Write[]): Promise<void> {
       let guard = await guardOf(owner);
@@ -69,7 +69,7 @@ export function createArtifactProtection(table: Table, team: string, records: Pi
           round = 0;
         } else {
           round += 1;
-          if (round > rounds) throw new ArtifactsBusyError(ownerName(owner), rounds);
+          if (round > rounds) throw artifactsBusy(ownerName(owner), rounds);
           await pauseBeforeRound(round);
           guard = await guardOf(owner);
           checkUnprotected(guard, paths);

@@ -1,5 +1,5 @@
 import { inRounds } from "../../core/backoff";
-import { ViewBusyError } from "../../core/feature-store/errors";
+import { viewBusy } from "../../core/feature-store/errors";
 import type { BatchLog, RowsKey } from "../../core/feature-store/ports";
 import type { Batch, Position, RowsState } from "../../core/feature-store/shapes";
 import { catalog } from "../../platform/permissions/grants";
@@ -36,7 +36,7 @@ export function createBatchLog(table: Table, team: string): BatchLog {
     state,
 
     append: (rows, given) =>
-      inRounds({ rounds, pause: pauseBeforeRound, busy: () => new ViewBusyError(rows.name) }, async () => {
+      inRounds({ rounds, pause: pauseBeforeRound, busy: () => viewBusy(rows.name) }, async () => {
         const known = await find(rows, given.digest);
         if (known) return { created: false, batch: known };
         const { batches, rows: total } = await state(rows);

@@ -1,5 +1,5 @@
 import { inRounds } from "../../core/backoff";
-import { DatasetBusyError, DatasetChangedError } from "../../core/datasets/errors";
+import { datasetBusy, datasetChanged } from "../../core/datasets/errors";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
@@ -70,13 +70,13 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
     findByDigest,
 
     async register(draft: DatasetDraft, { at, by }) {
-      const busy = () => new DatasetBusyError(draft.name, rounds);
+      const busy = () => datasetBusy(draft.name, rounds);
       return inRounds({ rounds, pause: pauseBeforeRound, busy }, async () => {
         const known = await findByDigest(draft.name, draft.digest);
         if (known) return { created: false, version: known };
         const newest = await newestOf(draft.name);
         if (draft.parent && draft.parent.version !== newest) {
-          throw new DatasetChangedError(draft.name, draft.parent.version, newest);
+          throw datasetChanged(draft.name, draft.parent.version, newest);
         }
         const version = newest + 1;
         const manifest: DatasetManifest = { ...draft, version, createdAt: at };

@@ -1,11 +1,8 @@
 import { inRounds } from "../../core/backoff";
+import { hasCode } from "../../core/errors";
 import { type Clock, isoTime } from "../../core/ports";
 import { defaultExperimentId, type Experiments } from "../../core/tracking/experiments";
-import {
-  ExperimentBusyError,
-  ExperimentExistsError,
-  ExperimentNotFoundError,
-} from "../../core/tracking/records/errors";
+import { experimentBusy, experimentExists, experimentNotFound } from "../../core/tracking/records/errors";
 import type { Experiment } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
@@ -19,7 +16,7 @@ const rounds = 32;
 const retry = (experiment: string) => ({
   rounds,
   pause: pauseBeforeRound,
-  busy: () => new ExperimentBusyError(experiment, rounds),
+  busy: () => experimentBusy(experiment, rounds),
 });
 
 type NewExperiment = Parameters<Experiments["create"]>[0];
@@ -107,7 +104,7 @@ function createExperiments(
     // The request is repeated, and its first attempt created the experiment.
     const created = row && request !== undefined && row.request === request && (await find(row.experimentId));
     if (created) return created;
-    throw new ExperimentExistsError(name, row?.experimentId);
+    throw experimentExists(name, row?.experimentId);
   }
 
   return {
@@ -125,7 +122,7 @@ function createExperiments(
         try {
           return await create({ name, tags: {}, by, at });
         } catch (error) {
-          if (error instanceof ExperimentExistsError) return undefined;
+          if (hasCode(error, "EXPERIMENT_EXISTS")) return undefined;
           throw error;
         }
       });
@@ -139,13 +136,13 @@ function createExperiments(
     async change(experimentId, transition) {
       return inRounds(retry(experimentId), async () => {
         const before = await find(experimentId);
-        if (!before) throw new ExperimentNotFoundError({ experimentId });
+        if (!before) throw experimentNotFound({ experimentId });
         const changed = transition(before);
         if (changed === undefined) return before;
         recent.forget(before);
         const after: Experiment = { ...changed, experimentId, team, revision: before.revision + 1 };
         const taken = after.name === before.name ? undefined : (await rows.findName(after.name))?.experimentId;
-        if (taken !== undefined && taken !== experimentId) throw new ExperimentExistsError(after.name, taken);
+        if (taken !== undefined && taken !== experimentId) throw experimentExists(after.name, taken);
         return (await rows.replace(before, after)) ? after : undefined;
       });
     },

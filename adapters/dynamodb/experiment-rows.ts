@@ -1,6 +1,6 @@
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { sha256 } from "../../core/digest";
-import { ExperimentTooLargeError } from "../../core/tracking/records/errors";
+import { experimentTooLarge } from "../../core/tracking/records/errors";
 import type { Experiment } from "../../core/tracking/shapes";
 import { absent, ex } from "./expression";
 import type { Item, Key, Table } from "./table";
@@ -55,7 +55,7 @@ export class ExperimentRows {
     return String(Attributes?.["latest"]);
   }
 
-  /** Writes a new experiment. Returns `false` if its id or its name is taken. @throws ExperimentTooLargeError */
+  /** Writes a new experiment. Returns `false` if its id or its name is taken. @throws EXPERIMENT_TOO_LARGE */
   insert(experiment: Experiment, request?: string): Promise<boolean> {
     const { name, experimentId } = experiment;
     const writes = [
@@ -69,7 +69,7 @@ export class ExperimentRows {
    * Writes a changed experiment. Returns `false` if another process has changed it in the meantime, or has taken its new
    * name.
    *
-   * @throws ExperimentTooLargeError
+   * @throws EXPERIMENT_TOO_LARGE
    */
   replace(before: Experiment, after: Experiment): Promise<boolean> {
     const unchanged = ex`experiment.revision = ${before.revision}`;
@@ -85,7 +85,7 @@ export class ExperimentRows {
 
   private row(experiment: Experiment): Item {
     const bytes = Buffer.byteLength(JSON.stringify(experiment));
-    if (bytes > maxBytes) throw new ExperimentTooLargeError(experiment.name, bytes, maxBytes);
+    if (bytes > maxBytes) throw experimentTooLarge(experiment.name, bytes, maxBytes);
     return { ...this.idKey(experiment.experimentId), experiment };
   }
 

@@ -1,10 +1,10 @@
 import { inRounds } from "../../core/backoff";
 import {
   type LoggedModel,
-  LoggedModelBusyError,
-  LoggedModelNotFoundError,
   type LoggedModels,
-  LoggedModelTooLargeError,
+  loggedModelBusy,
+  loggedModelNotFound,
+  loggedModelTooLarge,
 } from "../../core/tracking/logged-model";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
@@ -17,7 +17,7 @@ const rounds = 32;
 const retry = (modelId: string) => ({
   rounds,
   pause: pauseBeforeRound,
-  busy: () => new LoggedModelBusyError(modelId, rounds),
+  busy: () => loggedModelBusy(modelId, rounds),
 });
 /** The maximum size of the content: DynamoDB's 400 KB per item minus keys and names. */
 const maxRowBytes = 380_000;
@@ -31,7 +31,7 @@ export function createLoggedModelRepository(table: Table, team: string): LoggedM
     // Stored as text, because values may be NaN, which JSON does not support, or numbers beyond DynamoDB's range.
     const text = JSON.stringify(model, (_, value: unknown) => (typeof value === "number" ? encode(value) : value));
     const bytes = Buffer.byteLength(text);
-    if (bytes > maxRowBytes) throw new LoggedModelTooLargeError(model.modelId, bytes, maxRowBytes);
+    if (bytes > maxRowBytes) throw loggedModelTooLarge(model.modelId, bytes, maxRowBytes);
     return { ...key(model.modelId), revision: model.revision, model: text };
   }
 
@@ -67,7 +67,7 @@ export function createLoggedModelRepository(table: Table, team: string): LoggedM
     async change(modelId, transition) {
       return inRounds(retry(modelId), async () => {
         const before = await find(modelId);
-        if (!before) throw new LoggedModelNotFoundError(modelId);
+        if (!before) throw loggedModelNotFound(modelId);
         const changed = transition(before);
         if (changed === undefined || changed === before) return before;
         const after: LoggedModel = { ...changed, revision: before.revision + 1 };

@@ -1,4 +1,4 @@
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { MetricHistory, MetricStore } from "../../core/tracking/metric-store";
 import type { RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
@@ -27,7 +27,7 @@ export interface RunDirectory {
 export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirectory): MetricStore {
   const owned = async (runId: string): Promise<RunIdentity> => {
     const identity = await runs.identify(runId);
-    if (identity?.team !== team) throw new RunNotFoundError(runId);
+    if (identity?.team !== team) throw runNotFound(runId);
     return identity;
   };
 

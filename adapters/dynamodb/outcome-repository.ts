@@ -2,7 +2,7 @@ import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { inRounds } from "../../core/backoff";
 import { sha256 } from "../../core/digest";
 import type { ArmSums, Outcome, OutcomeRepository } from "../../core/registry/serving/sequential-test";
-import { OutcomesBusyError } from "../../core/registry/serving/traffic";
+import { outcomesBusy } from "../../core/registry/serving/traffic";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { cancellationCodes, isTransactionConflict, pauseBeforeRound } from "./client";
@@ -61,7 +61,7 @@ export function createOutcomeRepository(table: Table, team: string): OutcomeRepo
     expiresAt: number,
   ): Promise<number> {
     let left = batch;
-    return inRounds({ rounds, pause: pauseBeforeRound, busy: () => new OutcomesBusyError(model) }, async () => {
+    return inRounds({ rounds, pause: pauseBeforeRound, busy: () => outcomesBusy(model) }, async () => {
       if (left.length === 0) return 0;
       const known = await count(key, left, expiresAt);
       if (known?.length === 0) return left.length;

@@ -1,7 +1,7 @@
 import { inRounds } from "../../core/backoff";
 import { BoundedMap } from "../../core/bounded-map";
-import { RunNotFoundError } from "../../core/runs/errors";
-import { RunBusyError } from "../../core/tracking/records/errors";
+import { runNotFound } from "../../core/runs/errors";
+import { runBusy } from "../../core/tracking/records/errors";
 import { type CreatedRun, canBeRunId, type RunRecords, type RunTransition } from "../../core/tracking/run-records";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { maxIdLength, pauseBeforeRound } from "./client";
@@ -143,7 +143,7 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
 
   async function mustFind(runId: string): Promise<RunRecord> {
     const record = await reads.find(runId);
-    if (!record) throw new RunNotFoundError(runId);
+    if (!record) throw runNotFound(runId);
     return record;
   }
 
@@ -197,7 +197,7 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
     async change(runId, transition) {
       const quick = await changeLatest(runId, transition);
       if (quick) return quick;
-      const retry = { rounds, pause: pauseBeforeRound, busy: () => new RunBusyError(runId, rounds) };
+      const retry = { rounds, pause: pauseBeforeRound, busy: () => runBusy(runId, rounds) };
       return inRounds(retry, async () => {
         const before = await mustFind(runId);
         const after = transition(before);

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { RunRecordTooLargeError } from "../../core/tracking/records/errors";
+import { runRecordTooLarge } from "../../core/tracking/records/errors";
 import type { KeptRecord } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { identityOf, recordKey } from "./run-identities";
@@ -65,7 +65,7 @@ export function newRecordRow(
   };
 }
 
-/** Returns the record in one of two attributes. @throws RunRecordTooLargeError */
+/** Returns the record in one of two attributes. @throws RUN_RECORD_TOO_LARGE */
 export function packRecord(
   runId: string,
   record: LoggedRecord | KeptRecord,
@@ -74,8 +74,8 @@ export function packRecord(
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxPlainBytes) return { record };
   const packed = deflateRawSync(text);
-  if (packed.length > maxPackedBytes) throw new RunRecordTooLargeError(runId, packed.length, maxPackedBytes);
-  if (bytes > maxInflatedBytes) throw new RunRecordTooLargeError(runId, bytes, maxInflatedBytes);
+  if (packed.length > maxPackedBytes) throw runRecordTooLarge(runId, packed.length, maxPackedBytes);
+  if (bytes > maxInflatedBytes) throw runRecordTooLarge(runId, bytes, maxInflatedBytes);
   return { packed };
 }
 

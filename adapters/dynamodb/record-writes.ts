@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map";
-import { RunFieldFixedError } from "../../core/tracking/records/errors";
+import { runFieldFixed } from "../../core/tracking/records/errors";
 import { type FirstRecord, type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { absent, ex, exists } from "./expression";
@@ -64,7 +64,7 @@ export class RecordWrites {
   /**
    * Writes a changed record. Returns `false` if another process has changed it in the meantime.
    *
-   * @throws RunFieldFixedError, RunRecordTooLargeError
+   * @throws RUN_FIELD_FIXED, RUN_RECORD_TOO_LARGE
    */
   async update(before: RunRecord, after: RunRecord): Promise<boolean> {
     const { runId, revision } = before;
@@ -99,11 +99,11 @@ export class RecordWrites {
   }
 }
 
-/** Returns the stored part of a changed record. @throws RunFieldFixedError */
+/** Returns the stored part of a changed record. @throws RUN_FIELD_FIXED */
 function storedPart(before: RunRecord, after: RunRecord): LoggedRecord | KeptRecord {
   if (before.source !== "training") return loggedPart(after);
   const decided = keptOf(before, after);
-  if ("fixedField" in decided) throw new RunFieldFixedError(before.runId, decided.fixedField);
+  if ("fixedField" in decided) throw runFieldFixed(before.runId, decided.fixedField);
   return decided.kept;
 }
 

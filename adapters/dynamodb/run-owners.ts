@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
 import { canBeRunId } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
@@ -25,10 +25,10 @@ export const runOwners = sharedPort({
     return {
       /** Returns undefined if the run does not exist. */
       teamOf,
-      /** @throws RunNotFoundError */
+      /** @throws RUN_NOT_FOUND */
       async findTeam(runId: string): Promise<string> {
         const team = await teamOf(runId);
-        if (team === undefined) throw new RunNotFoundError(runId);
+        if (team === undefined) throw runNotFound(runId);
         return team;
       },
       /**

@@ -1,6 +1,6 @@
 import { inRounds } from "../../core/backoff";
 import { servedDays } from "../../core/drift/served-batch";
-import { type ServedBatch, type ServedLog, ServedRowsBusyError, type ServedVersion } from "../../core/drift/served-log";
+import { type ServedBatch, type ServedLog, type ServedVersion, servedRowsBusy } from "../../core/drift/served-log";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";
@@ -31,7 +31,7 @@ export function createServedLog(table: Table, team: string): ServedLog {
     totals,
 
     append: (version, digest, given) =>
-      inRounds({ rounds, pause: pauseBeforeRound, busy: () => new ServedRowsBusyError(version) }, async (round) => {
+      inRounds({ rounds, pause: pauseBeforeRound, busy: () => servedRowsBusy(version) }, async (round) => {
         const known = round === 0 ? undefined : await find(version, digest);
         if (known) return known;
         const { batches, rows } = await totals(version);

@@ -4,7 +4,7 @@ import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric
 
 /** The final errors of the ingest function: they concern the batch itself. */
 const final: readonly (string | undefined)[] = [
-  ...["InvalidInputError", "RunNotFoundError", "RunKeyRefusedError", "RunFieldFixedError", "RunEndedError"],
+  ...["INVALID_INPUT", "RUN_NOT_FOUND", "RUN_KEY_REFUSED", "RUN_FIELD_FIXED", "RUN_ENDED"],
 ];
 
 /**

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ExportRefusedError, type OnnxRuntime, type OnnxTensor } from "../../core/export";
+import { exportRefused, type OnnxRuntime, type OnnxTensor } from "../../core/export";
 
 /** The answer of the thread. */
 interface Answer {
@@ -34,7 +34,7 @@ export function startOnnxRuntime(): OnnxRuntime {
         thread.postMessage({ id, file, inputs });
       });
       if (answer.outputs) return answer.outputs;
-      throw new ExportRefusedError(answer.error ?? "it gave no reason");
+      throw exportRefused(answer.error ?? "it gave no reason");
     },
     async close() {
       await thread.terminate();

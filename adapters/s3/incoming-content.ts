@@ -8,7 +8,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { RingmasterError } from "../../core/errors";
+import { badRequest, notFound } from "../../core/errors";
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
@@ -28,24 +28,21 @@ const rangesAhead = 4;
 const defaultType = "application/octet-stream";
 
 /** The upload's id is unknown, or its parts no longer exist. */
-export class UploadNotFoundError extends RingmasterError {
-  constructor(upload: string) {
-    super(
-      `there is no upload ${JSON.stringify(upload.slice(0, 100))}: it was given up, or was done longer ago than is remembered; send the file again`,
-      { code: "UPLOAD_NOT_FOUND", httpStatus: 404, details: { upload: upload.slice(0, 100) } },
-    );
-  }
-}
+export const uploadNotFound = (upload: string) =>
+  notFound(
+    "UPLOAD_NOT_FOUND",
+    `there is no upload ${JSON.stringify(upload.slice(0, 100))}: it was given up, or was done longer ago than is remembered; send the file again`,
+    { upload: upload.slice(0, 100) },
+  );
 
 /** The store refuses the parts: one is missing, of another upload, or too small. */
-export class UploadPartsError extends RingmasterError {
-  constructor(reason: string, cause: unknown) {
-    super(
-      `the parts make no object: ${reason}; each but the last must have 5 MiB or more, and its ETag must be what the store answered to it`,
-      { code: "INVALID_INPUT", httpStatus: 400, cause },
-    );
-  }
-}
+export const uploadParts = (reason: string, cause: unknown) =>
+  badRequest(
+    "INVALID_INPUT",
+    `the parts make no object: ${reason}; each but the last must have 5 MiB or more, and its ETag must be what the store answered to it`,
+    undefined,
+    cause,
+  );
 
 /** A part's number, from 1, and the ETag of its PUT answer. */
 export interface UploadedPart {
@@ -62,7 +59,7 @@ export interface IncomingContent {
   receive(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
   /** Returns URLs for uploading that many parts directly to the store. */
   begin(parts: number): Promise<{ readonly upload: string; readonly urls: readonly string[] }>;
-  /** Completes an upload. Idempotent. @throws UploadNotFoundError, UploadPartsError */
+  /** Completes an upload. Idempotent. @throws UPLOAD_NOT_FOUND, INVALID_INPUT */
   complete(upload: string, parts: readonly UploadedPart[]): Promise<ContentReference>;
   /** Aborts an upload. Idempotent. */
   abort(upload: string): Promise<void>;
@@ -189,7 +186,7 @@ export function createIncomingContent(
         if (!isNoSuchUpload(error)) throw refusedParts(error);
         const receipt = await incoming.find(receiptOf(name));
         if (receipt) return JSON.parse(Buffer.from(receipt).toString("utf8")) as ContentReference;
-        if ((await incoming.size(name)) === undefined) throw new UploadNotFoundError(upload);
+        if ((await incoming.size(name)) === undefined) throw uploadNotFound(upload);
       }
       const content = await digest(name);
       await settle(name, content, defaultType);
@@ -222,10 +219,10 @@ function crc32Of(body: Uint8Array): string {
   return bytes.toString("base64");
 }
 
-/** Parses an upload id `<platform's name>.<S3's id>`. @throws UploadNotFoundError */
+/** Parses an upload id `<platform's name>.<S3's id>`. @throws UPLOAD_NOT_FOUND */
 function uploadOf(upload: string): { readonly name: string; readonly UploadId: string } {
   const [, name, UploadId] = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(.{1,1024})$/.exec(upload) ?? [];
-  if (name === undefined || UploadId === undefined) throw new UploadNotFoundError(upload);
+  if (name === undefined || UploadId === undefined) throw uploadNotFound(upload);
   return { name, UploadId };
 }
 
@@ -236,7 +233,7 @@ function isNoSuchUpload(error: unknown): boolean {
 function refusedParts(error: unknown): unknown {
   const known = ["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"];
   if (!(error instanceof S3ServiceException) || !known.includes(error.name)) return error;
-  return new UploadPartsError(error.name, error);
+  return uploadParts(error.name, error);
 }
 
 export const incomingContent = teamPort({

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { loadLayersModel } from "@tensorflow/tfjs-layers";
-import { type ExportableModel, type ExportTools, NothingToExportError } from "../../core/export";
+import { type ExportableModel, type ExportTools, nothingToExport } from "../../core/export";
 import { applyOutputActivation } from "./activation";
 import { ModelArtifactError } from "./artifact";
 import { isIncomplete } from "./layers/convolutions";
@@ -12,11 +12,11 @@ import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";
 
-/** Loads a trained model for export. @throws NothingToExportError if its files do not form a model */
+/** Loads a trained model for export. @throws NOTHING_TO_EXPORT if its files do not form a model */
 export const loadExportable: ExportTools["loadModel"] = async (files): Promise<ExportableModel> => {
   await startWasmBackend();
   const { model, topology } = await loadLayers(files).catch((error: unknown) => {
-    if (error instanceof ModelArtifactError) throw new NothingToExportError(error.message, error);
+    if (error instanceof ModelArtifactError) throw nothingToExport(error.message, error);
     throw error;
   });
   const predictor = predictorOf(model, topology);

@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../../core/errors";
 import { goalOf } from "../../core/evaluation/metric-goal";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { MetricStore } from "../../core/tracking/metric-store";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { RunSearch, SearchedRun } from "../../core/tracking/search/query";
@@ -46,7 +46,7 @@ export interface ComparePorts {
 /**
  * Compares runs.
  *
- * @throws RunNotFoundError, and the errors of a search
+ * @throws RUN_NOT_FOUND, and the errors of a search
  */
 export async function compareRuns(ports: ComparePorts, request: CompareRequest): Promise<Comparison> {
   const { runs, rankedBy } = await chosenRuns(ports, request);
@@ -148,7 +148,7 @@ async function read({ records, metrics }: ComparePorts, runIds: readonly string[
   const byId = new Map(found.map((record) => [record.runId, record]));
   return runIds.map((runId) => {
     const record = byId.get(runId);
-    if (!record) throw new RunNotFoundError(runId);
+    if (!record) throw runNotFound(runId);
     return { record, metrics: summaries.get(runId) ?? [] };
   });
 }

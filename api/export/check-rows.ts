@@ -2,7 +2,7 @@ import { elementsOf, isNullable } from "../../core/datasets/rules";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import { type CheckRows, type ExportableModel, UnpredictableRowsError } from "../../core/export";
+import { type CheckRows, type ExportableModel, unpredictableRows } from "../../core/export";
 import { textsOf } from "../../core/feature-plans/compile";
 import type { FittedPlan } from "../../core/feature-plans/shapes";
 import { inputColumns } from "../../core/features/planned-rows";
@@ -40,7 +40,7 @@ export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): Ch
   try {
     return { rows, dense, predicted: model.predict(dense, rows.length) };
   } catch (error) {
-    if (error instanceof RangeError) throw new UnpredictableRowsError(error);
+    if (error instanceof RangeError) throw unpredictableRows(error);
     throw error;
   }
 }

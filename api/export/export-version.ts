@@ -3,10 +3,10 @@ import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import {
   type Exporter,
   type ExportFormat,
-  ExportTooLargeError,
   type ExportTools,
   exportFormats,
-  NothingToExportError,
+  exportTooLarge,
+  nothingToExport,
 } from "../../core/export";
 import { type DocumentKind, getJsonContent, ObjectNotFoundError } from "../../core/object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
@@ -71,8 +71,8 @@ export interface StoredExport {
  * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
  * No object under a name that can be overwritten determines an export.
  *
- * @throws NothingToExportError, ExportTooLargeError, UnsupportedLayerError, UnsupportedStepError, NoPlanError,
- * ExportParityError, ExportRefusedError
+ * @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED, EXPORT_UNSUPPORTED, EXPORT_UNSUPPORTED,
+ * EXPORT_DIFFERS, EXPORT_DIFFERS
  */
 export async function exportVersion(
   dependencies: ExportDependencies,
@@ -143,9 +143,8 @@ async function readArtifactOf(
   version: Parameters<typeof exportVersion>[2],
 ): Promise<ModelArtifact> {
   const artifact = await findArtifact(objects, version);
-  if (!artifact)
-    throw new NothingToExportError(`${version.model} version ${version.version} has no artifact of a training run`);
-  if (artifact.weights.bytes > maxWeightBytes) throw new ExportTooLargeError(artifact.weights.bytes, maxWeightBytes);
+  if (!artifact) throw nothingToExport(`${version.model} version ${version.version} has no artifact of a training run`);
+  if (artifact.weights.bytes > maxWeightBytes) throw exportTooLarge(artifact.weights.bytes, maxWeightBytes);
   return artifact;
 }
 
@@ -190,7 +189,7 @@ async function readContent(objects: ObjectStore, sha256: string): Promise<Uint8A
     return await objects.getContent(sha256);
   } catch (error) {
     if (error instanceof ObjectNotFoundError)
-      throw new NothingToExportError(`the content ${sha256} that the artifact names is not in the store`, error);
+      throw nothingToExport(`the content ${sha256} that the artifact names is not in the store`, error);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type Exporter, NoPlanError } from "../../core/export";
+import { type Exporter, noPlan } from "../../core/export";
 import { compilePlan, selectFeatures } from "../../core/feature-plans/compile";
 import { type Dialect, duckdb, trino } from "../../core/feature-plans/dialects";
 import { inputColumns } from "../../core/features/planned-rows";
@@ -6,11 +6,11 @@ import { documents } from "./transform-document";
 
 /**
  * Exports the queries that make the features of a table's rows, for DuckDB and for Trino (Athena). They are not run here:
- * a function that exports has neither. @throws NoPlanError
+ * a function that exports has neither. @throws EXPORT_UNSUPPORTED
  */
 export const toSql: Exporter = async (source) => {
   const { model, runId, transform } = source.artifact;
-  if (!transform.plan) throw new NoPlanError(model);
+  if (!transform.plan) throw noPlan(model);
   const plan = compilePlan(transform.plan);
   const used = inputColumns(transform);
   const columns = plan.columns.filter(({ name }) => used.has(name));

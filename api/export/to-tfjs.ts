@@ -1,4 +1,4 @@
-import { type ExportedFile, type Exporter, type ExportSource, NotInTensorFlowJsError } from "../../core/export";
+import { type ExportedFile, type Exporter, type ExportSource, notInTensorFlowJs } from "../../core/export";
 import { taskOf } from "../../core/features/encoding";
 import { applier } from "./applier";
 import { checkParity } from "./parity";
@@ -11,12 +11,12 @@ const shardBytes = 4 * 1024 * 1024;
  * Exports `model.json` with its shards for `tf.loadLayersModel`, and a module that applies the transform. Its outputs
  * are logits or values.
  *
- * @throws NotInTensorFlowJsError if stock TensorFlow.js lacks a layer
+ * @throws EXPORT_UNSUPPORTED if stock TensorFlow.js lacks a layer
  */
 export const toTfjs: Exporter = async (source) => {
   const { model, artifact, check, tools } = source;
   const [own] = model.ownLayers;
-  if (own) throw new NotInTensorFlowJsError(own);
+  if (own) throw notInTensorFlowJs(own);
   const weights = concatenated(model.weights.map(({ data }) => data));
   const shards = shardsOf(weights);
   const modelJson = modelJsonOf(

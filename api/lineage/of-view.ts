@@ -1,14 +1,14 @@
 import type { Page } from "../../core/datasets/repository";
 import { mapLimited } from "../../core/each-limited";
+import { hasCode } from "../../core/errors";
 import type { LineageIndex } from "../../core/lineage/port";
-import { ModelNotFoundError } from "../../core/registry/errors";
 import type { ModelVersion } from "../../core/registry/model";
 import type { ViewUse } from "./shapes";
 
 interface ViewUseDependencies {
   readonly lineage: Pick<LineageIndex, "datasetsOfView" | "modelsOf">;
   readonly registry: {
-    /** @throws ModelNotFoundError */
+    /** @throws MODEL_NOT_FOUND */
     details(name: string): Promise<{ readonly versions: readonly ModelVersion[] }>;
   };
 }
@@ -56,7 +56,7 @@ async function existing(registry: ViewUseDependencies["registry"], model: string
   try {
     return (await registry.details(model)).versions;
   } catch (error) {
-    if (error instanceof ModelNotFoundError) return [];
+    if (hasCode(error, "MODEL_NOT_FOUND")) return [];
     throw error;
   }
 }

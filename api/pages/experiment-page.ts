@@ -1,6 +1,6 @@
 import { describeProblem, InvalidInputError } from "../../core/errors";
 import type { Experiments } from "../../core/tracking/experiments";
-import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { experimentNotFound } from "../../core/tracking/records/errors";
 import { SearchSyntaxError } from "../../core/tracking/search/errors";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Experiment } from "../../core/tracking/shapes";
@@ -36,7 +36,7 @@ export interface ExperimentPagePorts extends ComparePorts {
 /**
  * Reads the page's data. The page itself shows an invalid filter's error.
  *
- * @throws ExperimentNotFoundError
+ * @throws EXPERIMENT_NOT_FOUND
  */
 export async function readExperimentPage(
   ports: ExperimentPagePorts,
@@ -44,7 +44,7 @@ export async function readExperimentPage(
   query: ExperimentQuery,
 ): Promise<ExperimentPage> {
   const experiment = await ports.experiments.find(experimentId);
-  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  if (!experiment) throw experimentNotFound({ experimentId });
   try {
     const { runs, total, nextToken } = await ports.runSearch.search({
       experimentIds: [experimentId],

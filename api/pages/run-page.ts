@@ -4,7 +4,7 @@ import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
 import type { ModelRepository } from "../../core/registry/repository";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { RunRepository } from "../../core/runs/run-repository";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
@@ -64,10 +64,10 @@ export interface RunPage extends RunFiles {
   readonly diff?: { readonly text: string; readonly cut: boolean };
 }
 
-/** @throws RunNotFoundError */
+/** @throws RUN_NOT_FOUND */
 export async function readRunPage(ports: RunPagePorts, runId: string): Promise<RunPage> {
   const record = await ports.records.find(runId);
-  if (!record) throw new RunNotFoundError(runId);
+  if (!record) throw runNotFound(runId);
   const [experiment, metrics, details, parent, children, found, files, diff] = await Promise.all([
     ports.experiments.find(record.experimentId),
     ports.metrics.summaries(runId),

@@ -1,31 +1,27 @@
 import { getDatasetVersion } from "../../core/datasets/repository";
 import { digestOf } from "../../core/digest";
-import { RingmasterError } from "../../core/errors";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { conflict } from "../../core/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { Run } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../../core/training/submit";
 
 /** Thrown when a run did not complete its training, so that there are no weights to compare. */
-export class NotTrainedError extends RingmasterError {
-  constructor(runId: string) {
-    super(
-      `run ${runId} has not finished its training, so there are no weights to reproduce; wait for it, or submit its job again`,
-      { code: "RUN_NOT_TRAINED", httpStatus: 409, details: { runId } },
-    );
-  }
-}
+export const notTrained = (runId: string) =>
+  conflict(
+    "RUN_NOT_TRAINED",
+    `run ${runId} has not finished its training, so there are no weights to reproduce; wait for it, or submit its job again`,
+    { runId },
+  );
 
 /** Thrown when the run is no reproduction and the request names no other run. */
-export class NothingToCompareError extends RingmasterError {
-  constructor(runId: string) {
-    super(
-      `run ${runId} reproduces no other run; name the run to compare it with by \`of\` (\`--of\`), or reproduce it first`,
-      { code: "NOT_A_REPRODUCTION", httpStatus: 409, details: { runId } },
-    );
-  }
-}
+export const nothingToCompare = (runId: string) =>
+  conflict(
+    "NOT_A_REPRODUCTION",
+    `run ${runId} reproduces no other run; name the run to compare it with by \`of\` (\`--of\`), or reproduce it first`,
+    { runId },
+  );
 
 export interface ReproduceRequest {
   readonly runId: string;
@@ -39,7 +35,7 @@ export interface ReproduceRequest {
  * new run ends after its evaluation and registers nothing. A dataset version that was deprecated in the meantime is
  * accepted.
  *
- * @throws RunNotFoundError, NotTrainedError, IdempotencyConflictError
+ * @throws RUN_NOT_FOUND, RUN_NOT_TRAINED, IDEMPOTENCY_CONFLICT
  */
 export async function reproduceRun(dependencies: SubmitDependencies, request: ReproduceRequest): Promise<Run> {
   const { runs, datasets } = dependencies;
@@ -49,8 +45,8 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   if (known) return known;
 
   const details = await runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId, "training");
-  if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw new NotTrainedError(runId);
+  if (!details) throw runNotFound(runId, "training");
+  if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw notTrained(runId);
   const { job, model, dataset, code, environment, fineTunedFrom } = details.run;
   return submitRun(dependencies, {
     // Runs of earlier versions have a model although their job does not name it.

@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../../core/errors";
 import { isoTime } from "../../core/ports";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { ArtifactOwner } from "../../core/tracking/artifacts";
 import { folderOf } from "../../core/tracking/records/artifact-paths";
-import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
+import { artifactNotFound } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 import * as contracts from "../contracts/artifacts";
 import { defineRoute, type Route } from "../http/route";
@@ -16,7 +16,7 @@ export const artifactRoutes: readonly Route[] = [
   defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
     const { records, artifacts, objects, clock } = platform;
     const run = await records.identify(runId);
-    if (!run) throw new RunNotFoundError(runId);
+    if (!run) throw runNotFound(runId);
     const sizes = await Promise.all(body.artifacts.map(({ sha256 }) => objects.claimContent(sha256)));
     const problems = body.artifacts.flatMap(({ sha256 }, i) =>
       sizes[i] === undefined
@@ -40,15 +40,15 @@ export const artifactRoutes: readonly Route[] = [
   defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     const artifact = await artifacts.find(await ownerOf(records, runId), path);
-    if (!artifact) throw new ArtifactNotFoundError(runId, path);
+    if (!artifact) throw artifactNotFound(runId, path);
     const { sha256, bytes, contentType } = artifact;
     const url = await contentUrls.forDownload(sha256);
     return { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) };
   }),
 ];
 
-/** @throws RunNotFoundError */
+/** @throws RUN_NOT_FOUND */
 async function ownerOf(records: Pick<RunRecords, "identify">, runId: string): Promise<ArtifactOwner> {
-  if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
+  if (!(await records.identify(runId))) throw runNotFound(runId);
   return { kind: "run", runId };
 }

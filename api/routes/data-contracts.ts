@@ -1,5 +1,5 @@
 import { dataContractBlocked } from "../../core/datasets/contract/blocked";
-import { DataContractNotFoundError, setDataContract } from "../../core/datasets/contract/stored";
+import { dataContractNotFound, setDataContract } from "../../core/datasets/contract/stored";
 import { InvalidInputError } from "../../core/errors";
 import * as contracts from "../contracts/data-contracts";
 import { defineRoute } from "../http/route";
@@ -9,7 +9,7 @@ export const dataContractRoutes = [
     const { dataContracts } = platform;
     const found =
       revision === undefined ? await dataContracts.findCurrent(name) : await dataContracts.find(name, revision);
-    if (!found) throw new DataContractNotFoundError(name, revision);
+    if (!found) throw dataContractNotFound(name, revision);
     return { contract: found };
   }),
 
@@ -27,7 +27,7 @@ export const dataContractRoutes = [
   defineRoute(contracts.reportBlockedPush, async ({ platform, params: { name }, body }) => {
     const { dataContracts, runEvents, team } = platform;
     const { revision, digest, at, rows, file, violations } = body;
-    if (!(await dataContracts.find(name, revision))) throw new DataContractNotFoundError(name, revision);
+    if (!(await dataContracts.find(name, revision))) throw dataContractNotFound(name, revision);
     const time = Date.parse(at);
     if (Number.isNaN(time)) {
       throw new InvalidInputError("the request", [{ path: "at", value: at, rule: "must be a time in ISO 8601" }]);

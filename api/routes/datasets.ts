@@ -1,4 +1,4 @@
-import { DatasetNotFoundError } from "../../core/datasets/errors";
+import { datasetNotFound } from "../../core/datasets/errors";
 import { getDatasetVersion, resolveDataset } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
 import { registerFrom } from "../../core/lineage/register-from";
@@ -30,7 +30,7 @@ export const datasetRoutes = [
   defineRoute(contracts.listDatasets, ({ platform: { datasets }, query }) => datasets.list(query)),
 
   defineRoute(contracts.listDatasetVersions, async ({ platform: { datasets }, params: { name }, query }) => {
-    if (!(await datasets.findNewest(name))) throw new DatasetNotFoundError(name);
+    if (!(await datasets.findNewest(name))) throw datasetNotFound(name);
     return datasets.listVersions({ name, ...query });
   }),
 

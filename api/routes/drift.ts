@@ -1,12 +1,6 @@
 import type { Platform } from "../../adapters/platform";
 import { logServedRows } from "../../core/drift/served-log";
-import {
-  createMonitor,
-  deleteMonitor,
-  getMonitor,
-  storedRate,
-  WindowNotFoundError,
-} from "../../core/monitors/lifecycle";
+import { createMonitor, deleteMonitor, getMonitor, storedRate, windowNotFound } from "../../core/monitors/lifecycle";
 import { monitorsDue } from "../../core/monitors/next-window";
 import { storedWindowReport } from "../../core/monitors/shapes";
 import { getJsonContent } from "../../core/object-documents";
@@ -65,11 +59,11 @@ export const driftRoutes = [
   ),
 ];
 
-/** @throws MonitorNotFoundError, WindowNotFoundError */
+/** @throws MONITOR_NOT_FOUND, MONITOR_WINDOW_NOT_FOUND */
 export async function readWindow({ monitors, objects }: Platform, name: string, number: number) {
   await getMonitor(monitors, name);
   const window = await monitors.findWindow(name, number);
-  if (!window) throw new WindowNotFoundError(name, number);
+  if (!window) throw windowNotFound(name, number);
   const { sha256 } = window.report;
   return { window, report: await getJsonContent(objects, sha256, storedWindowReport) };
 }

@@ -1,4 +1,4 @@
-import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { experimentNotFound } from "../../core/tracking/records/errors";
 import { exportExperiment } from "../contracts/experiments";
 import { defineReplyRoute } from "../http/route";
 import { csvOf } from "../tables/csv";
@@ -15,7 +15,7 @@ const formats = {
 export const exportRoute = defineReplyRoute(exportExperiment, async ({ platform, params: { experimentId }, query }) => {
   const { table, format } = query;
   const experiment = await platform.experiments.find(experimentId);
-  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  if (!experiment) throw experimentNotFound({ experimentId });
   const { type, write } = formats[format];
   const parts = write(exportColumns[table], exportRows(platform, experimentId, table));
   const body = new ReadableStream<Uint8Array>(

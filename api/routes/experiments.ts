@@ -2,9 +2,9 @@ import type { Platform } from "../../adapters/platform";
 import { sha256 } from "../../core/digest";
 import { InvalidInputError } from "../../core/errors";
 import { isoTime } from "../../core/ports";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { defaultExperimentId } from "../../core/tracking/experiments";
-import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { experimentNotFound } from "../../core/tracking/records/errors";
 import { withExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment } from "../../core/tracking/shapes";
 import * as contracts from "../contracts/experiments";
@@ -56,7 +56,7 @@ export const experimentRoutes: readonly Route[] = [
 
   defineRoute(contracts.getExperimentRun, async ({ platform, params: { experimentId, runId } }) => {
     const identity = await platform.records.identify(runId);
-    if (identity?.experimentId !== experimentId) throw new RunNotFoundError(runId);
+    if (identity?.experimentId !== experimentId) throw runNotFound(runId);
     return viewOf(platform, runId);
   }),
 ];
@@ -81,7 +81,7 @@ function defaultStays(): InvalidInputError {
 
 async function must(found: Promise<Experiment | undefined>, experimentId: string): Promise<Experiment> {
   const experiment = await found;
-  if (!experiment) throw new ExperimentNotFoundError({ experimentId });
+  if (!experiment) throw experimentNotFound({ experimentId });
   return experiment;
 }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
 import { lineageOfContent, lineageOfDataset } from "../lineage/of-dataset";
 import { lineageOfVersion } from "../lineage/of-version";
 import { compareRuns } from "../reproduction/compare";
-import { NothingToCompareError, reproduceRun } from "../reproduction/reproduce";
+import { nothingToCompare, reproduceRun } from "../reproduction/reproduce";
 import { walkOf } from "../reproduction/walk";
 
 /** Number of runs for each dataset version that holds a content. */
@@ -24,12 +24,12 @@ export const lineageRoutes = [
   defineRoute(contracts.getReproduction, async ({ platform, params: { runId }, query }) => {
     const detailsOf = async (id: string) => {
       const details = await platform.runs.findDetails(id);
-      if (!details) throw new RunNotFoundError(id, "training");
+      if (!details) throw runNotFound(id, "training");
       return details;
     };
     const reproduction = await detailsOf(runId);
     const of = query.of ?? reproduction.run.reproducedFrom;
-    if (of === undefined) throw new NothingToCompareError(runId);
+    if (of === undefined) throw nothingToCompare(runId);
     return { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) };
   }),
 

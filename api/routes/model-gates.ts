@@ -1,5 +1,5 @@
 import { hookKey } from "../../core/registry/gates/external-check";
-import { answerVersionCheck, CheckNotFoundError } from "../../core/registry/gates/transitions";
+import { answerVersionCheck, checkNotFound } from "../../core/registry/gates/transitions";
 import { rulesOf } from "../../core/registry/policy";
 import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/model-gates";
@@ -35,7 +35,7 @@ export const modelGateRoutes: readonly Route[] = [
     const declared = checks.find((each) => each.name === check);
     if (declared?.kind !== "http") {
       const known = checks.filter(({ kind }) => kind === "http").map((each) => each.name);
-      throw new CheckNotFoundError(name, undefined, check, known);
+      throw checkNotFound(name, undefined, check, known);
     }
     const generation = declared.keyGeneration ?? 1;
     const key = await hookKey(platform.objects, platform.randomBytes, { model: name, check, generation });

@@ -1,4 +1,4 @@
-import { AliasNotFoundError } from "../../core/registry/errors";
+import { aliasNotFound } from "../../core/registry/errors";
 import { deleteAlias, deleteTag, describe, setAlias, setTag, suggestSemver } from "../../core/registry/labels";
 import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
 import { productionTag } from "../../core/registry/production";
@@ -63,7 +63,7 @@ export const modelRoutes = [
   defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
     const { aliases } = await registry.head(name);
     const version = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
-    if (version === undefined) throw new AliasNotFoundError(name, alias);
+    if (version === undefined) throw aliasNotFound(name, alias);
     return { version: await registry.version(name, version) };
   }),
 

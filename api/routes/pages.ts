@@ -4,9 +4,9 @@ import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { parseJson } from "../../core/json-text";
 import { getMonitor } from "../../core/monitors/lifecycle";
 import { isoTime } from "../../core/ports";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { Run } from "../../core/runs/shapes";
-import { ArtifactNotFoundError } from "../../core/tracking/records/errors";
+import { artifactNotFound } from "../../core/tracking/records/errors";
 import { getStudy } from "../../core/tuning/lifecycle";
 import { compareLimits, compareRuns } from "../compare/compare";
 import * as contracts from "../contracts/pages";
@@ -92,9 +92,9 @@ export const pageRoutes: readonly Route[] = [
   /** The file is never shown as a page of the API, whatever its type. */
   defineReplyRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
-    if (!(await records.identify(runId))) throw new RunNotFoundError(runId);
+    if (!(await records.identify(runId))) throw runNotFound(runId);
     const artifact = await artifacts.find({ kind: "run", runId }, path);
-    if (!artifact) throw new ArtifactNotFoundError(runId, path);
+    if (!artifact) throw artifactNotFound(runId, path);
     const location = await contentUrls.forDownload(artifact.sha256, {
       contentType: "application/octet-stream",
       disposition: attachment(path.slice(path.lastIndexOf("/") + 1)),
@@ -103,10 +103,10 @@ export const pageRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws RunNotFoundError */
+/** @throws RUN_NOT_FOUND */
 async function trainingRun({ runs }: Pick<Platform, "runs">, runId: string): Promise<Run> {
   const run = await runs.find(runId);
-  if (!run) throw new RunNotFoundError(runId, "training");
+  if (!run) throw runNotFound(runId, "training");
   return run;
 }
 

@@ -2,14 +2,7 @@ import { randomBytes } from "node:crypto";
 import { InvalidInputError } from "../../core/errors";
 import { isoTime } from "../../core/ports";
 import { fire } from "../../core/retraining/fire";
-import {
-  createRule,
-  deleteRule,
-  getRule,
-  RuleNotFoundError,
-  setEnabled,
-  updateRule,
-} from "../../core/retraining/lifecycle";
+import { createRule, deleteRule, getRule, ruleNotFound, setEnabled, updateRule } from "../../core/retraining/lifecycle";
 import { nextFirings } from "../../core/retraining/rule";
 import * as contracts from "../contracts/retraining";
 import { defineReplyRoute, defineRoute } from "../http/route";
@@ -56,7 +49,7 @@ export const retrainingRoutes = [
     contracts.runRetrainingRule,
     async ({ platform, params: { rule }, caller, idempotencyKey, requestId }) => {
       const { rule: found } = await getRule(platform.retraining, rule);
-      if (found.deletedAt !== undefined) throw new RuleNotFoundError(rule);
+      if (found.deletedAt !== undefined) throw ruleNotFound(rule);
       const cause = await fire({ ...platform, randomId: () => randomBytes(8).toString("hex") }, rule, {
         type: "manual",
         at: isoTime(platform.clock),
@@ -64,7 +57,7 @@ export const retrainingRoutes = [
         ...(caller.person ? { personId: caller.person.id } : {}),
         key: idempotencyKey ?? requestId,
       });
-      if (!cause) throw new RuleNotFoundError(rule);
+      if (!cause) throw ruleNotFound(rule);
       return { cause };
     },
   ),

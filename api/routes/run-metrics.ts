@@ -1,4 +1,4 @@
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { beginning, decodeCursor, followRun } from "../../core/tracking/follow";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
@@ -15,7 +15,7 @@ export const metricsRoute = defineReplyRoute(
   getTrainingRunMetrics,
   async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
     const { metrics, runs, clock, logger } = platform;
-    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
+    if (!(await runs.find(runId))) throw runNotFound(runId, "training");
 
     if (takesEvents(context.req.header("accept"))) {
       const lastId = headers["last-event-id"];

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { submittersOf } from "../../core/access/principals";
 import { InvalidInputError } from "../../core/errors";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { workersPerHost } from "../../core/runs/resources";
 import { workersOf } from "../../core/runs/run";
 import type { RunDetails } from "../../core/runs/shapes";
@@ -36,7 +36,7 @@ export const runRoutes = [
 
   defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
     const details = await platform.runs.findDetails(runId);
-    if (!details) throw new RunNotFoundError(runId, "training");
+    if (!details) throw runNotFound(runId, "training");
     return details;
   }),
 
@@ -49,7 +49,7 @@ export const runRoutes = [
   })),
 
   defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
-    if (!(await runs.find(runId))) throw new RunNotFoundError(runId, "training");
+    if (!(await runs.find(runId))) throw runNotFound(runId, "training");
     const { checkpoints, damaged } = await readCheckpoints(objects, runId);
     return { checkpoints: checkpoints.map(summaryOf), damaged };
   }),
@@ -68,7 +68,7 @@ export const runRoutes = [
 
   defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
-    if (!details) throw new RunNotFoundError(runId, "training");
+    if (!details) throw runNotFound(runId, "training");
     const perHost = workersPerHost(details.run.job.resources);
     checkWorker(query.worker, details, perHost);
     const page = await logs.read(details.workers, { ...query, workersPerHost: perHost });

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
 import { parseJson } from "../../core/json-text";
-import { RunNotFoundError } from "../../core/runs/errors";
-import { RunDeletedError } from "../../core/tracking/records/errors";
+import { runNotFound } from "../../core/runs/errors";
+import { runDeleted } from "../../core/tracking/records/errors";
 import { checkNotMeasured } from "../../core/tracking/test-metrics";
 import * as contracts from "../contracts/run-metrics";
 import type { ApiEnvironment } from "../http/context";
@@ -71,10 +71,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws RunNotFoundError, RunDeletedError */
+/** @throws RUN_NOT_FOUND, RUN_DELETED */
 async function requireLive({ records, liveRuns }: Platform, runId: string): Promise<void> {
   if (liveRuns.isLive(runId)) return;
   const run = await records.find(runId);
-  if (!run) throw new RunNotFoundError(runId);
-  if (run.lifecycle === "deleted") throw new RunDeletedError(runId);
+  if (!run) throw runNotFound(runId);
+  if (run.lifecycle === "deleted") throw runDeleted(runId);
 }

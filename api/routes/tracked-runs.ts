@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Platform } from "../../adapters/platform";
 import { submittersOf } from "../../core/access/principals";
 import { isoTime } from "../../core/ports";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { logRun } from "../../core/tracking/records/log-run";
 import { withEdit, withLifecycle, withParams } from "../../core/tracking/records/transitions";
 import * as contracts from "../contracts/runs";
@@ -44,11 +44,11 @@ export const trackedRunRoutes: readonly Route[] = [
 /**
  * Returns a run with its related data.
  *
- * @throws RunNotFoundError
+ * @throws RUN_NOT_FOUND
  */
 export async function viewOf(platform: Platform, runId: string) {
   const run = await platform.records.find(runId);
-  if (!run) throw new RunNotFoundError(runId);
+  if (!run) throw runNotFound(runId);
   const [metrics, children, details] = await Promise.all([
     platform.metrics.summaries(runId),
     platform.records.children(runId),

@@ -1,4 +1,4 @@
-import { InvalidInputError, RingmasterError } from "../../core/errors";
+import { conflict, InvalidInputError } from "../../core/errors";
 import { type NotifyDependencies, receiverKey, send } from "../../core/notifications/deliver";
 import {
   type AttemptResult,
@@ -10,14 +10,11 @@ import { isoTime } from "../../core/ports";
 import { keyText } from "../../core/signing-key";
 
 /** Thrown when the team has no channel. */
-export class NotificationsNotSetError extends RingmasterError {
-  constructor(what: string) {
-    super(`${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`, {
-      code: "NOTIFICATIONS_NOT_SET",
-      httpStatus: 409,
-    });
-  }
-}
+export const notificationsNotSet = (what: string) =>
+  conflict(
+    "NOTIFICATIONS_NOT_SET",
+    `${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`,
+  );
 
 /**
  * Replaces a team's settings. Idempotent, except for the recorded author and time.
@@ -41,7 +38,7 @@ export async function setNotifications(
 /**
  * Sends one test message through every channel.
  *
- * @throws NotificationsNotSetError if there is no channel
+ * @throws NOTIFICATIONS_NOT_SET if there is no channel
  */
 export async function testNotifications(
   dependencies: NotifyDependencies,
@@ -56,21 +53,20 @@ export async function testNotifications(
       return result ? [{ channel, ...result }] : [];
     }),
   );
-  if (results.flat().length === 0)
-    throw new NotificationsNotSetError("the team has neither a webhook nor its topic set");
+  if (results.flat().length === 0) throw notificationsNotSet("the team has neither a webhook nor its topic set");
   return results.flat();
 }
 
 /**
  * Returns the key that signs messages to the webhook.
  *
- * @throws NotificationsNotSetError if there is no webhook
+ * @throws NOTIFICATIONS_NOT_SET if there is no webhook
  */
 export async function findReceiverKey(
   dependencies: NotifyDependencies,
 ): Promise<{ readonly origin: string; readonly generation: number; readonly key: string }> {
   const settings = await dependencies.notifications.findSettings();
-  if (settings?.url === undefined) throw new NotificationsNotSetError("the team has no webhook");
+  if (settings?.url === undefined) throw notificationsNotSet("the team has no webhook");
   const { url, keyGeneration: generation } = settings;
   return { origin: new URL(url).origin, generation, key: keyText(await receiverKey(dependencies, url, generation)) };
 }

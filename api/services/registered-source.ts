@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../core/errors";
-import { AliasNotFoundError } from "../../core/registry/errors";
+import { aliasNotFound } from "../../core/registry/errors";
 import type { Actor, ModelVersion } from "../../core/registry/model";
 import type { Registry } from "../../core/registry/registry";
 import {
@@ -10,7 +10,7 @@ import {
   schemeOf,
   sourceFault,
 } from "../../core/registry/source";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 import { hidePassword, passwordRule } from "../../core/url-password";
 
@@ -26,8 +26,8 @@ export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId" | "
  * version by stage or alias becomes that version's number.
  *
  * @throws InvalidInputError with the violated rule
- * @throws ModelNotFoundError, VersionNotFoundError, AliasNotFoundError for the version that it names
- * @throws RunNotFoundError if the team has no run `runId`
+ * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, ALIAS_NOT_FOUND for the version that it names
+ * @throws RUN_NOT_FOUND if the team has no run `runId`
  */
 export async function registeredSource(
   dependencies: SourceDependencies,
@@ -76,7 +76,7 @@ async function copied(
 
 async function aliased(registry: SourceDependencies["registry"], name: string, alias: string): Promise<number> {
   const { aliases } = await registry.head(name);
-  if (!Object.hasOwn(aliases, alias)) throw new AliasNotFoundError(name, alias);
+  if (!Object.hasOwn(aliases, alias)) throw aliasNotFound(name, alias);
   return aliases[alias]!;
 }
 
@@ -104,7 +104,7 @@ type Submitters = Pick<ModelVersion, "submitters">;
  * Returns the submitters of a version that a caller registers: the caller and the people behind the run from which the
  * version was made. Every API that registers versions uses this rule.
  *
- * @throws RunNotFoundError if the team has no such run
+ * @throws RUN_NOT_FOUND if the team has no such run
  */
 export async function submittersOfVersion(
   records: Pick<RunRecords, "find">,
@@ -112,7 +112,7 @@ export async function submittersOfVersion(
   caller: Pick<Actor, "person">,
 ): Promise<Submitters> {
   const run = runId === undefined ? undefined : await records.find(runId);
-  if (runId !== undefined && !run) throw new RunNotFoundError(runId);
+  if (runId !== undefined && !run) throw runNotFound(runId);
   return addSubmitters(run, caller);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError } from "../../core/object-documents";
-import { RegistryUnavailableError } from "../../core/registry/errors";
+import { registryUnavailable } from "../../core/registry/errors";
 
 /** The sources of a state that serving needs. */
 interface ServedSources<State> {
@@ -17,7 +17,7 @@ interface ServedSources<State> {
  * served in its place.
  *
  * @param silence resolves at the timeout of the registry
- * @throws RegistryUnavailableError if the bucket has no pointer either
+ * @throws REGISTRY_UNAVAILABLE if the bucket has no pointer either
  */
 export async function resolveServed<State>(
   { resolve, find }: ServedSources<State>,
@@ -34,7 +34,7 @@ export async function resolveServed<State>(
       if (failure instanceof CorruptObjectError) throw failure;
       return undefined;
     });
-    if (resolved === undefined) throw new RegistryUnavailableError(model, error);
+    if (resolved === undefined) throw registryUnavailable(model, error);
     return { resolved, source: "pointer" };
   }
 }

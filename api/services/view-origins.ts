@@ -1,7 +1,6 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mapLimited } from "../../core/each-limited";
-import { InvalidInputError, type Problem } from "../../core/errors";
-import { ViewNotFoundError, ViewVersionNotFoundError } from "../../core/feature-store/errors";
+import { hasCode, InvalidInputError, type Problem } from "../../core/errors";
 import type { ViewRepository } from "../../core/feature-store/ports";
 import { resolveView } from "../../core/feature-store/registry";
 import type { ViewVersion } from "../../core/feature-store/shapes";
@@ -26,7 +25,7 @@ export async function checkOrigins(
   }
   const problems = await mapLimited(named, readsAtOnce, async ([reference, columns]) => {
     const found = await resolveView(views, reference).catch((error: unknown) => {
-      if (error instanceof ViewNotFoundError || error instanceof ViewVersionNotFoundError) return error.message;
+      if (hasCode(error, "FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND")) return error.message;
       throw error;
     });
     return columns.flatMap((column) => problemOf(column, reference, found));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ModelNotFoundError } from "../../core/registry/errors";
+import { hasCode } from "../../core/errors";
 import { sweepOutbox } from "../../core/registry/outbox";
 import type { Operation } from "../../test/core/registry/check/operation";
 import { drawOperations, preparedOperations } from "../../test/core/registry/check/operations";
@@ -110,7 +110,7 @@ export async function playRound(
     while (busy.size > 0) {
       const seen = await connected.registry.snapshot(model).catch((error: unknown) => {
         // Deleting and restoring it is one of the operations.
-        if (!(error instanceof ModelNotFoundError)) violations.push(`a reader failed: ${error}`);
+        if (!hasCode(error, "MODEL_NOT_FOUND")) violations.push(`a reader failed: ${error}`);
       });
       if (seen) violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`));
       const { revision = 0 } = (await connected.production.find(model)) ?? {};

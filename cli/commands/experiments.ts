@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { timeText } from "../../api/compare/metric-text";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
-import { ExperimentNotFoundError } from "../../core/tracking/records/errors";
+import { experimentNotFound } from "../../core/tracking/records/errors";
 import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import type { Command } from "../command";
@@ -169,7 +169,7 @@ export async function findExperiment(client: ApiClient, which: string): Promise<
   }
   const { experiments } = await client.call("listExperiments", { query: { name: which, view: "all" } });
   const [experiment] = experiments;
-  if (!experiment) throw new ExperimentNotFoundError({ name: which });
+  if (!experiment) throw experimentNotFound({ name: which });
   return experiment;
 }
 

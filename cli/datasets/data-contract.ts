@@ -4,7 +4,7 @@ import type { ApiClient } from "../../client/api-client";
 import { findOtherVersions, type OtherVersions, type VersionLookup } from "../../core/datasets/contract/others";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import { type DataContract, parseDataContract } from "../../core/datasets/contract/rules";
-import { type DataContractRecord, DataContractViolatedError } from "../../core/datasets/contract/stored";
+import { type DataContractRecord, dataContractViolated } from "../../core/datasets/contract/stored";
 import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { DatasetManifest, DatasetVersion } from "../../core/datasets/shapes";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
@@ -102,7 +102,7 @@ export function contractCheck(
     show(report);
     const violations = shownViolations(report);
     if (!dryRun) await client.reportBlockedPush(name, { revision, digest, at, rows: rows.rowCount, file, violations });
-    throw new DataContractViolatedError(file, { ...report, violations });
+    throw dataContractViolated(file, { ...report, violations });
   };
 }
 

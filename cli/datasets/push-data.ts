@@ -4,7 +4,7 @@ import type { TargetSize } from "../../adapters/duckdb/formats/image-header";
 import type { PushResult } from "../../adapters/duckdb/push-file";
 import type { ApiClient } from "../../client/api-client";
 import type { ContractReport } from "../../core/datasets/contract/report";
-import { SchemaMismatchError } from "../../core/datasets/errors";
+import { schemaMismatch } from "../../core/datasets/errors";
 import { schemaChanges, schemaHashOf } from "../../core/datasets/identity";
 import { mayCorrectColumns } from "../../core/datasets/register";
 import { parseDatasetSchema } from "../../core/datasets/schema";
@@ -139,7 +139,7 @@ async function plannedVersion(client: ApiClient, draft: DatasetDraft): Promise<R
 /**
  * Refuses changed columns before the data is read, unless no run has read the earlier ones. Registration does so, too.
  *
- * @throws SchemaMismatchError
+ * @throws SCHEMA_MISMATCH
  */
 async function correctionsOf(
   client: ApiClient,
@@ -157,7 +157,7 @@ async function correctionsOf(
     const { nodes } = await client.datasetLineage(name, manifest.version, { limit: 1 });
     return nodes.some(({ kind }) => kind === "run");
   });
-  if (!isOpen) throw new SchemaMismatchError(name, newest.version, changes);
+  if (!isOpen) throw schemaMismatch(name, newest.version, changes);
   const message = `the columns differ from those of ${name}@${newest.version}, which no run has read: ${changes.join("; ")}`;
   return [{ code: "SCHEMA_CORRECTED", message }];
 }

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
-import { EmptyDatasetError } from "../../core/datasets/errors";
+import { emptyDataset } from "../../core/datasets/errors";
 import { maxQueryLength, type SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";
 import { type DatabaseQuery, nameOfDatabase, type QueryRows } from "./database-query";
@@ -67,7 +67,7 @@ export function queryTarget(
 /**
  * Writes the rows of a query to a temporary folder while `work` runs. Errors name the database.
  *
- * @throws InvalidInputError, EmptyDatasetError, and the errors of `work`
+ * @throws InvalidInputError, EMPTY_DATASET, and the errors of `work`
  */
 export async function withQueryRows<Result>(
   query: DatabaseQuery,
@@ -90,7 +90,7 @@ export async function withQueryRows<Result>(
     onSource(`reading ${name}`);
     const read = await kind.load();
     const { file, rows, execution } = await read(query, folder, onSource);
-    if (rows === 0) throw new EmptyDatasetError(`the query of ${name}`);
+    if (rows === 0) throw emptyDataset(`the query of ${name}`);
     const origin = { file: name, query: query.sql, ...(execution === undefined ? {} : { execution }) };
     return await work([file], origin);
   } catch (error) {

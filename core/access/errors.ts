@@ -1,4 +1,4 @@
-import { RingmasterError } from "../errors";
+import { badRequest, forbidden, RingmasterError } from "../errors";
 
 /** Thrown when a request has no token, or a token that is not valid. */
 export class UnauthenticatedError extends RingmasterError {
@@ -12,47 +12,36 @@ export class UnauthenticatedError extends RingmasterError {
 }
 
 /** Thrown when the caller's token does not permit the operation. */
-export class InsufficientScopeError extends RingmasterError {
-  constructor(actor: string, operation: string, required: string, granted: readonly string[]) {
-    const has = granted.length === 0 ? "no scope" : `scope ${granted.join(", ")}`;
-    super(
-      `${operation} requires scope ${required}, but the token of ${actor} has ${has}: use a token with that scope ` +
-        `(\`ringmaster tokens create NAME --scope ${[...granted, required].join(",")}\`)`,
-      { code: "INSUFFICIENT_SCOPE", httpStatus: 403, details: { actor, operation, required, granted } },
-    );
-  }
+export function insufficientScope(actor: string, operation: string, required: string, granted: readonly string[]) {
+  const has = granted.length === 0 ? "no scope" : `scope ${granted.join(", ")}`;
+  return forbidden(
+    "INSUFFICIENT_SCOPE",
+    `${operation} requires scope ${required}, but the token of ${actor} has ${has}: use a token with that scope ` +
+      `(\`ringmaster tokens create NAME --scope ${[...granted, required].join(",")}\`)`,
+    { actor, operation, required, granted },
+  );
 }
 
 /** Thrown when the caller is authenticated but belongs to no team. */
-export class NoTeamError extends RingmasterError {
-  constructor(actor: string) {
-    super(
-      `${actor} is not in a team: the operator of this deployment must add its principal or one of its groups to a team, under "teams" in ringmaster.config.ts, and deploy`,
-      { code: "NO_TEAM", httpStatus: 403, details: { actor } },
-    );
-  }
-}
+export const noTeam = (actor: string) =>
+  forbidden(
+    "NO_TEAM",
+    `${actor} is not in a team: the operator of this deployment must add its principal or one of its groups to a team, under "teams" in ringmaster.config.ts, and deploy`,
+    { actor },
+  );
 
 /** Thrown when the caller requests a team that it is not in. Does not reveal whether that team exists. */
-export class NotInTeamError extends RingmasterError {
-  constructor(actor: string, requested: string, teams: readonly string[]) {
-    super(
-      `${actor} is not in team ${JSON.stringify(requested)}, but in ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team)`,
-      { code: "NOT_IN_TEAM", httpStatus: 403, details: { actor, requested, teams } },
-    );
-  }
-}
+export const notInTeam = (actor: string, requested: string, teams: readonly string[]) =>
+  forbidden(
+    "NOT_IN_TEAM",
+    `${actor} is not in team ${JSON.stringify(requested)}, but in ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team)`,
+    { actor, requested, teams },
+  );
 
 /** Thrown when the caller is in several teams and names none. */
-export class TeamNotChosenError extends RingmasterError {
-  constructor(actor: string, teams: readonly string[]) {
-    super(
-      `${actor} is in several teams, ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team, RINGMASTER_TEAM)`,
-      {
-        code: "TEAM_NOT_CHOSEN",
-        httpStatus: 400,
-        details: { actor, teams },
-      },
-    );
-  }
-}
+export const teamNotChosen = (actor: string, teams: readonly string[]) =>
+  badRequest(
+    "TEAM_NOT_CHOSEN",
+    `${actor} is in several teams, ${teams.join(", ")}: name one of these teams in x-ringmaster-team (--team, RINGMASTER_TEAM)`,
+    { actor, teams },
+  );

@@ -1,4 +1,4 @@
-import { NoTeamError, NotInTeamError, TeamNotChosenError } from "./errors";
+import { noTeam, notInTeam, teamNotChosen } from "./errors";
 import { defaultTeam, type Person, principalMatches } from "./principals";
 import type { Scope } from "./tokens";
 
@@ -47,15 +47,15 @@ export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): read
  * Chooses the team of a call.
  *
  * @param requested named by the caller, who must be in it
- * @throws NoTeamError, NotInTeamError, TeamNotChosenError
+ * @throws NO_TEAM, NOT_IN_TEAM, TEAM_NOT_CHOSEN
  */
 export function chooseTeam(caller: Caller, directory: readonly TeamMembers[], requested: string | undefined): string {
   const teams = teamsOf(caller, directory);
-  if (teams.length === 0) throw new NoTeamError(caller.actor);
+  if (teams.length === 0) throw noTeam(caller.actor);
   if (requested !== undefined) {
-    if (!teams.includes(requested)) throw new NotInTeamError(caller.actor, requested.slice(0, 64), teams);
+    if (!teams.includes(requested)) throw notInTeam(caller.actor, requested.slice(0, 64), teams);
     return requested;
   }
-  if (teams.length > 1) throw new TeamNotChosenError(caller.actor, teams);
+  if (teams.length > 1) throw teamNotChosen(caller.actor, teams);
   return teams[0]!;
 }

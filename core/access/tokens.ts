@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { InsufficientScopeError } from "./errors";
+import { insufficientScope } from "./errors";
 
 /**
  * The operations that a token permits. `read`: operations that change nothing. `approve`: decisions on what serves
@@ -22,7 +22,7 @@ export function knownScopes(names: readonly string[]): readonly Scope[] {
  *
  * @param granted `undefined` if the caller's credentials have no scopes: IAM, and tokens that name none of this API's
  * scopes
- * @throws InsufficientScopeError
+ * @throws INSUFFICIENT_SCOPE
  */
 export function requireScope(
   caller: { readonly actor: string; readonly granted: readonly Scope[] | undefined },
@@ -30,7 +30,7 @@ export function requireScope(
   required: Scope,
 ): void {
   if (caller.granted === undefined || caller.granted.includes(required)) return;
-  throw new InsufficientScopeError(caller.actor, operation, required, caller.granted);
+  throw insufficientScope(caller.actor, operation, required, caller.granted);
 }
 
 /** The stored record of a token. The token can be verified with it, but not derived from it. */

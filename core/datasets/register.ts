@@ -2,7 +2,7 @@ import { createJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import type { ContentReference } from "../shapes";
-import { DatasetChangedError, EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "./errors";
+import { datasetChanged, emptyDataset, invalidManifest, schemaMismatch } from "./errors";
 import { schemaChanges, schemaHashOf, versionDigestOf } from "./identity";
 import type { DatasetRepository } from "./repository";
 import { assertDatasetSchema } from "./schema";
@@ -24,18 +24,18 @@ export interface RegisterDependencies {
  * Registers an uploaded draft as a version. Values that the client computed are computed again or looked up, so that a
  * registered manifest never contradicts itself and never names missing content.
  *
- * @throws EmptyDatasetError, InvalidManifestError, SchemaMismatchError, InvalidInputError, DatasetBusyError,
- * ObjectDiffersError, DatasetChangedError
+ * @throws EMPTY_DATASET, INVALID_DATASET_MANIFEST, SCHEMA_MISMATCH, InvalidInputError, DATASET_BUSY,
+ * OBJECT_DIFFERS, DATASET_CHANGED
  */
 export async function registerDataset(
   { repository, objects, clock }: RegisterDependencies,
   draft: DatasetDraft,
   options: { readonly allowSchemaChange?: () => Promise<boolean>; readonly actor?: string } = {},
 ): Promise<{ readonly created: boolean; readonly version: DatasetVersion }> {
-  if (draft.rowCount === 0) throw new EmptyDatasetError(`dataset ${draft.name}`);
+  if (draft.rowCount === 0) throw emptyDataset(`dataset ${draft.name}`);
   assertDatasetSchema({ columns: draft.schema, split: draft.split }, `the schema of dataset ${draft.name}`);
   const reasons = contradictions(draft);
-  if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
+  if (reasons.length > 0) throw invalidManifest(draft.name, reasons);
 
   const known = await repository.findByDigest(draft.name, draft.digest);
   if (!known) {
@@ -43,12 +43,12 @@ export async function registerDataset(
     const newest = await repository.findNewest(draft.name);
     if (newest && newest.manifest.schemaHash !== draft.schemaHash && !(await options.allowSchemaChange?.())) {
       const changes = schemaChanges(newest.manifest.schema, draft.schema);
-      throw new SchemaMismatchError(draft.name, newest.manifest.version, changes);
+      throw schemaMismatch(draft.name, newest.manifest.version, changes);
     }
     if (draft.parent) {
       const { version } = draft.parent;
       if (newest?.manifest.version !== version) {
-        throw new DatasetChangedError(draft.name, version, newest?.manifest.version ?? 0);
+        throw datasetChanged(draft.name, version, newest?.manifest.version ?? 0);
       }
       assertFollows(newest.manifest, draft);
     }
@@ -64,7 +64,7 @@ export async function registerDataset(
  * Writes the manifest's copy for readers of the bucket. The version's row is authoritative, and the copy is written
  * after it. If a push dies between the two writes, its repetition or the first validation writes the copy.
  *
- * @throws ObjectDiffersError if the existing copy is another manifest
+ * @throws OBJECT_DIFFERS if the existing copy is another manifest
  */
 export async function putManifestCopy(objects: ObjectStore, manifest: DatasetManifest): Promise<void> {
   const key = objectKeys.datasetManifest(manifest.name, manifest.version);
@@ -114,7 +114,7 @@ async function assertContentThere(objects: ObjectStore, draft: DatasetDraft): Pr
     if (size === undefined) reasons.push(`content ${sha256} was not uploaded`);
     else if (size !== bytes) reasons.push(`content ${sha256} has ${size} bytes, not ${bytes}`);
   }
-  if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
+  if (reasons.length > 0) throw invalidManifest(draft.name, reasons);
 }
 
 /** Lists everything in the content store that a draft refers to. */
@@ -125,7 +125,7 @@ function contentOf(draft: Pick<DatasetDraft, "shards" | "split">): readonly Cont
 /**
  * Checks that an appended draft has its parent's columns, split rule and shards, followed by others.
  *
- * @throws InvalidManifestError
+ * @throws INVALID_DATASET_MANIFEST
  */
 function assertFollows(parent: DatasetManifest, draft: DatasetDraft): void {
   const name = `${parent.name}@${parent.version}`;
@@ -136,7 +136,7 @@ function assertFollows(parent: DatasetManifest, draft: DatasetDraft): void {
     reasons.push(`it does not begin with the shards of its parent ${name}`);
   }
   if (draft.shards.length <= parent.shards.length) reasons.push(`it adds no shard to its parent ${name}`);
-  if (reasons.length > 0) throw new InvalidManifestError(draft.name, reasons);
+  if (reasons.length > 0) throw invalidManifest(draft.name, reasons);
 }
 
 /**

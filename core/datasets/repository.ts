@@ -1,11 +1,6 @@
 import { InvalidInputError } from "../errors";
 import type { Warning } from "../shapes";
-import {
-  DatasetNotFoundError,
-  DatasetVersionDeprecatedError,
-  DatasetVersionNotFoundError,
-  NoActiveVersionError,
-} from "./errors";
+import { datasetNotFound, datasetVersionDeprecated, datasetVersionNotFound, noActiveVersion } from "./errors";
 import type { DatasetDraft, DatasetSummary, DatasetVersion, Deprecation } from "./shapes";
 
 export interface Page<Item> {
@@ -24,7 +19,7 @@ export interface DatasetRepository {
    * of the same content create one version; different contents get consecutive numbers. A draft with a parent is only
    * registered as the version after its parent.
    *
-   * @throws DatasetBusyError if other writers succeed before each attempt; DatasetChangedError
+   * @throws DATASET_BUSY if other writers succeed before each attempt; DATASET_CHANGED
    */
   register(
     draft: DatasetDraft,
@@ -75,18 +70,18 @@ export function parseDatasetReference(text: string): DatasetReference {
 /**
  * Returns the version that a new run would use.
  *
- * @throws DatasetNotFoundError, DatasetVersionNotFoundError, DatasetVersionDeprecatedError, NoActiveVersionError
+ * @throws DATASET_NOT_FOUND, DATASET_VERSION_NOT_FOUND, DATASET_VERSION_DEPRECATED, DATASET_WITHOUT_ACTIVE_VERSION
  */
 export async function resolveDataset(repository: DatasetRepository, reference: string): Promise<DatasetVersion> {
   const { name, version } = parseDatasetReference(reference);
   if (version === undefined) {
     const active = await repository.findActive(name);
     if (active) return active;
-    if (await repository.findNewest(name)) throw new NoActiveVersionError(name);
-    throw new DatasetNotFoundError(name);
+    if (await repository.findNewest(name)) throw noActiveVersion(name);
+    throw datasetNotFound(name);
   }
   const found = await getDatasetVersion(repository, name, version);
-  if (found.deprecation) throw new DatasetVersionDeprecatedError(name, version, found.deprecation.reason);
+  if (found.deprecation) throw datasetVersionDeprecated(name, version, found.deprecation.reason);
   return found;
 }
 
@@ -99,6 +94,6 @@ export async function getDatasetVersion(
   const found = await repository.find(name, version);
   if (found) return found;
   const newest = await repository.findNewest(name);
-  if (newest) throw new DatasetVersionNotFoundError(name, version, newest.manifest.version);
-  throw new DatasetNotFoundError(name);
+  if (newest) throw datasetVersionNotFound(name, version, newest.manifest.version);
+  throw datasetNotFound(name);
 }

@@ -1,6 +1,6 @@
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
-import { InvalidManifestError } from "./errors";
+import { invalidManifest } from "./errors";
 import { type DatasetManifest, type SplitName, splitNames } from "./shapes";
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
@@ -54,7 +54,7 @@ export class SplitIndexBuilder {
 /**
  * Returns the split of every row, as an index into `splitNames`.
  *
- * @throws InvalidManifestError unless the indexes hold every row exactly once, ascending
+ * @throws INVALID_DATASET_MANIFEST unless the indexes hold every row exactly once, ascending
  */
 export function splitOfRows(
   dataset: string,
@@ -79,7 +79,7 @@ export function splitOfRows(
   }
   const missing = reasons.length === 0 ? splitOf.indexOf(unassigned) : -1;
   if (missing >= 0) reasons.push(`row ${missing} is in no split`);
-  if (reasons.length > 0) throw new InvalidManifestError(dataset, reasons);
+  if (reasons.length > 0) throw invalidManifest(dataset, reasons);
   return splitOf;
 }
 
@@ -90,7 +90,7 @@ const windowRows = 16_384;
  * Returns the split of some of a version's rows, as an index into `splitNames`. Reads only the parts of the index files
  * that have these rows. Damage of a file is found, because each row must be in exactly one of them.
  *
- * @throws InvalidManifestError
+ * @throws INVALID_DATASET_MANIFEST
  */
 export async function splitOfRange(
   { name, split: { indexes } }: Pick<DatasetManifest, "name" | "split">,

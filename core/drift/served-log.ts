@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Page } from "../datasets/repository";
 import { digestOf, sha256 as sha256Of } from "../digest";
 import { inParts, mapLimited } from "../each-limited";
-import { RingmasterError } from "../errors";
+import { busy } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { count, instant, type Shape, sha256 } from "../shapes";
 import type { ServedWindow } from "./measure-model";
@@ -29,7 +29,7 @@ export interface ServedLog {
   /**
    * Appends a batch under the digest of its request. Returns the batch of an earlier request with that digest.
    *
-   * @throws ServedRowsBusyError
+   * @throws SERVED_ROWS_BUSY
    */
   append(version: ServedVersion, digest: string, batch: Omit<ServedBatch, "sequence" | "before">): Promise<ServedBatch>;
   /** Returns the number of batches and of rows that were ever appended. */
@@ -47,14 +47,12 @@ export interface ServedVersion {
 }
 
 /** Thrown when other requests changed the log before each attempt. */
-export class ServedRowsBusyError extends RingmasterError {
-  constructor({ model, version }: ServedVersion) {
-    super(
-      `too many requests log served rows of ${model}/${version} at the same time; send larger batches, or send the request again`,
-      { code: "SERVED_ROWS_BUSY", httpStatus: 503, retryable: true, details: { model, version } },
-    );
-  }
-}
+export const servedRowsBusy = ({ model, version }: ServedVersion) =>
+  busy(
+    "SERVED_ROWS_BUSY",
+    `too many requests log served rows of ${model}/${version} at the same time; send larger batches, or send the request again`,
+    { model, version },
+  );
 
 export interface LogDependencies {
   readonly served: Pick<ServedLog, "find" | "append">;

@@ -1,44 +1,37 @@
-import { RingmasterError } from "../errors";
+import { conflict } from "../errors";
 
 /** Thrown when the model predicts NaN or an infinity for a test row. */
-export class NonFinitePredictionError extends RingmasterError {
-  constructor(row: number, value: number) {
-    super(
-      `the model predicts ${value} for row ${row} of the test split, but predictions must be finite; ` +
-        "lower hyperparameters.learningRate or set hyperparameters.clipNorm, and look at the column ranges in the dataset's profile",
-      { code: "NON_FINITE_PREDICTION", httpStatus: 409, details: { row, value: String(value) } },
-    );
-  }
-}
+export const nonFinitePrediction = (row: number, value: number) =>
+  conflict(
+    "NON_FINITE_PREDICTION",
+    `the model predicts ${value} for row ${row} of the test split, but predictions must be finite; ` +
+      "lower hyperparameters.learningRate or set hyperparameters.clipNorm, and look at the column ranges in the dataset's profile",
+    { row, value: String(value) },
+  );
 
 /** Thrown when the model's outputs do not fit the features' label. */
-export class OutputMismatchError extends RingmasterError {
-  constructor(expected: number, found: number) {
-    super(
-      `the model has ${found} outputs per row, but the label needs ${expected}; a user module must build its model with context.outputs outputs`,
-      { code: "MODEL_OUTPUT_MISMATCH", httpStatus: 409, details: { expected, found } },
-    );
-  }
-}
+export const outputMismatch = (expected: number, found: number) =>
+  conflict(
+    "MODEL_OUTPUT_MISMATCH",
+    `the model has ${found} outputs per row, but the label needs ${expected}; a user module must build its model with context.outputs outputs`,
+    { expected, found },
+  );
 
 /** Thrown when there are no rows to measure. */
-export class NoRowsError extends RingmasterError {
-  constructor() {
-    super(
-      "no metric can be computed, because the test split is empty; push a version of the dataset with enough rows for a test split",
-      { code: "NO_ROWS_TO_MEASURE", httpStatus: 409 },
-    );
-  }
-}
+export const noRows = () =>
+  conflict(
+    "NO_ROWS_TO_MEASURE",
+    "no metric can be computed, because the test split is empty; push a version of the dataset with enough rows for a test split",
+  );
 
 /**
  * Checks that there are rows.
  *
- * @throws NoRowsError
+ * @throws NO_ROWS_TO_MEASURE
  * @throws RangeError if the numbers of labels and predictions differ
  */
 export function requireRows(labels: number, predictions = labels): void {
   if (labels !== predictions)
     throw new RangeError(`${labels} labels cannot be compared with ${predictions} predictions`);
-  if (labels === 0) throw new NoRowsError();
+  if (labels === 0) throw noRows();
 }

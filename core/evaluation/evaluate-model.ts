@@ -16,7 +16,7 @@ import { predictionTensors } from "./stored-predictions";
  * Evaluates a model on the test split: overall, by class, by slice, and row by row. A function of features and weights;
  * stored files are named by content.
  *
- * @throws NonFinitePredictionError, OutputMismatchError, CorruptShardError
+ * @throws NON_FINITE_PREDICTION, MODEL_OUTPUT_MISMATCH, CorruptShardError
  */
 export async function evaluateModel(input: {
   readonly features: FeatureManifest;

@@ -119,7 +119,7 @@ interface RegressionMetrics {
   readonly r2?: number;
 }
 
-/** Computes the metrics of a regression, one label and one prediction for each row. @throws NoRowsError */
+/** Computes the metrics of a regression, one label and one prediction for each row. @throws NO_ROWS_TO_MEASURE */
 export function regressionMetrics(labels: ArrayLike<number>, predicted: ArrayLike<number>): RegressionMetrics {
   const rows = labels.length;
   requireRows(rows, predicted.length);

@@ -5,7 +5,7 @@ import type { FeatureManifest, FeatureTransform, LabelEncoding } from "../featur
 import { ShardEncoder } from "../features/shard-encoder";
 import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
-import { NonFinitePredictionError, OutputMismatchError } from "./errors";
+import { nonFinitePrediction, outputMismatch } from "./errors";
 import type { Predictions } from "./metrics";
 import type { ModelArtifact } from "./model-artifact";
 
@@ -36,7 +36,7 @@ export async function* splitShards(
  * Predicts rows, and returns the predictions with the rows' labels and slices.
  *
  * @param sample gets each shard with the number of its first row
- * @throws NonFinitePredictionError, OutputMismatchError
+ * @throws NON_FINITE_PREDICTION, MODEL_OUTPUT_MISMATCH
  */
 export async function predictShards(
   shards: AsyncIterable<DecodedShard>,
@@ -65,9 +65,9 @@ export async function predictShards(
       const count = Math.min(batchRows, shard.rows - from);
       for (let row = 0; row < count; row += 1) shard.writeRow(from + row, inputs, row * width);
       const found = predictor.predict(inputs.subarray(0, count * width), count);
-      if (found.length !== count * outputWidth) throw new OutputMismatchError(outputWidth, found.length / count);
+      if (found.length !== count * outputWidth) throw outputMismatch(outputWidth, found.length / count);
       const wrong = found.findIndex((value) => !Number.isFinite(value));
-      if (wrong >= 0) throw new NonFinitePredictionError(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
+      if (wrong >= 0) throw nonFinitePrediction(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
       outputs.set(found, (at + from) * outputWidth);
     }
     sample?.add(shard, at);

@@ -14,7 +14,7 @@ import {
 } from "./expression";
 import { numberOf, type Scope, textOf } from "./references";
 import type { FittedValues, NamedStep, StepOf } from "./shapes";
-import { type Categories, type TargetCell, type Targets, TooManyCategoriesError } from "./statistics";
+import { type Categories, type TargetCell, type Targets, tooManyCategories } from "./statistics";
 import { bucketOf, join, lookup, separator } from "./text-expressions";
 
 /** Maximum number of categories of a one-hot, and of other encodings. */
@@ -44,7 +44,7 @@ export function bindVocabulary(step: NamedStep & StepOf<"one-hot" | "ordinal">, 
   };
 }
 
-/** @throws TooManyCategoriesError */
+/** @throws TOO_MANY_VALUES */
 function vocabularyOf(
   step: NamedStep & StepOf<"one-hot" | "ordinal">,
   type: string,
@@ -52,7 +52,7 @@ function vocabularyOf(
 ): readonly Category[] {
   const kept = [...counts].filter(([, count]) => count >= step.minCount).map(([value]) => value);
   const limit = step.kind === "one-hot" ? maxOneHot : maxCategories;
-  if (kept.length > limit) throw new TooManyCategoriesError(step.name, kept.length, limit, true);
+  if (kept.length > limit) throw tooManyCategories(step.name, kept.length, limit, true);
   // A replacement of missing numbers and bools is text; `texts` keeps such a vocabulary as text.
   const texts = type === "text" || (step.impute !== undefined && counts.has(step.impute));
   const typed = kept.map((value): Category => (texts ? value : type === "bool" ? value === "true" : Number(value)));
@@ -103,12 +103,12 @@ function indicatorOf(label: TextExpression, value: string): NumberExpression {
   return divide(isValue, subtract(number(1), missing(label)));
 }
 
-/** @throws TooManyCategoriesError; InvalidInputError if no label is the positive value */
+/** @throws TOO_MANY_VALUES; InvalidInputError if no label is the positive value */
 function targetsOf(
   { name, folds, smoothing, target, positive }: NamedStep & StepOf<"target">,
   { cells }: Targets,
 ): FittedValues["targets"] {
-  if (cells.size > maxCategories) throw new TooManyCategoriesError(name, cells.size, maxCategories, false);
+  if (cells.size > maxCategories) throw tooManyCategories(name, cells.size, maxCategories, false);
   const all = Array.from({ length: folds }, () => ({ count: 0, sum: 0 }));
   const found = [...cells]
     .map(([value, cell]) => ({ value, parts: all.map((_, fold) => cell.get(fold) ?? { count: 0, sum: 0 }) }))

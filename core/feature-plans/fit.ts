@@ -14,7 +14,7 @@ import {
   type Statistic,
   type Summary,
   type TargetCell,
-  TooManyCategoriesError,
+  tooManyCategories,
 } from "./statistics";
 
 /** Measures statistics on the training rows; returns a state for each. */
@@ -25,7 +25,7 @@ export type Measure = (statistics: readonly Statistic[]) => Promise<readonly Sta
  * fitted step are measured in the next round.
  *
  * @param rows number of the training rows
- * @throws InvalidInputError if the plan does not fit the columns; TooManyCategoriesError
+ * @throws InvalidInputError if the plan does not fit the columns; TOO_MANY_VALUES
  */
 export async function fitPlan(
   plan: FeaturePlan,
@@ -109,8 +109,7 @@ export function createAccumulator(statistic: Statistic): Accumulator {
             const value = values[code] as string | null;
             if (count > 0 && value !== null) counts.set(value, (counts.get(value) ?? 0) + count);
           }
-          if (counts.size > maxCounted)
-            throw new TooManyCategoriesError(statistic.step, counts.size, maxCounted, false);
+          if (counts.size > maxCounted) throw tooManyCategories(statistic.step, counts.size, maxCounted, false);
         },
         state: () => ({
           kind: "categories",
@@ -174,7 +173,7 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
           cell.sum += sum;
         }
       }
-      if (found.size > maxCounted) throw new TooManyCategoriesError(step, found.size, maxCounted, false);
+      if (found.size > maxCounted) throw tooManyCategories(step, found.size, maxCounted, false);
     },
     state() {
       const cells = new Map<string | null, Map<number, TargetCell>>();

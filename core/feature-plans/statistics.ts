@@ -1,4 +1,4 @@
-import { RingmasterError } from "../errors";
+import { badRequest } from "../errors";
 import type { NumberExpression, TextExpression } from "./expression";
 
 /** A measurement of a step on the training rows. Infinite numbers and those above 1e100 are omitted, like missing ones. */
@@ -220,14 +220,16 @@ export function stateOf(stored: StoredState): State {
   }
 }
 
-/** Thrown when a column has more categories than an encoding takes. */
-export class TooManyCategoriesError extends RingmasterError {
-  /** @param takesMinCount whether the step can omit rare categories */
-  constructor(step: string, found: number, limit: number, takesMinCount: boolean) {
-    const remedy = takesMinCount ? "set minCount to omit rare ones, or use hash" : "use hash";
-    super(
-      `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; ${remedy}, which needs no vocabulary`,
-      { code: "TOO_MANY_VALUES", httpStatus: 400, details: { step, found, limit } },
-    );
-  }
+/**
+ * Thrown when a column has more categories than an encoding takes.
+ *
+ * @param takesMinCount whether the step can omit rare categories
+ */
+export function tooManyCategories(step: string, found: number, limit: number, takesMinCount: boolean) {
+  const remedy = takesMinCount ? "set minCount to omit rare ones, or use hash" : "use hash";
+  return badRequest(
+    "TOO_MANY_VALUES",
+    `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; ${remedy}, which needs no vocabulary`,
+    { step, found, limit },
+  );
 }

@@ -2,7 +2,7 @@ import { digestOf } from "../digest";
 import { mapLimited } from "../each-limited";
 import { InvalidInputError, type Problem } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
-import { ViewChangedError } from "./errors";
+import { viewChanged } from "./errors";
 import type { BatchLog, ViewRepository } from "./ports";
 import { resolveView } from "./registry";
 import type { Batch, BatchDraft } from "./shapes";
@@ -32,8 +32,8 @@ export function isFuture(time: number, clock: Clock): boolean {
 /**
  * Makes uploaded rows visible. Idempotent: equal rows are the batch that has them.
  *
- * @throws InvalidInputError for missing content, or rows of the future; ViewNotFoundError, ViewChangedError,
- * ViewBusyError
+ * @throws InvalidInputError for missing content, or rows of the future; FEATURE_VIEW_NOT_FOUND, FEATURE_VIEW_CHANGED,
+ * FEATURE_VIEW_BUSY
  */
 export async function registerBatch(
   { views, batches, objects, clock }: RegisterBatchDependencies,
@@ -42,7 +42,7 @@ export async function registerBatch(
   by: string,
 ): Promise<{ readonly created: boolean; readonly batch: Batch }> {
   const newest = await resolveView(views, name);
-  if (newest.generation !== generation) throw new ViewChangedError(name, generation, newest.generation);
+  if (newest.generation !== generation) throw viewChanged(name, generation, newest.generation);
   const problems: Problem[] = [];
   const sum = draft.files.reduce((total, { rows }) => total + rows, 0);
   if (sum !== draft.rows)

@@ -33,7 +33,7 @@ export interface BatchLog {
   /**
    * Makes a batch visible, with the next sequence. Returns the batch that has the same digest, if there is one.
    *
-   * @throws ViewBusyError
+   * @throws FEATURE_VIEW_BUSY
    */
   append(rows: RowsKey, batch: Omit<Batch, "sequence">): Promise<{ readonly created: boolean; readonly batch: Batch }>;
   state(rows: RowsKey): Promise<RowsState>;

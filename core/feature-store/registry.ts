@@ -4,7 +4,7 @@ import { InvalidInputError } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import type { Warning } from "../shapes";
 import { checkDefinition } from "./definition";
-import { ViewBusyError, ViewIncompatibleError, ViewNotFoundError, ViewVersionNotFoundError } from "./errors";
+import { viewBusy, viewIncompatible, viewNotFound, viewVersionNotFound } from "./errors";
 import { compileFeatures } from "./features";
 import type { ViewRepository } from "./ports";
 import type { Feature, ViewDefinition, ViewVersion } from "./shapes";
@@ -33,7 +33,7 @@ function staleWarning({ name, version }: ViewVersion, uses: readonly string[]): 
  * Registers a definition as the next version of its view. Idempotent: an equal definition is the version that has it.
  *
  * @param productionUses returns the model versions in production that read the view, for refusals and warnings
- * @throws InvalidInputError, ViewIncompatibleError, ViewBusyError
+ * @throws InvalidInputError, FEATURE_VIEW_INCOMPATIBLE, FEATURE_VIEW_BUSY
  */
 export async function registerView(
   { views, clock, pause }: RegisterViewDependencies,
@@ -52,13 +52,13 @@ export async function registerView(
   const { name } = definition;
   const digest = digestOf(definition);
   const { features } = compileFeatures(definition);
-  return inRounds({ rounds, pause, busy: () => new ViewBusyError(name) }, async () => {
+  return inRounds({ rounds, pause, busy: () => viewBusy(name) }, async () => {
     const known = await views.findByDigest(name, digest);
     if (known) return { created: false, version: known };
     const newest = await views.findNewest(name);
     const changes = newest ? incompatibilities(newest, { definition, features }) : [];
     if (newest && changes.length > 0 && !allowIncompatible) {
-      throw new ViewIncompatibleError(name, newest.version, changes, await productionUses());
+      throw viewIncompatible(name, newest.version, changes, await productionUses());
     }
     const version: ViewVersion = {
       ...{ name, version: (newest?.version ?? 0) + 1, digest, definition, features: [...features] },
@@ -74,7 +74,7 @@ export async function registerView(
 /**
  * Returns the version of `name` or `name@3`.
  *
- * @throws InvalidInputError, ViewNotFoundError, ViewVersionNotFoundError
+ * @throws InvalidInputError, FEATURE_VIEW_NOT_FOUND, FEATURE_VIEW_VERSION_NOT_FOUND
  */
 export async function resolveView(
   views: Pick<ViewRepository, "find" | "findNewest">,
@@ -88,8 +88,8 @@ export async function resolveView(
   const found = number === undefined ? undefined : await views.find(name, Number(number));
   if (found) return found;
   const newest = await views.findNewest(name);
-  if (!newest) throw new ViewNotFoundError(name);
-  if (number !== undefined) throw new ViewVersionNotFoundError(name, Number(number), newest.version);
+  if (!newest) throw viewNotFound(name);
+  if (number !== undefined) throw viewVersionNotFound(name, Number(number), newest.version);
   return newest;
 }
 

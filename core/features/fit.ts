@@ -3,7 +3,7 @@ import { elementsOf } from "../datasets/rules";
 import type { SplitName } from "../datasets/shapes";
 import { compareCategories } from "../row-values";
 import type { FeatureSettings } from "../runs/feature-settings";
-import { TooManyValuesError } from "./errors";
+import { tooManyValues } from "./errors";
 import type { FeatureColumn, FitColumns } from "./feature-columns";
 import { fitPieces, type Piecewise } from "./piecewise";
 import { RowSample, type RowSampleState } from "./row-sample";
@@ -72,7 +72,7 @@ export class FeatureFitter {
     this.sliceValues = columns.slices.map(() => new Set());
   }
 
-  /** @throws TooManyValuesError */
+  /** @throws TOO_MANY_VALUES */
   add(batch: ColumnBatch, splitOfRow: (row: number) => SplitName): void {
     const { label, slices } = this.columns;
     const labels = batch.columns[label.column.name]!;
@@ -126,7 +126,7 @@ export class FeatureFitter {
     };
   }
 
-  /** Adds the rows of the next part. @throws TooManyValuesError */
+  /** Adds the rows of the next part. @throws TOO_MANY_VALUES */
   merge({ stats, sample, label, vocabularies, classes, sliceValues }: FitState): void {
     for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
     if (sample) this.sample.merge(sample);
@@ -223,6 +223,6 @@ function insert<Value extends Category | null>(
   use: "label" | "slice",
 ): void {
   if (into.has(value)) return;
-  if (into.size === valueLimit) throw new TooManyValuesError(column, use, valueLimit);
+  if (into.size === valueLimit) throw tooManyValues(column, use, valueLimit);
   into.add(value);
 }

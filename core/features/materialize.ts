@@ -47,7 +47,7 @@ type EncodedShards = Readonly<Record<SplitName, readonly FeatureShard[]>>;
  * A version of several groups of shards is processed in rounds: each group is fitted alone and the states are merged in
  * their order, then the rows of each group are encoded alone.
  *
- * @throws InvalidInputError, TooManyValuesError, ValueTooLargeError, InvalidManifestError, RoundPending, TaskDone
+ * @throws InvalidInputError, TOO_MANY_VALUES, VALUE_TOO_LARGE, INVALID_DATASET_MANIFEST, RoundPending, TaskDone
  */
 export async function materializeFeatures(input: {
   readonly manifest: DatasetManifest;

@@ -88,7 +88,7 @@ export interface RowsPart {
  * bits. Several parts are measured alone, and their states are merged in order.
  *
  * @param trainingRows number of the training rows
- * @throws InvalidInputError, TooManyCategoriesError
+ * @throws InvalidInputError, TOO_MANY_VALUES
  */
 export function fitPlanOnRows<Part>(
   plan: FeaturePlan,

@@ -2,7 +2,7 @@ import type { ColumnSchema } from "../datasets/shapes";
 import { evenCut } from "../datasets/shard-plan";
 import { codeLookup } from "./category-codes";
 import { encodeFeatureShard, type FeatureRows, shardLayout } from "./encoding";
-import { ValueTooLargeError } from "./errors";
+import { valueTooLarge } from "./errors";
 import type { FittedFeatures } from "./fit";
 import { plannedRowsEncoder } from "./planned-rows";
 import { standardized } from "./transform";
@@ -46,7 +46,7 @@ export class ShardEncoder {
   /**
    * Adds rows of a batch, in their order; yields the shards that they complete.
    *
-   * @throws ValueTooLargeError
+   * @throws VALUE_TOO_LARGE
    */
   *add(batch: ColumnBatch, rows: Uint32Array): Generator<{ readonly bytes: Uint8Array; readonly rows: number }> {
     for (let first = 0; first < rows.length; ) {
@@ -78,10 +78,10 @@ export class ShardEncoder {
       const output = transform.outputs.find(
         (each) => each.kind === "numeric" && each.source <= source && source < each.source + each.width,
       )!;
-      throw new ValueTooLargeError("feature", output.column, rowOf(Math.floor(at / numericWidth)));
+      throw valueTooLarge("feature", output.column, rowOf(Math.floor(at / numericWidth)));
     }
     const labelAt = infiniteAt(label, this.filled, rows.length);
-    if (labelAt >= 0) throw new ValueTooLargeError("label", fittedLabel.column, rowOf(labelAt));
+    if (labelAt >= 0) throw valueTooLarge("label", fittedLabel.column, rowOf(labelAt));
   }
 
   private allocate(rows: number): FeatureRows {

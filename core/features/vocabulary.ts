@@ -1,6 +1,6 @@
 import { type Category, valueLimit } from "../datasets/profile";
 import { compareCategories } from "../row-values";
-import { TooManyValuesError } from "./errors";
+import { tooManyValues } from "./errors";
 import type { FeatureColumn } from "./feature-columns";
 import type { FeatureOutput } from "./shapes";
 
@@ -29,11 +29,11 @@ export class VocabularyCounter {
     this.kept = encoding?.encode === "top-k" ? encoding.k : byDefault;
   }
 
-  /** @throws TooManyValuesError */
+  /** @throws TOO_MANY_VALUES */
   add(value: Category, rows = 1): void {
     const count = this.counts.get(value) ?? 0;
     const limit = this.kept === undefined ? valueLimit : countedLimit;
-    if (count === 0 && this.counts.size === limit) throw new TooManyValuesError(this.column, "feature", limit);
+    if (count === 0 && this.counts.size === limit) throw tooManyValues(this.column, "feature", limit);
     this.counts.set(value, count + rows);
   }
 

@@ -13,7 +13,7 @@ import { RingmasterError } from "../errors";
 import type { WithRows } from "../evaluation/task";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
-import { VersionNotFoundError } from "../registry/errors";
+import { versionNotFound } from "../registry/errors";
 import type { ModelRepository } from "../registry/repository";
 import { endAfter, nextBatches, windowLimits } from "./next-window";
 import type { MonitorEvents, MonitorRepository } from "./ports";
@@ -171,7 +171,7 @@ async function readBaseline(
 ): Promise<SampledBaseline | undefined> {
   const version = await registry.repository.findVersion(model, number);
   const artifact = version && (await readArtifact(objects, version));
-  if (!version) throw new VersionNotFoundError(model, number);
+  if (!version) throw versionNotFound(model, number);
   const { dataset } = trainingOf(version);
   if (!artifact) return undefined;
   const { manifest } = await getDatasetVersion(datasets, dataset.name, dataset.version);

@@ -2,53 +2,33 @@ import { inRounds, type Pause } from "../backoff";
 import { type DatasetRepository, getDatasetVersion, resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { trainingOf } from "../drift/measure-model";
-import { RingmasterError } from "../errors";
+import { conflict, contended, notFound } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import type { Registry } from "../registry/registry";
 import type { MonitorRepository } from "./ports";
 import type { Monitor, MonitorDefinition, MonitorPosition } from "./shapes";
 
-class MonitorNotFoundError extends RingmasterError {
-  constructor(name: string) {
-    super(`there is no monitor ${JSON.stringify(name)}; \`ringmaster monitors list\` shows the monitors`, {
-      code: "MONITOR_NOT_FOUND",
-      httpStatus: 404,
-      details: { monitor: name },
-    });
-  }
-}
+const monitorNotFound = (name: string) =>
+  notFound(
+    "MONITOR_NOT_FOUND",
+    `there is no monitor ${JSON.stringify(name)}; \`ringmaster monitors list\` shows the monitors`,
+    { monitor: name },
+  );
 
-export class WindowNotFoundError extends RingmasterError {
-  constructor(name: string, window: number) {
-    super(`monitor ${name} has no window ${window}; \`ringmaster monitors show ${name}\` lists its windows`, {
-      code: "MONITOR_WINDOW_NOT_FOUND",
-      httpStatus: 404,
-      details: { monitor: name, window },
-    });
-  }
-}
+export const windowNotFound = (name: string, window: number) =>
+  notFound(
+    "MONITOR_WINDOW_NOT_FOUND",
+    `monitor ${name} has no window ${window}; \`ringmaster monitors show ${name}\` lists its windows`,
+    { monitor: name, window },
+  );
 
 /** Thrown when a monitor of that name has another definition. */
-class MonitorExistsError extends RingmasterError {
-  constructor(name: string) {
-    super(
-      `monitor ${name} already exists with other settings; choose another name, or delete it first with \`ringmaster monitors delete ${name}\``,
-      { code: "MONITOR_EXISTS", httpStatus: 409, details: { monitor: name } },
-    );
-  }
-}
-
-/** Thrown when other requests changed the monitor before each attempt. */
-class MonitorBusyError extends RingmasterError {
-  constructor(name: string) {
-    super(`too many requests change monitor ${name} at the same time; send the request again`, {
-      code: "MONITOR_BUSY",
-      httpStatus: 503,
-      retryable: true,
-      details: { monitor: name },
-    });
-  }
-}
+const monitorExists = (name: string) =>
+  conflict(
+    "MONITOR_EXISTS",
+    `monitor ${name} already exists with other settings; choose another name, or delete it first with \`ringmaster monitors delete ${name}\``,
+    { monitor: name },
+  );
 
 interface MonitorDependencies {
   readonly team: string;
@@ -63,7 +43,7 @@ const rounds = 20;
 const retry = ({ pause }: Pick<MonitorDependencies, "pause">, name: string) => ({
   rounds,
   pause,
-  busy: () => new MonitorBusyError(name),
+  busy: () => contended("MONITOR_BUSY", `monitor ${name}`, { monitor: name }),
 });
 
 /**
@@ -71,7 +51,7 @@ const retry = ({ pause }: Pick<MonitorDependencies, "pause">, name: string) => (
  * a model begins with the served rows that are stored, one of a dataset with the next version. The name of a deleted
  * monitor can be used again: its windows stay, and if it watches the same model or dataset it continues after them.
  *
- * @throws MonitorExistsError, and errors of the model, the version or the dataset
+ * @throws MONITOR_EXISTS, and errors of the model, the version or the dataset
  */
 export async function createMonitor(
   dependencies: MonitorDependencies,
@@ -84,7 +64,7 @@ export async function createMonitor(
     const known = await monitors.find(name);
     if (known && known.deletedAt === undefined) {
       const same = { name, target: known.target, thresholds: known.thresholds };
-      if (digestOf(same) !== digestOf({ name, target, thresholds })) throw new MonitorExistsError(name);
+      if (digestOf(same) !== digestOf({ name, target, thresholds })) throw monitorExists(name);
       return { created: false, monitor: known };
     }
     const at = isoTime(clock);
@@ -131,10 +111,10 @@ export async function deleteMonitor(dependencies: MonitorDependencies, name: str
   });
 }
 
-/** @throws MonitorNotFoundError */
+/** @throws MONITOR_NOT_FOUND */
 export async function getMonitor(monitors: Pick<MonitorRepository, "find">, name: string): Promise<Monitor> {
   const known = await monitors.find(name);
-  if (!known) throw new MonitorNotFoundError(name);
+  if (!known) throw monitorNotFound(name);
   return known;
 }
 

@@ -1,4 +1,4 @@
-import { ModelNotFoundError, VersionNotFoundError } from "./errors";
+import { modelNotFound, versionNotFound } from "./errors";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
 
@@ -50,17 +50,17 @@ export function changeModel(state: ModelState, what: What, actor: Actor, next: P
   };
 }
 
-/** @throws ModelNotFoundError if the model is deleted */
+/** @throws MODEL_NOT_FOUND if the model is deleted */
 export function activeModel({ model }: ModelState): Model {
-  if (model.lifecycle === "deleted") throw new ModelNotFoundError(model.name, model.renamedTo);
+  if (model.lifecycle === "deleted") throw modelNotFound(model.name, model.renamedTo);
   return model;
 }
 
-/** @throws VersionNotFoundError, ModelNotFoundError if there is none or it is deleted */
+/** @throws MODEL_VERSION_NOT_FOUND, MODEL_NOT_FOUND if there is none or it is deleted */
 export function activeVersion(state: ModelState, version: number): ModelVersion {
   const model = activeModel(state);
   const found = state.version(version);
-  if (!found || !isVisible(model, found)) throw new VersionNotFoundError(model.name, version);
+  if (!found || !isVisible(model, found)) throw versionNotFound(model.name, version);
   return found;
 }
 

@@ -1,4 +1,4 @@
-import { RingmasterError } from "../errors";
+import { busy, conflict, contended, forbidden, notFound, RingmasterError } from "../errors";
 import type { Decision, DecisionRefusal } from "./approvals";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, ModelVersion } from "./model";
@@ -7,143 +7,121 @@ import { withdrawal } from "./withdrawal";
 
 type Named = Pick<ModelVersion, "model" | "version">;
 
-export class ModelNotFoundError extends RingmasterError {
-  /** @param renamedTo its present name */
-  constructor(name: string, renamedTo?: string) {
-    const rule = name.includes("@") ? "give the name without version or alias; " : "";
-    const next =
-      renamedTo === undefined
-        ? `${rule}\`ringmaster models list\` shows the models`
-        : `it was renamed to ${JSON.stringify(renamedTo)}`;
-    super(`there is no model ${JSON.stringify(name)}; ${next}`, {
-      code: "MODEL_NOT_FOUND",
-      httpStatus: 404,
-      details: { model: name, renamedTo },
-    });
-  }
+/** @param renamedTo its present name */
+export function modelNotFound(name: string, renamedTo?: string) {
+  const rule = name.includes("@") ? "give the name without version or alias; " : "";
+  const next =
+    renamedTo === undefined
+      ? `${rule}\`ringmaster models list\` shows the models`
+      : `it was renamed to ${JSON.stringify(renamedTo)}`;
+  return notFound("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)}; ${next}`, { model: name, renamedTo });
 }
 
-export class VersionNotFoundError extends RingmasterError {
-  constructor(model: string, version: number) {
-    super(`model ${model} has no version ${version}; \`ringmaster models show ${model}\` lists its versions`, {
-      code: "MODEL_VERSION_NOT_FOUND",
-      httpStatus: 404,
-      details: { model, version },
-    });
-  }
-}
+export const versionNotFound = (model: string, version: number) =>
+  notFound(
+    "MODEL_VERSION_NOT_FOUND",
+    `model ${model} has no version ${version}; \`ringmaster models show ${model}\` lists its versions`,
+    { model, version },
+  );
 
 /** Thrown when no version was promoted yet. */
-export class NoChampionError extends RingmasterError {
-  constructor(model: string) {
-    super(
-      `model ${model} has no version in production: no version was promoted yet; approve a version that passed its gates (\`ringmaster models show ${model}\`)`,
-      { code: "NO_CHAMPION", httpStatus: 404, details: { model } },
-    );
-  }
-}
+export const noChampion = (model: string) =>
+  notFound(
+    "NO_CHAMPION",
+    `model ${model} has no version in production: no version was promoted yet; approve a version that passed its gates (\`ringmaster models show ${model}\`)`,
+    { model },
+  );
 
-export class GateNotPassedError extends RingmasterError {
-  constructor(model: string, version: number, verdict: GateVerdict | undefined) {
-    const failed = verdict?.checks.filter((check) => !check.passed).map((check) => check.evidence) ?? [];
-    super(
-      verdict
-        ? `version ${version} of ${model} did not pass its gates (${failed.join("; ")}): only a version that passed can be approved or promoted`
-        : `version ${version} of ${model} has no gate verdict yet: evaluate it first: ringmaster models judge ${model} ${version}`,
-      { code: "GATE_NOT_PASSED", httpStatus: 409, details: { model, version, failed } },
-    );
-  }
+export function gateNotPassed(model: string, version: number, verdict: GateVerdict | undefined) {
+  const failed = verdict?.checks.filter((check) => !check.passed).map((check) => check.evidence) ?? [];
+  return conflict(
+    "GATE_NOT_PASSED",
+    verdict
+      ? `version ${version} of ${model} did not pass its gates (${failed.join("; ")}): only a version that passed can be approved or promoted`
+      : `version ${version} of ${model} has no gate verdict yet: evaluate it first: ringmaster models judge ${model} ${version}`,
+    { model, version, failed },
+  );
 }
 
 const notes = (text: string | undefined): string => (text === undefined ? "" : ` (${text})`);
 
-export class NotApprovedError extends RingmasterError {
-  constructor(
-    { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
-    decision: Decision,
-    consequence = "it cannot be promoted",
-  ) {
-    super(
-      decision.state !== "waiting"
-        ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
-        : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
-      { code: "NOT_APPROVED", httpStatus: 409, details: { model, version } },
-    );
-  }
-}
+export const notApproved = (
+  { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
+  decision: Decision,
+  consequence = "it cannot be promoted",
+) =>
+  conflict(
+    "NOT_APPROVED",
+    decision.state !== "waiting"
+      ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
+      : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
+    { model, version },
+  );
 
 /** Thrown when a person promotes a canary that is under test; the test decides. */
-export class CanaryUnderTestError extends RingmasterError {
-  constructor({ model, version }: Named) {
-    super(
-      `version ${version} of ${model} is a canary under test: its test decides whether it is promoted; ` +
-        `carry out the decision with \`ringmaster models traffic decide ${model}\`, or end the test first: ` +
-        `\`ringmaster models traffic set ${model}\` without this canary or without --metric`,
-      { code: "CANARY_UNDER_TEST", httpStatus: 409, details: { model, version } },
-    );
-  }
-}
+export const canaryUnderTest = ({ model, version }: Named) =>
+  conflict(
+    "CANARY_UNDER_TEST",
+    `version ${version} of ${model} is a canary under test: its test decides whether it is promoted; ` +
+      `carry out the decision with \`ringmaster models traffic decide ${model}\`, or end the test first: ` +
+      `\`ringmaster models traffic set ${model}\` without this canary or without --metric`,
+    { model, version },
+  );
 
 /** Thrown when the caller's decision does not count under the model's policy. */
-export class NotAnApproverError extends RingmasterError {
-  constructor(
-    { model, version }: Named,
-    { by, person }: Pick<Actor, "by" | "person">,
-    { approvers }: ApprovalRules,
-    refusal: DecisionRefusal,
-  ) {
-    const named = person === undefined || person.names.includes(by) ? by : `${by} (${person.id})`;
-    const of = `version ${version} of ${model}`;
-    const message: Readonly<Record<DecisionRefusal, string>> = {
-      "no-identity":
-        `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
-        "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
-      "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
-      submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
-      "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
-    };
-    super(message[refusal], {
-      code: "NOT_AN_APPROVER",
-      httpStatus: 403,
-      details: { model, version, by, refusal, approvers, ...(person ? { personId: person.id } : {}) },
-    });
-  }
+export function notAnApprover(
+  { model, version }: Named,
+  { by, person }: Pick<Actor, "by" | "person">,
+  { approvers }: ApprovalRules,
+  refusal: DecisionRefusal,
+) {
+  const named = person === undefined || person.names.includes(by) ? by : `${by} (${person.id})`;
+  const of = `version ${version} of ${model}`;
+  const message: Readonly<Record<DecisionRefusal, string>> = {
+    "no-identity":
+      `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
+      "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
+    "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
+    submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
+    "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
+  };
+  return forbidden("NOT_AN_APPROVER", message[refusal], {
+    model,
+    version,
+    by,
+    refusal,
+    approvers,
+    ...(person ? { personId: person.id } : {}),
+  });
 }
 
 /** Thrown when looser approval rules need requests of more people. */
-export class PolicyNeedsPeopleError extends RingmasterError {
-  constructor(model: string, by: string) {
-    super(
-      `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
-        "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
-      { code: "POLICY_NEEDS_PEOPLE", httpStatus: 403, details: { model, by } },
-    );
-  }
-}
+export const policyNeedsPeople = (model: string, by: string) =>
+  forbidden(
+    "POLICY_NEEDS_PEOPLE",
+    `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
+      "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
+    { model, by },
+  );
 
 /** Thrown when a version that cannot be approved is to wait for an approval. */
-export class ApprovalNotRequestedError extends RingmasterError {
-  constructor({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
-    const why = gate
-      ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
-      : `evaluate it first: ringmaster models judge ${model} ${version}`;
-    super(`no approval of version ${version} of ${model} can be requested: ${why}`, {
-      code: "APPROVAL_NOT_REQUESTED",
-      httpStatus: 409,
-      details: { model, version },
-    });
-  }
+export function approvalNotRequested({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
+  const why = gate
+    ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
+    : `evaluate it first: ringmaster models judge ${model} ${version}`;
+  return conflict("APPROVAL_NOT_REQUESTED", `no approval of version ${version} of ${model} can be requested: ${why}`, {
+    model,
+    version,
+  });
 }
 
 /** Thrown when an approval arrives after its request has expired. */
-export class ApprovalExpiredError extends RingmasterError {
-  constructor({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) {
-    super(
-      `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
-      { code: "APPROVAL_EXPIRED", httpStatus: 409, details: { model, version, expiresAt: approvalRequest?.expiresAt } },
-    );
-  }
-}
+export const approvalExpired = ({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) =>
+  conflict(
+    "APPROVAL_EXPIRED",
+    `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
+    { model, version, expiresAt: approvalRequest?.expiresAt },
+  );
 
 /** Thrown when the verdict is about another champion or other rules than the current ones. */
 export class GateOutdatedError extends RingmasterError {
@@ -175,164 +153,111 @@ export class GateOutdatedError extends RingmasterError {
 }
 
 /** Thrown when a version in production is changed. The champion leaves production only by a promotion or a rollback. */
-export class InProductionError extends RingmasterError {
-  constructor(model: string, version: number) {
-    super(
-      `version ${version} of ${model} is in production; to replace it, promote another version (\`ringmaster models promote\`) or roll back (\`ringmaster models rollback\`)`,
-      { code: "IN_PRODUCTION", httpStatus: 409, details: { model, version } },
-    );
-  }
-}
+export const inProduction = (model: string, version: number) =>
+  conflict(
+    "IN_PRODUCTION",
+    `version ${version} of ${model} is in production; to replace it, promote another version (\`ringmaster models promote\`) or roll back (\`ringmaster models rollback\`)`,
+    { model, version },
+  );
 
-export class ModelExistsError extends RingmasterError {
-  constructor(model: string) {
-    super(`model ${JSON.stringify(model)} already exists; \`ringmaster models show\` shows it`, {
-      code: "MODEL_EXISTS",
-      httpStatus: 409,
-      details: { model },
-    });
-  }
-}
+export const modelExists = (model: string) =>
+  conflict("MODEL_EXISTS", `model ${JSON.stringify(model)} already exists; \`ringmaster models show\` shows it`, {
+    model,
+  });
 
-/** Thrown when a model's name is in use by runs, rules, events or serving clients. */
-export class ModelNameFixedError extends RingmasterError {
-  /** @param why part of a sentence */
-  constructor(model: string, why: string) {
-    super(
-      `model ${JSON.stringify(model)} cannot be renamed: ${why}; register its versions under another name instead`,
-      { code: "MODEL_NAME_FIXED", httpStatus: 409, details: { model } },
-    );
-  }
-}
+/**
+ * Thrown when a model's name is in use by runs, rules, events or serving clients.
+ *
+ * @param why part of a sentence
+ */
+export const modelNameFixed = (model: string, why: string) =>
+  conflict(
+    "MODEL_NAME_FIXED",
+    `model ${JSON.stringify(model)} cannot be renamed: ${why}; register its versions under another name instead`,
+    { model },
+  );
 
-export class AliasNotFoundError extends RingmasterError {
-  constructor(model: string, alias: string) {
-    super(`model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists its aliases`, {
-      code: "ALIAS_NOT_FOUND",
-      httpStatus: 404,
-      details: { model, alias },
-    });
-  }
-}
+export const aliasNotFound = (model: string, alias: string) =>
+  notFound(
+    "ALIAS_NOT_FOUND",
+    `model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists its aliases`,
+    { model, alias },
+  );
 
-export class AliasFollowsProductionError extends RingmasterError {
-  constructor(model: string, production: number) {
-    super(
-      `alias champion of ${model} is version ${production}, the version in production: only a promotion or a rollback moves the alias`,
-      { code: "ALIAS_FOLLOWS_PRODUCTION", httpStatus: 409, details: { model, production } },
-    );
-  }
-}
+export const aliasFollowsProduction = (model: string, production: number) =>
+  conflict(
+    "ALIAS_FOLLOWS_PRODUCTION",
+    `alias champion of ${model} is version ${production}, the version in production: only a promotion or a rollback moves the alias`,
+    { model, production },
+  );
 
-export class SemverTakenError extends RingmasterError {
-  constructor(
-    { model, version, semver }: Named & Pick<ModelVersion, "semver">,
-    wanted: string,
-    owner: number | undefined,
-  ) {
-    super(
-      semver === undefined
-        ? `${wanted} permanently belongs to version ${owner} of ${model}: choose another semantic version for version ${version}`
-        : `version ${version} of ${model} is permanently ${semver} and cannot become ${wanted}: clients may have pinned it`,
-      { code: "SEMVER_TAKEN", httpStatus: 409, details: { model, version, semver: wanted, owner } },
-    );
-  }
-}
+export const semverTaken = (
+  { model, version, semver }: Named & Pick<ModelVersion, "semver">,
+  wanted: string,
+  owner: number | undefined,
+) =>
+  conflict(
+    "SEMVER_TAKEN",
+    semver === undefined
+      ? `${wanted} permanently belongs to version ${owner} of ${model}: choose another semantic version for version ${version}`
+      : `version ${version} of ${model} is permanently ${semver} and cannot become ${wanted}: clients may have pinned it`,
+    { model, version, semver: wanted, owner },
+  );
 
-export class AlreadyDecidedError extends RingmasterError {
-  constructor(model: string, version: number, decision: string, by: string) {
-    super(
-      `version ${version} of ${model} was already ${decision} by ${by}, and a decision is final; train a new version`,
-      {
-        code: "ALREADY_DECIDED",
-        httpStatus: 409,
-        details: { model, version, decision, by },
-      },
-    );
-  }
-}
+export const alreadyDecided = (model: string, version: number, decision: string, by: string) =>
+  conflict(
+    "ALREADY_DECIDED",
+    `version ${version} of ${model} was already ${decision} by ${by}, and a decision is final; train a new version`,
+    { model, version, decision, by },
+  );
 
-export class NothingToRollBackError extends RingmasterError {
-  constructor(model: string, production?: number) {
-    const before =
-      production === undefined
-        ? "has never had a version in production"
-        : `had no version in production before version ${production}`;
-    super(
-      `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` promotes an approved version`,
-      {
-        code: "NOTHING_TO_ROLL_BACK",
-        httpStatus: 409,
-        details: { model },
-      },
-    );
-  }
+export function nothingToRollBack(model: string, production?: number) {
+  const before =
+    production === undefined
+      ? "has never had a version in production"
+      : `had no version in production before version ${production}`;
+  return conflict(
+    "NOTHING_TO_ROLL_BACK",
+    `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` promotes an approved version`,
+    { model },
+  );
 }
 
 /** Thrown when the version in production is not the one that the rollback names. */
-export class RollbackRaceError extends RingmasterError {
-  constructor(model: string, from: number | undefined, now: number | undefined) {
-    super(
-      `version ${from} of ${model} is no longer in production (${now === undefined ? "no version" : `version ${now}`} is), ` +
-        `so nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
-      { code: "ROLLBACK_OVERTAKEN", httpStatus: 409, details: { model, from, now } },
-    );
-  }
-}
+export const rollbackRace = (model: string, from: number | undefined, now: number | undefined) =>
+  conflict(
+    "ROLLBACK_OVERTAKEN",
+    `version ${from} of ${model} is no longer in production (${now === undefined ? "no version" : `version ${now}`} is), ` +
+      `so nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
+    { model, from, now },
+  );
 
 /** Thrown when neither the table nor the bucket has the champion. */
-export class RegistryUnavailableError extends RingmasterError {
-  constructor(model: string, cause: unknown) {
-    super(`the registry is unavailable, and the bucket has no production pointer of ${model}; send the request again`, {
-      code: "REGISTRY_UNAVAILABLE",
-      httpStatus: 503,
-      retryable: true,
-      details: { model },
-      cause,
-    });
-  }
-}
-
-/** Thrown when other requests changed the model before each attempt. */
-export class RegistryBusyError extends RingmasterError {
-  constructor(model: string) {
-    super(`too many requests change model ${model} at the same time; send the request again`, {
-      code: "REGISTRY_BUSY",
-      httpStatus: 503,
-      retryable: true,
-      details: { model },
-    });
-  }
-}
+export const registryUnavailable = (model: string, cause: unknown) =>
+  busy(
+    "REGISTRY_UNAVAILABLE",
+    `the registry is unavailable, and the bucket has no production pointer of ${model}; send the request again`,
+    { model },
+    cause,
+  );
 
 /**
  * Thrown when another version was promoted between the evaluation and the gates. The state machine then evaluates
  * again.
  */
-export class ChampionChangedError extends RingmasterError {
-  constructor(model: string, met: number | undefined, now: number) {
-    const compared = met === undefined ? "no champion" : `version ${met}`;
-    super(
-      `the champion of ${model} is version ${now}, but the candidate was compared with ${compared}: the run evaluates it again`,
-      {
-        code: "CHAMPION_CHANGED",
-        httpStatus: 409,
-        details: { model, met, now },
-      },
-    );
-  }
+export function championChanged(model: string, met: number | undefined, now: number) {
+  const compared = met === undefined ? "no champion" : `version ${met}`;
+  return conflict(
+    "CHAMPION_CHANGED",
+    `the champion of ${model} is version ${now}, but the candidate was compared with ${compared}: the run evaluates it again`,
+    { model, met, now },
+  );
 }
 
 /** Thrown when a reproduction is registered. A reproduction only shows whether the weights are identical. */
-export class ReproductionNotRegisteredError extends RingmasterError {
-  constructor(runId: string, of: string) {
-    super(
-      `run ${runId} reproduces ${of}, and a reproduction makes no version: the version of ${of} is the one to promote`,
-      {
-        code: "REPRODUCTION_NOT_REGISTERED",
-        httpStatus: 409,
-        details: { runId, of },
-      },
-    );
-  }
-}
+export const reproductionNotRegistered = (runId: string, of: string) =>
+  conflict(
+    "REPRODUCTION_NOT_REGISTERED",
+    `run ${runId} reproduces ${of}, and a reproduction makes no version: the version of ${of} is the one to promote`,
+    { runId, of },
+  );

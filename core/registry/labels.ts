@@ -1,6 +1,6 @@
 import { InvalidInputError } from "../errors";
 import { activeModel, activeVersion, changeModel, changeVersion, type Transition } from "./change";
-import { AliasFollowsProductionError, AliasNotFoundError, SemverTakenError } from "./errors";
+import { aliasFollowsProduction, aliasNotFound, semverTaken } from "./errors";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 
 /** The alias that follows production. `latest` and `v<number>` have fixed meanings. */
@@ -122,13 +122,13 @@ function change(
   };
 }
 
-/** @throws AliasFollowsProductionError for `champion` once there is a champion: only promotions and rollbacks set it */
+/** @throws ALIAS_FOLLOWS_PRODUCTION for `champion` once there is a champion: only promotions and rollbacks set it */
 export function setAlias(alias: string, version: number, actor: Actor): Transition {
   return (state) => {
     activeVersion(state, version);
     const { name, aliases, production } = state.model;
     if (Object.hasOwn(aliases, alias) && aliases[alias] === version) return undefined;
-    if (alias === championAlias && production !== undefined) throw new AliasFollowsProductionError(name, production);
+    if (alias === championAlias && production !== undefined) throw aliasFollowsProduction(name, production);
     if (!Object.hasOwn(aliases, alias) && Object.keys(aliases).length >= labelLimits.aliases)
       throw new InvalidInputError("the alias cannot be set", [
         {
@@ -145,14 +145,14 @@ export function setAlias(alias: string, version: number, actor: Actor): Transiti
 }
 
 /**
- * @throws AliasFollowsProductionError
- * @throws AliasNotFoundError
+ * @throws ALIAS_FOLLOWS_PRODUCTION
+ * @throws ALIAS_NOT_FOUND
  */
 export function deleteAlias(alias: string, actor: Actor): Transition {
   return (state) => {
     const { name, aliases, production } = activeModel(state);
-    if (!Object.hasOwn(aliases, alias)) throw new AliasNotFoundError(name, alias);
-    if (alias === championAlias && production !== undefined) throw new AliasFollowsProductionError(name, production);
+    if (!Object.hasOwn(aliases, alias)) throw aliasNotFound(name, alias);
+    if (alias === championAlias && production !== undefined) throw aliasFollowsProduction(name, production);
     const { [alias]: version, ...rest } = aliases;
     const made = changeModel(state, { action: "alias-deleted", subject: alias }, actor, { aliases: rest });
     return { ...made, history: { ...made.history, version } };
@@ -162,14 +162,14 @@ export function deleteAlias(alias: string, actor: Actor): Transition {
 /**
  * Assigns a semver permanently, so that a pinned semver never means another version.
  *
- * @throws SemverTakenError
+ * @throws SEMVER_TAKEN
  */
 export function setSemver(version: number, semver: string, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     if (candidate.semver === semver) return undefined;
     if (candidate.semver !== undefined || state.semverOwner !== undefined)
-      throw new SemverTakenError(candidate, semver, state.semverOwner);
+      throw semverTaken(candidate, semver, state.semverOwner);
     const made = changeVersion(state, { action: "semver-set", subject: semver }, actor, { ...candidate, semver });
     return { ...made, semver: { text: semver, version } };
   };

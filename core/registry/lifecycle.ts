@@ -11,14 +11,7 @@ import {
   type ModelState,
   type Transition,
 } from "./change";
-import {
-  InProductionError,
-  ModelExistsError,
-  ModelNotFoundError,
-  PolicyNeedsPeopleError,
-  SemverTakenError,
-  VersionNotFoundError,
-} from "./errors";
+import { inProduction, modelExists, modelNotFound, policyNeedsPeople, semverTaken, versionNotFound } from "./errors";
 import type { Actor, Model, ModelVersion } from "./model";
 import type { ApprovalRules, ModelPolicy } from "./policy";
 import { areLooser, comparesPeople, missingRequests } from "./policy";
@@ -52,11 +45,11 @@ export function renewed(model: Model, { by, at }: Pick<Actor, "by" | "at">): Mod
   return { ...emptyModel(name, team, { by, at }), revision, latestVersion, firstVersion: latestVersion + 1, policy };
 }
 
-/** @throws ModelExistsError if the name is in use */
+/** @throws MODEL_EXISTS if the name is in use */
 export function createModel(labels: Pick<Model, "description" | "tags">, actor: Actor): Transition {
   return (state) => {
     const { model } = state;
-    if (model.revision > 0 && model.lifecycle === "active") throw new ModelExistsError(model.name);
+    if (model.revision > 0 && model.lifecycle === "active") throw modelExists(model.name);
     const fresh = model.revision === 0 ? model : renewed(model, actor);
     return changeModel({ ...state, model: fresh }, { action: "created" }, actor, labels);
   };
@@ -65,12 +58,12 @@ export function createModel(labels: Pick<Model, "description" | "tags">, actor: 
 /**
  * Hides a model.
  *
- * @throws InProductionError if one of its versions serves
+ * @throws IN_PRODUCTION if one of its versions serves
  */
 export function deleteModel(actor: Actor): Transition {
   return (state) => {
     const { name, production } = activeModel(state);
-    if (production !== undefined) throw new InProductionError(name, production);
+    if (production !== undefined) throw inProduction(name, production);
     return changeModel(state, { action: "deleted" }, actor, { lifecycle: "deleted" });
   };
 }
@@ -78,13 +71,13 @@ export function deleteModel(actor: Actor): Transition {
 /**
  * Restores a deleted model with everything that it had.
  *
- * @throws ModelNotFoundError if it was not deleted, but renamed
+ * @throws MODEL_NOT_FOUND if it was not deleted, but renamed
  */
 export function restoreModel(actor: Actor): Transition {
   return (state) => {
     const { name, lifecycle, renamedTo } = state.model;
     if (lifecycle === "active") return undefined;
-    if (renamedTo !== undefined) throw new ModelNotFoundError(name, renamedTo);
+    if (renamedTo !== undefined) throw modelNotFound(name, renamedTo);
     return changeModel(state, { action: "restored" }, actor, { lifecycle: "active" });
   };
 }
@@ -92,13 +85,13 @@ export function restoreModel(actor: Actor): Transition {
 /**
  * Hides a version. It can no longer serve, have an alias, or be the target of a rollback.
  *
- * @throws InProductionError
+ * @throws IN_PRODUCTION
  */
 export function deleteVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     const { production, aliases, formerProduction } = state.model;
-    if (production === version) throw new InProductionError(candidate.model, version);
+    if (production === version) throw inProduction(candidate.model, version);
     const left =
       candidate.stage === "canary"
         ? { ...withoutApprovals(state.model, candidate, "canary-ended", actor), stage: "archived" as const }
@@ -118,13 +111,13 @@ export function deleteVersion(version: number, actor: Actor): Transition {
 /**
  * Restores a deleted version without its aliases.
  *
- * @throws VersionNotFoundError
+ * @throws MODEL_VERSION_NOT_FOUND
  */
 export function restoreVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
     const found = state.version(version);
-    if (!found || version < model.firstVersion) throw new VersionNotFoundError(model.name, version);
+    if (!found || version < model.firstVersion) throw versionNotFound(model.name, version);
     if (found.lifecycle === "active") return undefined;
     return changeVersion(state, { action: "restored" }, actor, { ...found, lifecycle: "active" });
   };
@@ -135,7 +128,7 @@ export function restoreVersion(version: number, actor: Actor): Transition {
  * new rules. Looser approval rules apply only once enough people have requested the same (`missingRequests`); until
  * then the request is stored.
  *
- * @throws PolicyNeedsPeopleError if a caller without an identity requests looser rules
+ * @throws POLICY_NEEDS_PEOPLE if a caller without an identity requests looser rules
  */
 export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: Actor): Transition {
   return (state) => {
@@ -146,7 +139,7 @@ export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: A
     let proposedBy: readonly string[] | undefined;
     // One person may promote under a policy that compares nobody, and may therefore loosen it.
     if (before && comparesPeople(before.approvals) && areLooser(approvals, before.approvals)) {
-      if (!person) throw new PolicyNeedsPeopleError(name, by);
+      if (!person) throw policyNeedsPeople(name, by);
       const requested = { rules, approvals };
       const { requests = [], ...known } = policyProposal ?? {};
       const earlier = digestOf(known) === digestOf(requested) ? requests : [];
@@ -192,7 +185,7 @@ export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
 /**
  * Adds the model's next version. It has no verdict and no approvals, whatever its origin.
  *
- * @throws SemverTakenError
+ * @throws SEMVER_TAKEN
  */
 export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
   const { model } = state;
@@ -211,7 +204,7 @@ export function newVersion(state: ModelState, made: NewVersion, actor: Actor): M
   };
   const { semver } = version;
   if (semver !== undefined && state.semverOwner !== undefined)
-    throw new SemverTakenError({ ...version, semver: undefined }, semver, state.semverOwner);
+    throw semverTaken({ ...version, semver: undefined }, semver, state.semverOwner);
   const change = changeModel(state, { action: "registered" }, actor, { latestVersion: version.version });
   return {
     ...change,

@@ -6,13 +6,13 @@ import { inputColumns } from "../features/planned-rows";
 import { type FeatureManifest, featureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
-import { RunNotCompletedError, RunNotEvaluatedError, RunNotFoundError } from "../runs/errors";
+import { runNotCompleted, runNotEvaluated, runNotFound } from "../runs/errors";
 import type { RunRepository } from "../runs/run-repository";
 import type { RunDetails } from "../runs/shapes";
 import { findOutput, outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
-import { ReproductionNotRegisteredError } from "./errors";
+import { reproductionNotRegistered } from "./errors";
 import type { Actor, ModelSignature } from "./model";
 import type { Registry } from "./registry";
 
@@ -57,7 +57,7 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
  * Registers the model of a run that has completed without a version, as `registerAs` would have done. Idempotent: a run
  * makes at most one version of a model.
  *
- * @throws RunNotFoundError, RunNotCompletedError, RunNotEvaluatedError, ReproductionNotRegisteredError
+ * @throws RUN_NOT_FOUND, RUN_NOT_COMPLETED, RUN_NOT_EVALUATED, REPRODUCTION_NOT_REGISTERED
  */
 export async function registerRun(
   dependencies: RegistrationDependencies & { readonly runs: Pick<RunRepository, "findDetails"> },
@@ -66,9 +66,9 @@ export async function registerRun(
   actor: Omit<Actor, "at">,
 ): Promise<RegistrationOutput> {
   const details = await dependencies.runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId, "training");
-  if (details.run.status !== "completed") throw new RunNotCompletedError(runId, details.run.status);
-  if (!isEvaluated(details)) throw new RunNotEvaluatedError(runId);
+  if (!details) throw runNotFound(runId, "training");
+  if (details.run.status !== "completed") throw runNotCompleted(runId, details.run.status);
+  if (!isEvaluated(details)) throw runNotEvaluated(runId);
   return registerVersion(dependencies, model, details, actor);
 }
 
@@ -118,7 +118,7 @@ async function registerVersion(
 ): Promise<RegistrationOutput> {
   const { run } = details;
   // A reproduction is never a candidate.
-  if (run.reproducedFrom) throw new ReproductionNotRegisteredError(run.runId, run.reproducedFrom);
+  if (run.reproducedFrom) throw reproductionNotRegistered(run.runId, run.reproducedFrom);
   const training = outputOf<TrainingOutput>(details, "LaunchTraining");
   const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
   const artifact = await artifactOfRun({ objects, datasets }, details, model);

@@ -1,7 +1,7 @@
 import { inRounds, type Pause } from "../backoff";
-import { RingmasterError } from "../errors";
+import { contended, RingmasterError } from "../errors";
 import { isVisible, type ModelChange, type Transition } from "./change";
-import { ModelNotFoundError, NoChampionError, RegistryBusyError, VersionNotFoundError } from "./errors";
+import { modelNotFound, noChampion, versionNotFound } from "./errors";
 import { createModel, emptyModel, type NewVersion, newVersion, renewed } from "./lifecycle";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import { renameModel } from "./rename";
@@ -45,7 +45,11 @@ export function createRegistry(
   pause: Pause = () => Promise.resolve(),
   followUp?: FollowUp,
 ) {
-  const retry = (name: string) => ({ rounds, pause, busy: () => new RegistryBusyError(name) });
+  const retry = (name: string) => ({
+    rounds,
+    pause,
+    busy: () => contended("REGISTRY_BUSY", `model ${name}`, { model: name }),
+  });
 
   async function commit(change: ModelChange, once?: Once): Promise<boolean> {
     if (!(await repository.commit(change, once))) return false;
@@ -53,24 +57,24 @@ export function createRegistry(
     return true;
   }
 
-  /** @throws ModelNotFoundError if there is none or it is deleted */
+  /** @throws MODEL_NOT_FOUND if there is none or it is deleted */
   async function head(name: string): Promise<Model> {
     const model = await repository.find(name);
-    if (model?.lifecycle !== "active") throw new ModelNotFoundError(name, model?.renamedTo);
+    if (model?.lifecycle !== "active") throw modelNotFound(name, model?.renamedTo);
     return model;
   }
 
   async function find(name: string, orNew: Needs["orNew"]): Promise<Model> {
     const model = await repository.find(name);
     if (model) return model;
-    if (!orNew) throw new ModelNotFoundError(name);
+    if (!orNew) throw modelNotFound(name);
     return emptyModel(name, orNew.team, orNew.actor);
   }
 
-  /** @throws VersionNotFoundError, ModelNotFoundError */
+  /** @throws MODEL_VERSION_NOT_FOUND, MODEL_NOT_FOUND */
   async function version(name: string, number: number): Promise<ModelVersion> {
     const [model, found] = await Promise.all([head(name), repository.findVersion(name, number)]);
-    if (!found || !isVisible(model, found)) throw new VersionNotFoundError(name, number);
+    if (!found || !isVisible(model, found)) throw versionNotFound(name, number);
     return found;
   }
 
@@ -78,7 +82,7 @@ export function createRegistry(
    * @param needs versions and other facts that the transition reads
    * @param request makes the change once; a repetition returns the model unchanged
    * @throws the transition's refusals
-   * @throws ModelNotFoundError, RegistryBusyError
+   * @throws MODEL_NOT_FOUND, REGISTRY_BUSY
    */
   function apply(
     name: string,
@@ -121,7 +125,7 @@ export function createRegistry(
     /**
      * Creates a model without versions.
      *
-     * @throws ModelExistsError
+     * @throws MODEL_EXISTS
      */
     create(team: string, name: string, labels: Pick<Model, "description" | "tags">, actor: Actor, request?: string) {
       return apply(name, { versions: [], orNew: { team, actor } }, createModel(labels, actor), request);
@@ -130,9 +134,9 @@ export function createRegistry(
     /**
      * Renames a model without production history, in one write.
      *
-     * @throws ModelNotFoundError
-     * @throws ModelNameFixedError
-     * @throws ModelExistsError if the new name is in use
+     * @throws MODEL_NOT_FOUND
+     * @throws MODEL_NAME_FIXED
+     * @throws MODEL_EXISTS if the new name is in use
      */
     rename(name: string, newName: string, actor: Actor): Promise<Model> {
       return inRounds(retry(name), async () => {
@@ -157,8 +161,8 @@ export function createRegistry(
     /**
      * Returns to the previous champion. The request refers to one champion: the present one, unless `from` names it.
      *
-     * @throws RollbackRaceError if `from` is no longer in production
-     * @throws NothingToRollBackError
+     * @throws ROLLBACK_OVERTAKEN if `from` is no longer in production
+     * @throws NOTHING_TO_ROLL_BACK
      */
     async rollBack(name: string, actor: Actor, request: { readonly from?: number; readonly request?: string } = {}) {
       const from = request.from ?? (await head(name)).production;
@@ -171,7 +175,7 @@ export function createRegistry(
      *
      * @param once a run or request that registers one version; a repetition returns that version
      * @returns its number, whether created now or before
-     * @throws SemverTakenError
+     * @throws SEMVER_TAKEN
      */
     register(team: string, made: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
       const name = made.model;
@@ -213,16 +217,16 @@ export function createRegistry(
     /**
      * Returns only the champion.
      *
-     * @throws NoChampionError if nothing was promoted yet
+     * @throws NO_CHAMPION if nothing was promoted yet
      */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
 
-  /** @throws NoChampionError if nothing was promoted yet */
+  /** @throws NO_CHAMPION if nothing was promoted yet */
   async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
     const model = await head(name);
     const found = model.production === undefined ? undefined : await repository.findVersion(name, model.production);
-    if (!found) throw new NoChampionError(name);
+    if (!found) throw noChampion(name);
     return { model, version: asOf(model, found) };
   }
 

@@ -1,6 +1,6 @@
 import type { ModelChange } from "./change";
 import { changeModel } from "./change";
-import { ModelExistsError, ModelNameFixedError } from "./errors";
+import { modelExists, modelNameFixed } from "./errors";
 import { emptyModel, renewed } from "./lifecycle";
 import type { Actor, Model, ModelVersion } from "./model";
 
@@ -25,8 +25,8 @@ const maxBytes = 3_500_000;
  *
  * @param versions all versions since the model was created, deleted ones included
  * @param to target: the model that exists under the new name, if any
- * @throws ModelExistsError if the new name is in use
- * @throws ModelNameFixedError if runs, rules or serving clients know the old name, or if the new name had versions
+ * @throws MODEL_EXISTS if the new name is in use
+ * @throws MODEL_NAME_FIXED if runs, rules or serving clients know the old name, or if the new name had versions
  */
 export function renameModel(
   model: Model,
@@ -36,9 +36,9 @@ export function renameModel(
 ): Rename {
   const { name, team } = model;
   const { target } = to;
-  if (target?.lifecycle === "active") throw new ModelExistsError(to.name);
+  if (target?.lifecycle === "active") throw modelExists(to.name);
   const fixed = whyFixed(model, versions) ?? whyTaken(versions, to.name, target);
-  if (fixed !== undefined) throw new ModelNameFixedError(name, fixed);
+  if (fixed !== undefined) throw modelNameFixed(name, fixed);
   const left = changeModel(stateOf(model), { action: "renamed", subject: to.name }, actor, {
     lifecycle: "deleted",
     renamedTo: to.name,

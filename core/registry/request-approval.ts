@@ -1,10 +1,10 @@
 import { type Clock, isoTime } from "../ports";
-import { RunNotFoundError } from "../runs/errors";
+import { runNotFound } from "../runs/errors";
 import type { ApprovalExecution, ApprovalExecutions, TaskTokens } from "../runs/ports";
 import type { RunPhases } from "../runs/run-repository";
 import { outputOf } from "../runs/step";
 import { type ApprovalDependencies, answerApproval, approvalWait } from "./approval";
-import { ApprovalNotRequestedError } from "./errors";
+import { approvalNotRequested } from "./errors";
 import { isPending } from "./gates/external-check";
 import type { Actor, ModelVersion } from "./model";
 import type { RegistrationOutput } from "./registration";
@@ -22,7 +22,7 @@ interface RequestDependencies {
  * for it. Idempotent: the same request finds the same execution.
  *
  * @param request `again`: replaces an open request, so that it expires later
- * @throws ApprovalNotRequestedError if no run of the platform trained the version, or its gates did not pass
+ * @throws APPROVAL_NOT_REQUESTED if no run of the platform trained the version, or its gates did not pass
  */
 export async function requestVersionApproval(
   { registry, executions, clock }: RequestDependencies,
@@ -33,7 +33,7 @@ export async function requestVersionApproval(
   const { team, model, version: number } = target;
   const { runId, artifactKey, awaitedBy, gate } = await registry.version(model, number);
   if (runId === undefined || artifactKey === undefined || !gate || !(gate.passed || isPending(gate))) {
-    throw new ApprovalNotRequestedError({ model, version: number, gate });
+    throw approvalNotRequested({ model, version: number, gate });
   }
   const by = { ...actor, at: isoTime(clock) };
   const opened = openApproval(number, { ...request, runId: awaitedBy ?? runId }, by);
@@ -66,7 +66,7 @@ export async function requestApprovalOfRun(
   runId: string,
 ): Promise<void> {
   const details = await dependencies.runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId);
+  if (!details) throw runNotFound(runId);
   const target = { team: details.run.team, ...outputOf<RegistrationOutput>(details, "Register") };
   await requestVersionApproval(dependencies, target, { id: runId, again: false }, { by: `run ${runId}` });
 }

@@ -2,16 +2,16 @@ import { isSamePerson } from "../access/principals";
 import { decisionOn, hasExpired, refusalOfDecision, withoutApprovals } from "./approvals";
 import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
-  AlreadyDecidedError,
-  ApprovalExpiredError,
-  CanaryUnderTestError,
-  GateNotPassedError,
+  alreadyDecided,
+  approvalExpired,
+  canaryUnderTest,
   GateOutdatedError,
-  InProductionError,
-  NotAnApproverError,
-  NotApprovedError,
-  NothingToRollBackError,
-  RollbackRaceError,
+  gateNotPassed,
+  inProduction,
+  notAnApprover,
+  notApproved,
+  nothingToRollBack,
+  rollbackRace,
 } from "./errors";
 import { evidenceChange, outdatedBy } from "./gates/evidence";
 import type { GateVerdict } from "./gates/verdict";
@@ -92,7 +92,7 @@ export function expireApproval(version: number, id: string, actor: Actor): Trans
  * opposite of a final decision is refused; its repetition changes nothing. An approval of an outdated verdict is
  * refused, because it could not lead to a promotion.
  *
- * @throws AlreadyDecidedError, GateNotPassedError, NotAnApproverError, GateOutdatedError
+ * @throws ALREADY_DECIDED, GATE_NOT_PASSED, NOT_AN_APPROVER, GateOutdatedError
  */
 export function decideApproval(version: number, decision: Approval["decision"], actor: Actor): Transition {
   return (state) => {
@@ -102,13 +102,13 @@ export function decideApproval(version: number, decision: Approval["decision"], 
     if (made.state === decision) return undefined;
     // A person may overrule the policy's own approval before the promotion.
     if (made.state !== "waiting" && (model.production === version || made.approval.policy === undefined))
-      throw new AlreadyDecidedError(candidate.model, version, made.approval.decision, made.approval.by);
-    if (!candidate.gate?.passed) throw new GateNotPassedError(candidate.model, version, candidate.gate);
+      throw alreadyDecided(candidate.model, version, made.approval.decision, made.approval.by);
+    if (!candidate.gate?.passed) throw gateNotPassed(candidate.model, version, candidate.gate);
     const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
-    if (refusal !== undefined) throw new NotAnApproverError(candidate, actor, approvalRulesOf(model), refusal);
+    if (refusal !== undefined) throw notAnApprover(candidate, actor, approvalRulesOf(model), refusal);
     if (candidate.approvals.some((each) => isSamePerson(each, actor)) && decision === "approved") return undefined;
     if (decision === "approved") {
-      if (hasExpired(candidate, actor.at)) throw new ApprovalExpiredError(candidate);
+      if (hasExpired(candidate, actor.at)) throw approvalExpired(candidate);
       refuseOutdated(model, candidate, candidate.gate);
     }
     const { by, person, reason = "", at } = actor;
@@ -139,7 +139,7 @@ function servedDecision({ served, approval }: ModelVersion): {
  * the policy requires. The same write archives the old champion. No other code sets production, except a rollback.
  *
  * @param by `test`: the decision of the canary's own test. `hand`: refused while a test is running.
- * @throws GateOutdatedError, GateNotPassedError, NotApprovedError, CanaryUnderTestError
+ * @throws GateOutdatedError, GATE_NOT_PASSED, NOT_APPROVED, CANARY_UNDER_TEST
  */
 export function promote(version: number, actor: Actor, by: "hand" | "test" = "hand"): Transition {
   return (state) => {
@@ -148,8 +148,8 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
     if (model.production === version) return undefined;
     const gate = mayServe(model, candidate);
     const decision = decisionOn(model, candidate);
-    if (decision.state !== "approved") throw new NotApprovedError(candidate, decision);
-    if (by === "hand" && isUnderTest(model.traffic, version)) throw new CanaryUnderTestError(candidate);
+    if (decision.state !== "approved") throw notApproved(candidate, decision);
+    if (by === "hand" && isUnderTest(model.traffic, version)) throw canaryUnderTest(candidate);
     const { production, formerProduction } = model;
     const former = [...formerProduction.filter((each) => each !== version), ...(production ? [production] : [])];
     const { approvals } = candidate;
@@ -168,9 +168,9 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
  */
 export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
   const { gate } = candidate;
-  if (!gate?.passed) throw new GateNotPassedError(candidate.model, candidate.version, gate);
+  if (!gate?.passed) throw gateNotPassed(candidate.model, candidate.version, gate);
   const decision = decisionOn(model, candidate);
-  if (decision.state === "rejected") throw new NotApprovedError(candidate, decision);
+  if (decision.state === "rejected") throw notApproved(candidate, decision);
   refuseOutdated(model, candidate, gate);
   return gate;
 }
@@ -191,9 +191,9 @@ function refuseOutdated(model: Model, candidate: ModelVersion, gate: GateVerdict
 export function rollBack(actor: Actor, from: number | undefined): Transition {
   return (state) => {
     const { name, production, formerProduction } = state.model;
-    if (from !== production) throw new RollbackRaceError(name, from, production);
+    if (from !== production) throw rollbackRace(name, from, production);
     const target = formerProduction.at(-1);
-    if (target === undefined) throw new NothingToRollBackError(name, production);
+    if (target === undefined) throw nothingToRollBack(name, production);
     const version = activeVersion(state, target);
     const back = { ...version, ...version.served, approvalsWithdrawn: undefined };
     return setChampion(state, back, "rolled-back", actor, formerProduction.slice(0, -1));
@@ -229,13 +229,13 @@ function setChampion(
  * needs a passed gate; there may be several canaries. The others are free. A version leaves production only by the
  * promotion of another version or by a rollback. A canary that leaves its stage loses its approvals.
  *
- * @throws InProductionError, and the errors of `promote`
+ * @throws IN_PRODUCTION, and the errors of `promote`
  */
 export function setStage(version: number, stage: Stage, actor: Actor): Transition {
   if (stage === "production") return promote(version, actor);
   return (state) => {
     const candidate = activeVersion(state, version);
-    if (state.model.production === version) throw new InProductionError(candidate.model, version);
+    if (state.model.production === version) throw inProduction(candidate.model, version);
     if (candidate.stage === stage) return undefined;
     if (stage === "canary") mayServe(state.model, candidate);
     const left =

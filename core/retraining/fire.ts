@@ -10,7 +10,7 @@ import type { Run } from "../runs/shapes";
 import { findSubmitted, submitRun } from "../training/submit";
 import { type Cause, type CauseRecord, causeIdOf, idempotencyKeyOf, runCauseOf } from "./cause";
 import { type EqualRunDependencies, findEqualRun, hasFailed, keyOfWork, nothingNew, workOf } from "./equal-run";
-import { RuleBusyError } from "./lifecycle";
+import { ruleBusy } from "./lifecycle";
 import type { RetrainingRepository } from "./ports";
 import type { RetrainingRule, RuleState } from "./rule";
 
@@ -69,7 +69,7 @@ export async function fire(
       meter.emit({ RetrainingSkipped: 1 }, team, { rule: ruleName, cause: id });
     return { record };
   };
-  const { record } = await inRounds({ rounds, pause, busy: () => new RuleBusyError(ruleName) }, attempt);
+  const { record } = await inRounds({ rounds, pause, busy: () => ruleBusy(ruleName) }, attempt);
   return record;
 }
 

@@ -2,43 +2,29 @@ import type { Person } from "../access/principals";
 import { inRounds, type Pause } from "../backoff";
 import { type DatasetRepository, parseDatasetReference, resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
-import { InvalidInputError, RingmasterError } from "../errors";
+import { conflict, contended, InvalidInputError, notFound } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { RetrainingRepository, RetrainingSchedules } from "./ports";
 import type { RetrainingRule, RuleDefinition, RuleState } from "./rule";
 
-export class RuleNotFoundError extends RingmasterError {
-  constructor(name: string) {
-    super(`there is no retraining rule ${JSON.stringify(name)}; \`ringmaster retrain list\` shows the rules`, {
-      code: "RETRAINING_RULE_NOT_FOUND",
-      httpStatus: 404,
-      details: { rule: name },
-    });
-  }
-}
+export const ruleNotFound = (name: string) =>
+  notFound(
+    "RETRAINING_RULE_NOT_FOUND",
+    `there is no retraining rule ${JSON.stringify(name)}; \`ringmaster retrain list\` shows the rules`,
+    { rule: name },
+  );
 
 /** Thrown when a rule of that name has another definition. */
-class RuleExistsError extends RingmasterError {
-  constructor(name: string) {
-    super(
-      `retraining rule ${name} already exists with other settings; choose another name, or change the rule with \`ringmaster retrain on … --name ${name} --update\``,
-      { code: "RETRAINING_RULE_EXISTS", httpStatus: 409, details: { rule: name } },
-    );
-  }
-}
+const ruleExists = (name: string) =>
+  conflict(
+    "RETRAINING_RULE_EXISTS",
+    `retraining rule ${name} already exists with other settings; choose another name, or change the rule with \`ringmaster retrain on … --name ${name} --update\``,
+    { rule: name },
+  );
 
-/** Thrown when other requests changed the rule before each attempt. */
-export class RuleBusyError extends RingmasterError {
-  constructor(name: string) {
-    super(`too many requests change retraining rule ${name} at the same time; send the request again`, {
-      code: "RETRAINING_RULE_BUSY",
-      httpStatus: 503,
-      retryable: true,
-      details: { rule: name },
-    });
-  }
-}
+/** Thrown when other requests changed it before each attempt. */
+export const ruleBusy = (name: string) => contended("RETRAINING_RULE_BUSY", `retraining rule ${name}`, { rule: name });
 
 export interface RuleDependencies {
   readonly config?: DeploymentSettings;
@@ -55,7 +41,7 @@ const rounds = 20;
 const retry = ({ pause }: Pick<RuleDependencies, "pause">, name: string) => ({
   rounds,
   pause,
-  busy: () => new RuleBusyError(name),
+  busy: () => ruleBusy(name),
 });
 
 /** The author of a rule. */
@@ -64,7 +50,7 @@ type Author = { readonly by: string; readonly person?: Person };
 /**
  * Creates a rule. Idempotent for the same definition; another definition under the same name is refused.
  *
- * @throws InvalidInputError if the job does not fit the dataset's newest version, DatasetNotFoundError, RuleExistsError
+ * @throws InvalidInputError if the job does not fit the dataset's newest version, DATASET_NOT_FOUND, RETRAINING_RULE_EXISTS
  */
 export async function createRule(
   dependencies: RuleDependencies,
@@ -75,7 +61,7 @@ export async function createRule(
   return inRounds(retry(dependencies, definition.name), async () => {
     const known = await retraining.find(definition.name);
     if (known && known.rule.deletedAt === undefined) {
-      if (digestOf(definitionOf(known.rule)) !== digestOf(definition)) throw new RuleExistsError(definition.name);
+      if (digestOf(definitionOf(known.rule)) !== digestOf(definition)) throw ruleExists(definition.name);
       await syncSchedule(dependencies, definition.name);
       return { created: false, rule: known.rule };
     }
@@ -142,10 +128,10 @@ export async function deleteRule(dependencies: RuleDependencies, name: string, a
   return change(dependencies, name, actor, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
 }
 
-/** @throws RuleNotFoundError */
+/** @throws RETRAINING_RULE_NOT_FOUND */
 export async function getRule(retraining: RetrainingRepository, name: string): Promise<RuleState> {
   const state = await retraining.find(name);
-  if (!state) throw new RuleNotFoundError(name);
+  if (!state) throw ruleNotFound(name);
   return state;
 }
 
@@ -160,7 +146,7 @@ async function change(
   return inRounds(retry(dependencies, name), async () => {
     const { rule } = await getRule(retraining, name);
     if (rule.deletedAt !== undefined) {
-      if (!deletedIsFine) throw new RuleNotFoundError(name);
+      if (!deletedIsFine) throw ruleNotFound(name);
       await syncSchedule(dependencies, name);
       return rule;
     }

@@ -1,84 +1,55 @@
-import { RingmasterError } from "../errors";
+import { conflict, notFound, RingmasterError } from "../errors";
 
-export class RunNotFoundError extends RingmasterError {
-  /** @param needed `training` if a run that was logged from elsewhere is not accepted, although it exists */
-  constructor(runId: string, needed: "any" | "training" = "any") {
-    const id = JSON.stringify(runId);
-    const message =
-      needed === "training"
-        ? `there is no training run ${id}, and this request is for training runs only; \`ringmaster runs list\` lists them (\`ringmaster runs search\` also lists logged runs)`
-        : `there is no run ${id}; \`ringmaster runs search\` lists runs`;
-    super(message, {
-      code: "RUN_NOT_FOUND",
-      httpStatus: 404,
-      details: { runId },
-    });
-  }
+/** @param needed `training` if a run that was logged from elsewhere is not accepted, although it exists */
+export function runNotFound(runId: string, needed: "any" | "training" = "any") {
+  const id = JSON.stringify(runId);
+  const message =
+    needed === "training"
+      ? `there is no training run ${id}, and this request is for training runs only; \`ringmaster runs list\` lists them (\`ringmaster runs search\` also lists logged runs)`
+      : `there is no run ${id}; \`ringmaster runs search\` lists runs`;
+  return notFound("RUN_NOT_FOUND", message, { runId });
 }
 
 /**
  * Thrown when a step of the state machine starts for a run that has ended: cancelled, or ended by an earlier delivery
  * of the same event.
  */
-export class RunEndedError extends RingmasterError {
-  constructor(runId: string, status: string) {
-    super(`run ${runId} is ${status}: it has ended and cannot be changed; submit a new run`, {
-      code: "RUN_ENDED",
-      httpStatus: 409,
-      details: { runId, status },
-    });
-  }
-}
+export const runAlreadyEnded = (runId: string, status: string) =>
+  conflict("RUN_ENDED", `run ${runId} is ${status}: it has ended and cannot be changed; submit a new run`, {
+    runId,
+    status,
+  });
 
 /** Thrown when a model is requested from a run whose record lacks a step that makes models. */
-export class RunNotEvaluatedError extends RingmasterError {
-  constructor(runId: string) {
-    super(
-      `run ${runId} has no record of its training and evaluation, so there is no model to register; submit its job again`,
-      {
-        code: "RUN_NOT_EVALUATED",
-        httpStatus: 409,
-        details: { runId },
-      },
-    );
-  }
-}
+export const runNotEvaluated = (runId: string) =>
+  conflict(
+    "RUN_NOT_EVALUATED",
+    `run ${runId} has no record of its training and evaluation, so there is no model to register; submit its job again`,
+    { runId },
+  );
 
 /** Thrown when a model is requested from a run that has not completed. */
-export class RunNotCompletedError extends RingmasterError {
-  constructor(runId: string, status: string) {
-    super(`run ${runId} is ${status}: only a completed run has a model to register`, {
-      code: "RUN_NOT_COMPLETED",
-      httpStatus: 409,
-      details: { runId, status },
-    });
-  }
-}
+export const runNotCompleted = (runId: string, status: string) =>
+  conflict("RUN_NOT_COMPLETED", `run ${runId} is ${status}: only a completed run has a model to register`, {
+    runId,
+    status,
+  });
 
 /** Thrown when a run that is to be resumed is not paused. */
-export class RunNotPausedError extends RingmasterError {
-  constructor(runId: string, status: string) {
-    super(
-      `run ${runId} is ${status}, not paused: only a paused run can be resumed; \`ringmaster runs restore\` starts a run from a checkpoint`,
-      {
-        code: "RUN_NOT_PAUSED",
-        httpStatus: 409,
-        details: { runId, status },
-      },
-    );
-  }
-}
+export const runNotPaused = (runId: string, status: string) =>
+  conflict(
+    "RUN_NOT_PAUSED",
+    `run ${runId} is ${status}, not paused: only a paused run can be resumed; \`ringmaster runs restore\` starts a run from a checkpoint`,
+    { runId, status },
+  );
 
 /** Thrown when an invocation is late: the state machine has continued, and nothing waits for this result. */
-export class StepPassedError extends RingmasterError {
-  constructor(runId: string, step: string, phase: string | undefined) {
-    super(`run ${runId} is in ${phase}: its step ${step} has already ended, so this call is ignored`, {
-      code: "STEP_PASSED",
-      httpStatus: 409,
-      details: { runId, step, phase },
-    });
-  }
-}
+export const stepPassed = (runId: string, step: string, phase: string | undefined) =>
+  conflict("STEP_PASSED", `run ${runId} is in ${phase}: its step ${step} has already ended, so this call is ignored`, {
+    runId,
+    step,
+    phase,
+  });
 
 /** Thrown when Batch refuses a training job of this shape permanently. */
 export class JobRefusedError extends RingmasterError {
@@ -96,18 +67,17 @@ export class JobRefusedError extends RingmasterError {
 }
 
 /** Thrown when the run has no checkpoint of that epoch, or no longer has it. */
-export class CheckpointNotFoundError extends RingmasterError {
-  constructor(runId: string, epoch: number, epochs: readonly number[]) {
-    const there =
-      epochs.length === 0
-        ? "it has no checkpoints (one that reused a training has none of its own: `ringmaster runs show` names the run that trained)"
-        : `it has checkpoints of epochs ${epochs.join(", ")}`;
-    super(
-      `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one; ` +
-        `\`ringmaster runs checkpoints ${runId}\` lists them`,
-      { code: "CHECKPOINT_NOT_FOUND", httpStatus: 404, details: { runId, epoch, epochs } },
-    );
-  }
+export function checkpointNotFound(runId: string, epoch: number, epochs: readonly number[]) {
+  const there =
+    epochs.length === 0
+      ? "it has no checkpoints (one that reused a training has none of its own: `ringmaster runs show` names the run that trained)"
+      : `it has checkpoints of epochs ${epochs.join(", ")}`;
+  return notFound(
+    "CHECKPOINT_NOT_FOUND",
+    `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one; ` +
+      `\`ringmaster runs checkpoints ${runId}\` lists them`,
+    { runId, epoch, epochs },
+  );
 }
 
 /** Thrown when the stored checkpoint differs from what was written. */
@@ -123,18 +93,12 @@ export class CheckpointDamagedError extends RingmasterError {
 }
 
 /** Thrown when the same `Idempotency-Key` is used with another body. */
-export class IdempotencyConflictError extends RingmasterError {
-  constructor(key: string) {
-    super(
-      `Idempotency-Key ${JSON.stringify(key)} was already used with another request; send a new key for each request`,
-      { code: "IDEMPOTENCY_CONFLICT", httpStatus: 409, details: { key } },
-    );
-  }
-}
+export const idempotencyConflict = (key: string) =>
+  conflict(
+    "IDEMPOTENCY_CONFLICT",
+    `Idempotency-Key ${JSON.stringify(key)} was already used with another request; send a new key for each request`,
+    { key },
+  );
 
 /** Thrown when training ended without a result. `code` and message are the trainer's own, if it left them. */
-export class TrainingFailedError extends RingmasterError {
-  constructor(code: string, message: string, details?: unknown) {
-    super(message, { code, httpStatus: 409, details });
-  }
-}
+export const trainingFailed = (code: string, message: string, details?: unknown) => conflict(code, message, details);

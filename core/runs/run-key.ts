@@ -1,5 +1,5 @@
 import { sha256 } from "../digest";
-import { RingmasterError } from "../errors";
+import { forbidden } from "../errors";
 
 /**
  * Keys of runs: 32 random bytes as hex, by which a run's trainers authenticate. A trainer receives the key with its
@@ -16,20 +16,14 @@ export interface RunKeys {
 export type KeyPurpose = "training" | "evaluation";
 
 /** Thrown when the caller does not have the run's key. */
-export class RunKeyRefusedError extends RingmasterError {
-  constructor(runId: string) {
-    super(
-      `the run key in the request is not the key of run ${runId}: only the workers of the run may make this request`,
-      {
-        code: "RUN_KEY_REFUSED",
-        httpStatus: 403,
-        details: { runId },
-      },
-    );
-  }
-}
+export const runKeyRefused = (runId: string) =>
+  forbidden(
+    "RUN_KEY_REFUSED",
+    `the run key in the request is not the key of run ${runId}: only the workers of the run may make this request`,
+    { runId },
+  );
 
-/** @throws RunKeyRefusedError */
+/** @throws RUN_KEY_REFUSED */
 export async function checkRunKey(
   keys: Pick<RunKeys, "find">,
   runId: string,
@@ -38,5 +32,5 @@ export async function checkRunKey(
 ): Promise<void> {
   const key = await keys.find(runId, purpose);
   // Compares digests, so that the duration of the comparison reveals nothing about the key.
-  if (key === undefined || sha256(key) !== sha256(presented)) throw new RunKeyRefusedError(runId);
+  if (key === undefined || sha256(key) !== sha256(presented)) throw runKeyRefused(runId);
 }

@@ -1,7 +1,7 @@
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import { type Clock, isoTime } from "../ports";
-import { RunEndedError, RunNotFoundError, StepPassedError } from "./errors";
+import { runAlreadyEnded, runNotFound, stepPassed } from "./errors";
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
 import { isOpen, type Phase } from "./run-states";
 import type { Run, RunDetails, StepRecord } from "./shapes";
@@ -45,12 +45,12 @@ export async function beginStep(
   read?: RunDetails,
 ): Promise<RunDetails> {
   const details = read ?? (await runs.findDetails(runId));
-  if (!details) throw new RunNotFoundError(runId);
-  if (!isOpen(details.run.status)) throw new RunEndedError(runId, details.run.status);
+  if (!details) throw runNotFound(runId);
+  if (!isOpen(details.run.status)) throw runAlreadyEnded(runId, details.run.status);
   if (!(await runs.enterPhase(runId, step, isoTime(clock)))) {
     const now = await runs.find(runId);
-    if (now && isOpen(now.status)) throw new StepPassedError(runId, step, now.phase);
-    throw new RunEndedError(runId, now?.status ?? "gone");
+    if (now && isOpen(now.status)) throw stepPassed(runId, step, now.phase);
+    throw runAlreadyEnded(runId, now?.status ?? "gone");
   }
   return details;
 }

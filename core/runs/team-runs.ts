@@ -1,5 +1,5 @@
 import { BoundedMap } from "../bounded-map";
-import { RunNotFoundError } from "./errors";
+import { runNotFound } from "./errors";
 import type { AllRuns, RunPhases, RunRepository, RunSteps } from "./run-repository";
 import type { Run } from "./shapes";
 
@@ -40,10 +40,10 @@ function ownedBy(team: string, { teamOf, remember }: RunTeams) {
       if (run) remember(run);
       return run?.team === team ? run : undefined;
     },
-    /** Wraps an operation, which throws RunNotFoundError for another team's run. */
+    /** Wraps an operation, which throws RUN_NOT_FOUND for another team's run. */
     checked<Rest extends unknown[], Result>(operation: Operation<Rest, Result>): Operation<Rest, Result> {
       return async (runId, ...rest) => {
-        if (!(await owns(runId))) throw new RunNotFoundError(runId);
+        if (!(await owns(runId))) throw runNotFound(runId);
         return operation(runId, ...rest);
       };
     },

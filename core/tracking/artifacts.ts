@@ -30,7 +30,7 @@ export interface Artifacts {
    * Names files for a client. The last put under a path stays. Idempotent. The content must be in the store.
    *
    * @param folder path of a run or logged model at which the team's tree shows its files, e.g. `3/<run>/artifacts`
-   * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
+   * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
    */
   put(owner: ArtifactOwner, artifacts: readonly Artifact[], folder?: string): Promise<void>;
   /**
@@ -58,7 +58,7 @@ export interface Artifacts {
    * Removes a file or everything under a directory; for the team this includes files of runs and models. The content is
    * kept, because other names may refer to it. If one of the files is protected, nothing is removed.
    *
-   * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
+   * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
    */
   remove(owner: ArtifactOwner, path: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { ExperimentNotFoundError } from "./records/errors";
+import { experimentNotFound } from "./records/errors";
 import type { Experiment } from "./shapes";
 
 export const defaultExperimentId = "0";
@@ -8,7 +8,7 @@ export interface Experiments {
   /**
    * Creates an experiment.
    *
-   * @throws ExperimentExistsError if an experiment has the name, deleted ones included
+   * @throws EXPERIMENT_EXISTS if an experiment has the name, deleted ones included
    */
   create(experiment: {
     readonly name: string;
@@ -36,7 +36,7 @@ export interface Experiments {
   /**
    * Like `RunRecords.change`. The same transaction reserves a new name.
    *
-   * @throws ExperimentNotFoundError, ExperimentExistsError, ExperimentBusyError
+   * @throws EXPERIMENT_NOT_FOUND, EXPERIMENT_EXISTS, EXPERIMENT_BUSY
    */
   change(experimentId: string, transition: (experiment: Experiment) => Experiment | undefined): Promise<Experiment>;
 }
@@ -45,7 +45,7 @@ export interface Experiments {
  * Returns the ids of experiments that are given by id or by name. Digits that are both an id and a name are the id. An
  * empty list stays empty, which a search treats as all experiments.
  *
- * @throws ExperimentNotFoundError
+ * @throws EXPERIMENT_NOT_FOUND
  */
 export async function experimentIdsOf(
   experiments: Pick<Experiments, "find" | "findByName">,
@@ -57,7 +57,7 @@ export async function experimentIdsOf(
 /**
  * Finds an experiment by its id or name. Digits that are both are the id.
  *
- * @throws ExperimentNotFoundError
+ * @throws EXPERIMENT_NOT_FOUND
  */
 export async function experimentOf(
   experiments: Pick<Experiments, "find" | "findByName">,
@@ -65,6 +65,6 @@ export async function experimentOf(
 ): Promise<Experiment> {
   const found =
     (/^\d{1,12}$/.test(text) ? await experiments.find(text) : undefined) ?? (await experiments.findByName(text));
-  if (!found) throw new ExperimentNotFoundError({ name: text });
+  if (!found) throw experimentNotFound({ name: text });
   return found;
 }

@@ -1,4 +1,4 @@
-import { RingmasterError } from "../errors";
+import { busy, notFound, tooLarge } from "../errors";
 import type { Lifecycle } from "./shapes";
 
 /**
@@ -47,7 +47,7 @@ export interface LoggedModels {
   /**
    * Like `RunRecords.change`.
    *
-   * @throws LoggedModelNotFoundError, LoggedModelBusyError, LoggedModelTooLargeError
+   * @throws LOGGED_MODEL_NOT_FOUND, LOGGED_MODEL_BUSY, LOGGED_MODEL_TOO_LARGE
    */
   change(modelId: string, transition: (model: LoggedModel) => LoggedModel | undefined): Promise<LoggedModel>;
   /** Lists all models of the experiment, deleted ones included, in order of creation. */
@@ -71,33 +71,18 @@ export function withModelMetrics(model: LoggedModel, points: readonly LoggedMode
   return added.length === 0 ? model : { ...model, metrics: [...model.metrics, ...added].slice(-maxMetrics) };
 }
 
-export class LoggedModelNotFoundError extends RingmasterError {
-  constructor(modelId: string) {
-    super(`Logged model with ID '${modelId}' not found.`, {
-      code: "LOGGED_MODEL_NOT_FOUND",
-      httpStatus: 404,
-      details: { modelId },
-    });
-  }
-}
+export const loggedModelNotFound = (modelId: string) =>
+  notFound("LOGGED_MODEL_NOT_FOUND", `Logged model with ID '${modelId}' not found.`, { modelId });
 
-export class LoggedModelBusyError extends RingmasterError {
-  constructor(modelId: string, rounds: number) {
-    super(`others have changed logged model ${modelId} each of ${rounds} times; send it again`, {
-      code: "LOGGED_MODEL_BUSY",
-      httpStatus: 503,
-      retryable: true,
-      details: { modelId },
-    });
-  }
-}
+export const loggedModelBusy = (modelId: string, rounds: number) =>
+  busy("LOGGED_MODEL_BUSY", `others have changed logged model ${modelId} each of ${rounds} times; send it again`, {
+    modelId,
+  });
 
 /** Thrown when the changed model would not fit its row. Nothing was changed. */
-export class LoggedModelTooLargeError extends RingmasterError {
-  constructor(modelId: string, bytes: number, most: number) {
-    super(
-      `logged model ${modelId} would take ${bytes} bytes, but must take at most ${most}: keep large values in its files, nothing was changed`,
-      { code: "LOGGED_MODEL_TOO_LARGE", httpStatus: 413, details: { modelId, bytes, most } },
-    );
-  }
-}
+export const loggedModelTooLarge = (modelId: string, bytes: number, most: number) =>
+  tooLarge(
+    "LOGGED_MODEL_TOO_LARGE",
+    `logged model ${modelId} would take ${bytes} bytes, but must take at most ${most}: keep large values in its files, nothing was changed`,
+    { modelId, bytes, most },
+  );

@@ -72,7 +72,7 @@ export interface SeriesPage {
  * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified
  * by (run, metric, step), a point of a logged run by all its values. Storing a point again changes nothing.
  *
- * @throws RunNotFoundError in every method but `readMany` and `summariesOf`, for a run that the team does not have
+ * @throws RUN_NOT_FOUND in every method but `readMany` and `summariesOf`, for a run that the team does not have
  */
 export interface MetricStore {
   /**

@@ -1,7 +1,7 @@
-import { DatasetNotFoundError } from "../datasets/errors";
+import { datasetNotFound } from "../datasets/errors";
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
-import { RunNotFoundError } from "../runs/errors";
-import { LoggedModelNotFoundError, type LoggedModels } from "./logged-model";
+import { runNotFound } from "../runs/errors";
+import { type LoggedModels, loggedModelNotFound } from "./logged-model";
 import type { RunRecords } from "./run-records";
 
 /** The references of a request to records of its team. Empty ids name nothing. */
@@ -26,21 +26,21 @@ const maxNameLength = 255;
  * Checks that everything that a request refers to belongs to the caller's team. All APIs use this rule: an id of
  * another team is not found.
  *
- * @throws RunNotFoundError, LoggedModelNotFoundError, DatasetNotFoundError, DatasetVersionNotFoundError
+ * @throws RUN_NOT_FOUND, LOGGED_MODEL_NOT_FOUND, DATASET_NOT_FOUND, DATASET_VERSION_NOT_FOUND
  */
 export async function checkReferences(ports: ReferencePorts, references: References): Promise<void> {
   const { runs = [], loggedModels = [], datasets = [] } = references;
   for (const runId of new Set(runs)) {
     if (!runId) continue;
-    if (!(await ports.records.identify(runId))) throw new RunNotFoundError(runId);
+    if (!(await ports.records.identify(runId))) throw runNotFound(runId);
   }
   for (const modelId of new Set(loggedModels)) {
     if (!modelId) continue;
-    if (!(await ports.loggedModels.find(modelId))) throw new LoggedModelNotFoundError(modelId);
+    if (!(await ports.loggedModels.find(modelId))) throw loggedModelNotFound(modelId);
   }
   for (const { name, version } of datasets) {
     if (version === undefined) continue;
-    if (name.length > maxNameLength) throw new DatasetNotFoundError(name);
+    if (name.length > maxNameLength) throw datasetNotFound(name);
     await getDatasetVersion(ports.datasets, name, version);
   }
 }

@@ -43,7 +43,7 @@ export interface RunRecords {
    * fields that do not follow from its state may change: name, tags, notes, lifecycle, params other than its job's,
    * inputs.
    *
-   * @throws RunNotFoundError, RunBusyError, and the errors of the transition
+   * @throws RUN_NOT_FOUND, RUN_BUSY, and the errors of the transition
    */
   change(runId: string, transition: RunTransition): Promise<RunRecord>;
   /** Lists all runs of an experiment in pages, from an index. Changes of the last minute are in `RunChanges`. */

@@ -3,18 +3,18 @@ import type { EvaluationOutput } from "../evaluation/shapes";
 import type { Clock } from "../ports";
 import type { TrainingOutput } from "../runs/training-task";
 import type { MetricStore } from "./metric-store";
-import { RunFieldFixedError } from "./records/errors";
+import { runFieldFixed } from "./records/errors";
 import type { RunIdentity } from "./shapes";
 
 /**
  * Refuses the points of a client or of a trainer for metrics that the platform measures: those of a training run under `test/`.
  *
- * @throws RunFieldFixedError
+ * @throws RUN_FIELD_FIXED
  */
 export function checkNotMeasured(run: Pick<RunIdentity, "runId" | "source">, metrics: Iterable<string>): void {
   if (run.source !== "training") return;
   for (const metric of metrics) {
-    if (metric.startsWith(testPrefix)) throw new RunFieldFixedError(run.runId, `metric ${JSON.stringify(metric)}`);
+    if (metric.startsWith(testPrefix)) throw runFieldFixed(run.runId, `metric ${JSON.stringify(metric)}`);
   }
 }
 

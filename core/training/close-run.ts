@@ -1,6 +1,6 @@
 import type { OperationalMetric } from "../metering/metrics";
 import { isoTime } from "../ports";
-import { RunEndedError, RunNotFoundError } from "../runs/errors";
+import { runAlreadyEnded, runNotFound } from "../runs/errors";
 import type { Executions, RunSegment } from "../runs/ports";
 import type { RunConclusion } from "../runs/run-repository";
 import { isOpen } from "../runs/run-states";
@@ -21,15 +21,15 @@ export interface CancelDependencies extends CompleteAttemptDependencies {
 export async function cancelRun(dependencies: CancelDependencies, runId: string, actor: string): Promise<Run> {
   const { runs, executions } = dependencies;
   const run = await runs.find(runId);
-  if (!run) throw new RunNotFoundError(runId, "training");
+  if (!run) throw runNotFound(runId, "training");
   if (!isOpen(run.status) && run.status !== "killed" && run.status !== "paused")
-    throw new RunEndedError(runId, run.status);
+    throw runAlreadyEnded(runId, run.status);
   const message = `cancelled by ${actor}`;
   const failure = { code: "CANCELLED", message, phase: run.phase };
   await closeRun(dependencies, run, { status: "killed", failure }, executions);
   // The run may have ended at the same time; the first end stays.
   const now = (await runs.find(runId)) ?? run;
-  if (now.status !== "killed") throw new RunEndedError(runId, now.status);
+  if (now.status !== "killed") throw runAlreadyEnded(runId, now.status);
   return now;
 }
 

@@ -10,7 +10,7 @@ import type { ModelVersion } from "../registry/model";
 import { rulesOf } from "../registry/policy";
 import type { RegistrationOutput } from "../registry/registration";
 import type { ModelRepository } from "../registry/repository";
-import { RunNotFoundError } from "../runs/errors";
+import { runNotFound } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/shapes";
 import { findOutput, outputOf } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
@@ -34,7 +34,7 @@ interface CloseRunDependencies extends CompleteAttemptDependencies {
 /**
  * Closes a run with the state machine's conclusion. The first end stays.
  *
- * @throws RunNotFoundError
+ * @throws RUN_NOT_FOUND
  */
 export async function closeRunByConclusion(
   dependencies: CloseRunDependencies,
@@ -44,7 +44,7 @@ export async function closeRunByConclusion(
 ): Promise<{ readonly status: "completed" | "failed"; readonly failure?: RunFailure }> {
   const { runs, registry } = dependencies;
   const details = await runs.findDetails(runId);
-  if (!details) throw new RunNotFoundError(runId);
+  if (!details) throw runNotFound(runId);
   if (conclusion === "failed") {
     const failure = failureOf(error, details.run);
     await closeRun(dependencies, details.run, { status: "failed", failure });

@@ -52,7 +52,7 @@ export function parseContinueRequest(input: unknown): z.output<typeof continueRe
  * Answers the trainer of a job that has trained a trial to the end of its segment: completes that training, and returns
  * the next trial once one was assigned. Idempotent: a trainer that was restarted gets the current training.
  *
- * @throws RunKeyRefusedError
+ * @throws RUN_KEY_REFUSED
  */
 export async function continueJob(
   dependencies: ContinueJobDependencies,

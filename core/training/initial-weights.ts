@@ -6,7 +6,7 @@ import { readArtifact } from "../registry/artifact";
 import { isVisible } from "../registry/change";
 import type { ModelRepository } from "../registry/repository";
 import { readModelUri } from "../registry/source";
-import { CheckpointDamagedError, CheckpointNotFoundError } from "../runs/errors";
+import { CheckpointDamagedError, checkpointNotFound } from "../runs/errors";
 import type { FineTune, FineTuneSource } from "../runs/fine-tune";
 import type { RunRepository } from "../runs/run-repository";
 import { findOutput } from "../runs/step";
@@ -126,13 +126,12 @@ const tensorChecksAtOnce = 8;
  * Finds the checkpoint with which a new run starts. `copyTo` copies its manifest to that run, and keeps its tensors from
  * being deleted.
  *
- * @throws CheckpointNotFoundError, CheckpointDamagedError
+ * @throws CHECKPOINT_NOT_FOUND, CheckpointDamagedError
  */
 export async function checkpointStart(objects: ObjectStore, runId: string, epoch: number) {
   const list = await readCheckpoints(objects, runId);
   const manifest = checkpointOfEpoch(runId, list, epoch);
-  const notFound = () =>
-    new CheckpointNotFoundError(runId, epoch, [...new Set(list.checkpoints.map((one) => one.epoch))]);
+  const notFound = () => checkpointNotFound(runId, epoch, [...new Set(list.checkpoints.map((one) => one.epoch))]);
   if (!manifest) throw notFound();
   await requireTensors(objects, manifest);
   const { finishedSteps, weightsSha256 } = manifest;

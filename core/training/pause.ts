@@ -1,7 +1,7 @@
 import { InvalidInputError } from "../errors";
 import type { Clock } from "../ports";
 import { isoTime } from "../ports";
-import { RunNotFoundError, RunNotPausedError } from "../runs/errors";
+import { runNotFound, runNotPaused } from "../runs/errors";
 import type { Executions, TaskTokens } from "../runs/ports";
 import { workersProblem } from "../runs/resources";
 import type { RunRepository } from "../runs/run-repository";
@@ -58,14 +58,14 @@ export interface ResumeRequest {
  * Resumes a paused run from its last checkpoint, with unchanged bits. Idempotent for the same `after`. If the process
  * dies between the row and the start, the run stays queued, and `reconcile` starts it.
  *
- * @throws RunNotFoundError, RunNotPausedError, InvalidInputError
+ * @throws RUN_NOT_FOUND, RUN_NOT_PAUSED, InvalidInputError
  */
 export async function resumeRun(
   { runs, executions, clock }: ResumeDependencies,
   { runId, after: given, pauseAt, workers }: ResumeRequest,
 ): Promise<Run> {
   const before = await runs.find(runId);
-  if (!before) throw new RunNotFoundError(runId, "training");
+  if (!before) throw runNotFound(runId, "training");
   const after = given ?? before.segment ?? 0;
   if (before.status === "paused" && (before.segment ?? 0) === after) {
     checkResumption(before, pauseAt, workers);
@@ -79,7 +79,7 @@ export async function resumeRun(
   }
   const run = (await runs.find(runId)) ?? before;
   // Another request may have resumed it; a later segment shows that this one was resumed.
-  if ((run.segment ?? 0) <= after) throw new RunNotPausedError(runId, run.status);
+  if ((run.segment ?? 0) <= after) throw runNotPaused(runId, run.status);
   if (run.status === "queued") await executions.start(run);
   return run;
 }

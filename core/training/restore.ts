@@ -2,7 +2,7 @@ import { digestOf } from "../digest";
 import { InvalidInputError } from "../errors";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
-import { RunNotFoundError } from "../runs/errors";
+import { runNotFound } from "../runs/errors";
 import { withoutUnusedOptions } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
@@ -50,7 +50,7 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
   if (known) return known;
 
   const source = await runs.find(request.runId);
-  if (!source) throw new RunNotFoundError(request.runId, "training");
+  if (!source) throw runNotFound(request.runId, "training");
   const start = await checkpointStart(objects, source.runId, request.epoch);
   const { manifest } = start;
   const job = jobOf(source, request, manifest);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError } from "../errors";
 import { problemsOf } from "../problems";
-import { RunEndedError, RunNotFoundError } from "../runs/errors";
+import { runAlreadyEnded, runNotFound } from "../runs/errors";
 import { checkRunKey, type KeyPurpose, type RunKeys } from "../runs/run-key";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
@@ -42,7 +42,7 @@ const request = z.object({
  * Returns the credentials of one run, for the holder of its key, while the run is open. `endSessions` ends those that were issued before the run's
  * end.
  *
- * @throws RunKeyRefusedError, RunNotFoundError, RunEndedError, InvalidInputError
+ * @throws RUN_KEY_REFUSED, RUN_NOT_FOUND, RUN_ENDED, InvalidInputError
  */
 export async function issueRunCredentials(
   dependencies: RunCredentialsDependencies,
@@ -54,7 +54,7 @@ export async function issueRunCredentials(
   const { runId, runKey, purpose } = parsed.data;
   await checkRunKey(dependencies.keys, runId, runKey, purpose);
   const run = await dependencies.findRun(runId);
-  if (!run) throw new RunNotFoundError(runId);
-  if (!isOpen(run.status)) throw new RunEndedError(runId, run.status);
+  if (!run) throw runNotFound(runId);
+  if (!isOpen(run.status)) throw runAlreadyEnded(runId, run.status);
   return dependencies.sessions.open(run, purpose);
 }

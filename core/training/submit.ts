@@ -6,7 +6,7 @@ import { type Clock, isoTime } from "../ports";
 import type { Model } from "../registry/model";
 import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
-import { IdempotencyConflictError } from "../runs/errors";
+import { idempotencyConflict } from "../runs/errors";
 import type { PolicyRules } from "../runs/gate-rules";
 import type { Job, RunLimits } from "../runs/job";
 import type { Executions } from "../runs/ports";
@@ -116,7 +116,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   };
   await request.beforeCreation?.(run.runId);
   const created = await runs.create(run);
-  if (created.run.requestDigest !== run.requestDigest) throw new IdempotencyConflictError(idempotencyKey ?? run.runId);
+  if (created.run.requestDigest !== run.requestDigest) throw idempotencyConflict(idempotencyKey ?? run.runId);
   for (const warning of jobWarnings(dataset.manifest, job)) await runs.recordWarning(run.runId, warning);
   if (created.run.status === "queued") await executions.start(run);
   return created.run;
@@ -125,7 +125,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
 /**
  * Returns the run of an earlier identical request.
  *
- * @throws IdempotencyConflictError if the key was used with another request
+ * @throws IDEMPOTENCY_CONFLICT if the key was used with another request
  */
 export async function findSubmitted(
   dependencies: SubmitDependencies,
@@ -135,7 +135,7 @@ export async function findSubmitted(
   if (idempotencyKey === undefined) return undefined;
   const run = await dependencies.runs.find(runIdOf(dependencies, request));
   if (run === undefined) return undefined;
-  if (run.requestDigest !== requestDigest) throw new IdempotencyConflictError(idempotencyKey);
+  if (run.requestDigest !== requestDigest) throw idempotencyConflict(idempotencyKey);
   if (run.status === "queued") await dependencies.executions.start(run);
   return run;
 }

@@ -7,7 +7,7 @@ import type { RunRecords } from "../tracking/run-records";
 import { decide } from "./decide";
 import { type ObservedTrial, warmStartTrials } from "./history";
 import { type Observation, type ObserveDependencies, observe } from "./observe";
-import { maxTrialsPerWrite, StudyBusyError, type StudyRepository, type StudyState } from "./ports";
+import { maxTrialsPerWrite, type StudyRepository, type StudyState, studyBusy } from "./ports";
 import { isActive, type Study, type Trial } from "./shapes";
 import { isPermanent, registerBest, type StartDependencies, startSegment } from "./start";
 
@@ -37,7 +37,7 @@ const startsAtOnce = 4;
 export async function driveStudy(dependencies: DriveDependencies, name: string): Promise<Study | undefined> {
   const { pause } = dependencies;
   for (let refused: Refusals = new Map(); ; ) {
-    const turn = await inRounds({ rounds, pause, busy: () => new StudyBusyError(name) }, () =>
+    const turn = await inRounds({ rounds, pause, busy: () => studyBusy(name) }, () =>
       advance(dependencies, name, refused),
     );
     if (turn.state === undefined) return undefined;

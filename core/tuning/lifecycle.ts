@@ -17,13 +17,13 @@ import type { SubmitDependencies } from "../training/submit";
 import { resumed } from "./decide";
 import { bestTrials } from "./history";
 import {
-  StudyBusyError,
   type StudyEvents,
-  StudyExistsError,
-  StudyNotFoundError,
   type StudyRepository,
   type StudyState,
-  StudyWithoutResultError,
+  studyBusy,
+  studyExists,
+  studyNotFound,
+  studyWithoutResult,
 } from "./ports";
 import { problemsOfSampler } from "./sampler";
 import { problemsOfScheduler } from "./scheduler";
@@ -56,7 +56,7 @@ const rounds = 24;
  * Creates a study and has it driven. Idempotent for the same definition; another definition under the same name is
  * refused. Nothing is created if the definition has a problem.
  *
- * @throws InvalidInputError with every problem, StudyExistsError, DatasetNotFoundError
+ * @throws InvalidInputError with every problem, STUDY_EXISTS, DATASET_NOT_FOUND
  */
 export async function createStudy(
   dependencies: StudyDependencies,
@@ -99,7 +99,7 @@ export async function createStudy(
 
 async function existing(dependencies: StudyDependencies, study: Study, definition: StudyDefinition) {
   if (digestOf(withoutLimits(study.definition)) !== digestOf(withoutLimits(definition)))
-    throw new StudyExistsError(definition.name);
+    throw studyExists(definition.name);
   await publish(dependencies, study.name);
   return { created: false, study };
 }
@@ -171,7 +171,7 @@ export interface StudyExtension extends Readonly<StudyDefinition["stop"]> {
 /**
  * Continues a study with other limits, or resumes some of its trials. Limits of hours count from the extension on.
  *
- * @throws StudyNotFoundError, InvalidInputError
+ * @throws STUDY_NOT_FOUND, InvalidInputError
  */
 export async function extendStudy(
   dependencies: StudyDependencies,
@@ -229,7 +229,7 @@ function extensionProblems(
  * Stops a study: no trial starts any more, and those that train end with their segment, or at once with `cancel`.
  * Idempotent.
  *
- * @throws StudyNotFoundError
+ * @throws STUDY_NOT_FOUND
  */
 export async function stopStudy(
   dependencies: StudyDependencies & CancelDependencies,
@@ -258,9 +258,9 @@ async function change(
   transition: (state: StudyState, at: string) => StudyState | undefined,
 ): Promise<Study> {
   const { studies, clock, pause } = dependencies;
-  const study = await inRounds({ rounds, pause, busy: () => new StudyBusyError(name) }, async () => {
+  const study = await inRounds({ rounds, pause, busy: () => studyBusy(name) }, async () => {
     const before = await studies.load(name);
-    if (before === undefined) throw new StudyNotFoundError(name);
+    if (before === undefined) throw studyNotFound(name);
     const at = isoTime(clock);
     const after = transition(before, at);
     if (after === undefined) return before.study;
@@ -276,19 +276,19 @@ async function publish({ events, team, clock }: StudyDependencies, study: string
   await events.publishStudyChanged({ team, study, at: isoTime(clock) });
 }
 
-/** @throws StudyWithoutResultError */
+/** @throws STUDY_WITHOUT_RESULT */
 export function bestOf({ study, trials }: StudyState): readonly Trial[] {
   const numbers = new Set(bestTrials(trials, study.definition.objectives).map(({ number }) => number));
   if (numbers.size === 0) {
     const failed = trials.filter(({ state }) => state === "failed").length;
-    throw new StudyWithoutResultError(study.name, failed);
+    throw studyWithoutResult(study.name, failed);
   }
   return trials.filter(({ number }) => numbers.has(number));
 }
 
-/** @throws StudyNotFoundError */
+/** @throws STUDY_NOT_FOUND */
 export async function getStudy(studies: Pick<StudyRepository, "load">, name: string): Promise<StudyState> {
   const state = await studies.load(name);
-  if (state === undefined) throw new StudyNotFoundError(name);
+  if (state === undefined) throw studyNotFound(name);
   return state;
 }

@@ -9,7 +9,7 @@ import type { RunRepository } from "../runs/run-repository";
 import type { Shape } from "../shapes";
 import type { MetricStore } from "../tracking/metric-store";
 import type { Objective, ObservedTrial } from "./history";
-import { StudyNotFoundError, type StudyRepository } from "./ports";
+import { type StudyRepository, studyNotFound } from "./ports";
 import { contains, isActive, type Json, type Point, parameterOrder, type Space, settingValue } from "./space";
 import type { StudyDefinition } from "./study";
 
@@ -26,7 +26,7 @@ const readsAtOnce = 8;
  * Returns the ended trials of earlier studies, and runs as trials, that lie in the study's space. Their objectives must
  * be those of the study.
  *
- * @throws StudyNotFoundError, InvalidInputError for an unknown run
+ * @throws STUDY_NOT_FOUND, InvalidInputError for an unknown run
  */
 export async function warmTrials(
   dependencies: WarmStartDependencies,
@@ -52,7 +52,7 @@ async function trialsOfStudy(
   name: string,
 ): Promise<readonly ObservedTrial[]> {
   const state = await studies.load(name);
-  if (state === undefined) throw new StudyNotFoundError(name);
+  if (state === undefined) throw studyNotFound(name);
   const order = objectives.map(({ metric }) =>
     state.study.definition.objectives.findIndex((objective) => objective.metric === metric),
   );

@@ -8,7 +8,7 @@ import { registry } from "../../adapters/team-registry";
 import { artifacts, records, runSteps } from "../../adapters/team-runs";
 import { timeModel } from "../../adapters/tfjs/time-model";
 import { gateStep, judgeAgain } from "../../core/registry/gates/step";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { returnToEarlierStep, runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
@@ -30,7 +30,7 @@ export const handler = stepHandler(
     const ports = { ...given, timeModel };
     if (model !== undefined && version !== undefined) {
       const details = await ports.runs.findDetails(runId);
-      if (!details) throw new RunNotFoundError(runId);
+      if (!details) throw runNotFound(runId);
       return judgeAgain(ports, details, { model, version });
     }
     const { output } = await returnToEarlierStep(ports, runId, "Gate", () => runStep(ports, runId, gateStep(ports)));

@@ -12,7 +12,7 @@ import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep } from "../../core/evaluation/step";
 import type { WithRows } from "../../core/evaluation/task";
 import { findChampion } from "../../core/registry/artifact";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import { outputOf, runLaterStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
@@ -35,7 +35,7 @@ export const handler = stepHandler(
   async (ports, { runId, model: awaited }) => {
     const { objects, runs, config } = ports;
     const details = await runs.findDetails(runId);
-    if (!details) throw new RunNotFoundError(runId);
+    if (!details) throw runNotFound(runId);
     const { reproducedFrom } = details.run;
     const model = awaited ?? details.run.model;
     const champion = model === undefined ? undefined : await findChampion(ports, model);

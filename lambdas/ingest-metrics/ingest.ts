@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { InvalidInputError } from "../../core/errors";
 import type { Meter } from "../../core/metering/metrics";
-import { RunEndedError } from "../../core/runs/errors";
+import { runAlreadyEnded } from "../../core/runs/errors";
 import { progressSchema } from "../../core/runs/progress";
 import { checkRunKey, type RunKeys } from "../../core/runs/run-key";
 import type { RunRepository } from "../../core/runs/run-repository";
@@ -55,10 +55,10 @@ export interface IngestDependencies {
  * recovery is metered when it is first recorded with a time.
  *
  * @param forRun returns the repositories of the run's team
- * @throws RunNotFoundError from `forRun`, InvalidInputError
- * @throws RunKeyRefusedError if the sender is no trainer of the run
- * @throws RunFieldFixedError for metrics that the run's evaluation measures
- * @throws RunEndedError
+ * @throws RUN_NOT_FOUND from `forRun`, InvalidInputError
+ * @throws RUN_KEY_REFUSED if the sender is no trainer of the run
+ * @throws RUN_FIELD_FIXED for metrics that the run's evaluation measures
+ * @throws RUN_ENDED
  */
 export async function ingest(
   forRun: (runId: string) => Promise<IngestDependencies>,
@@ -81,7 +81,7 @@ export async function ingest(
     batch.series.map(({ metric }) => metric),
   );
   const run = await dependencies.runs.find(runId);
-  if (!run || !isOpen(run.status)) throw new RunEndedError(runId, run?.status ?? "gone");
+  if (!run || !isOpen(run.status)) throw runAlreadyEnded(runId, run?.status ?? "gone");
   await Promise.all([
     dependencies.metrics.append(runId, batch.series),
     batch.progress && dependencies.runs.recordProgress(runId, batch.progress),

@@ -6,7 +6,7 @@ import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { runs } from "../../adapters/team-runs";
-import { TrainingFailedError } from "../../core/runs/errors";
+import { trainingFailed } from "../../core/runs/errors";
 import { beginTraining } from "../../core/training/begin-training";
 import { beginEvaluation } from "../../core/training/evaluation-job";
 import { type StepEvent, stepHandler } from "../step-handler";
@@ -32,8 +32,7 @@ export const handler = stepHandler(
     meter: meter(),
   },
   async (ports, { runId, taskToken, evaluation }: LaunchEvent) => {
-    if (taskToken === undefined)
-      throw new TrainingFailedError("BAD_EVENT", "launch-training was invoked without a task token");
+    if (taskToken === undefined) throw trainingFailed("BAD_EVENT", "launch-training was invoked without a task token");
     if (evaluation !== undefined) return beginEvaluation(ports, runId, taskToken, evaluation);
     return beginTraining(ports, runId, taskToken);
   },

@@ -10,7 +10,7 @@ import { teamNamePattern } from "../../core/access/principals";
 import { type DataContractEvents, dataContractBlocked } from "../../core/datasets/contract/blocked";
 import { findOtherVersions } from "../../core/datasets/contract/others";
 import { contractWarnings, shownViolations } from "../../core/datasets/contract/report";
-import { type DataContractRepository, DataContractViolatedError, lookupIn } from "../../core/datasets/contract/stored";
+import { type DataContractRepository, dataContractViolated, lookupIn } from "../../core/datasets/contract/stored";
 import type { InboxFiles, InboxPut, InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { type TakeFileDependencies, type TakenFile, takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetRepository } from "../../core/datasets/repository";
@@ -142,7 +142,7 @@ async function contractCheck(
       const file = `inbox/${put.path}`;
       const event = dataContractBlocked({ ...report, revision }, { team, dataset: name, source: "inbox", file });
       await runEvents.publishDataContractBlocked(event);
-      throw new DataContractViolatedError(file, { ...report, violations: shownViolations(report) });
+      throw dataContractViolated(file, { ...report, violations: shownViolations(report) });
     }
     return contractWarnings(report);
   };

@@ -11,7 +11,7 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { findColumn } from "../../core/datasets/contract/applicability";
 import { type ContractReport, decideContract } from "../../core/datasets/contract/report";
 import type { AppliedContract } from "../../core/datasets/contract/stored";
-import { InvalidManifestError, InvalidRowsError, type RowViolation } from "../../core/datasets/errors";
+import { invalidManifest, invalidRows, type RowViolation } from "../../core/datasets/errors";
 import type { Category, DatasetProfile } from "../../core/datasets/profile";
 import { compareHashes, HashCollector, type HashFiles } from "../../core/datasets/repeated-hashes";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
@@ -50,7 +50,7 @@ interface GroupedValidation {
 /**
  * Validates a version of several groups of shards, each alone, and merges the results.
  *
- * @throws InvalidManifestError, InvalidRowsError, RoundPending, TaskDone
+ * @throws INVALID_DATASET_MANIFEST, INVALID_ROWS, RoundPending, TaskDone
  */
 export async function validateGroups(
   manifest: DatasetManifest,
@@ -80,7 +80,7 @@ export async function validateGroups(
     for (const [split, first, last] of state.times ?? []) for (const time of [first, last]) check?.add(time, split);
     if (state.contract) measured.push(state.contract);
   }
-  if (violations.size > 0) throw new InvalidRowsError(nameOf(manifest), [...violations.values()]);
+  if (violations.size > 0) throw invalidRows(nameOf(manifest), [...violations.values()]);
   const { rows, repeats: repeated, testRows, leaked } = await compareHashes(objects, repeats);
   const { name, version, digest, rowCount } = manifest;
   const hasClasses = manifest.schema.some(({ role, type }) => role === "label" && type !== "float");
@@ -206,7 +206,7 @@ async function assertIndexesThere(manifest: DatasetManifest, objects: ObjectStor
     if (await objects.hasContent({ sha256, bytes })) continue;
     reasons.push(`the index of split ${split}, ${sha256}, is missing or damaged`);
   }
-  if (reasons.length > 0) throw new InvalidManifestError(nameOf(manifest), reasons);
+  if (reasons.length > 0) throw invalidManifest(nameOf(manifest), reasons);
 }
 
 function reportOf(

@@ -3,14 +3,14 @@ import {
   blockedRun,
   contractOfRun,
   type DataContractRepository,
-  DataContractViolatedError,
+  dataContractViolated,
 } from "../../core/datasets/contract/stored";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { type ValidationOutput, validationStep } from "../../core/datasets/validation";
 import { RingmasterError } from "../../core/errors";
 import type { ObjectStore } from "../../core/ports";
-import { RunNotFoundError } from "../../core/runs/errors";
+import { runNotFound } from "../../core/runs/errors";
 import type { RoundTask } from "../../core/runs/rounds";
 import { runStep, type StepDependencies, type StepResult } from "../../core/runs/step";
 import { validateDataset } from "./validate";
@@ -27,7 +27,7 @@ export interface ValidateRunPorts extends StepDependencies {
  * the run is refused.
  *
  * @param task the part that this call computes, of a large version
- * @throws DataContractViolatedError if a rule blocks, after the event was accepted; RoundPending, TaskDone
+ * @throws DATA_CONTRACT_VIOLATED if a rule blocks, after the event was accepted; RoundPending, TaskDone
  */
 export async function validateRun(
   ports: ValidateRunPorts,
@@ -36,7 +36,7 @@ export async function validateRun(
 ): Promise<StepResult<ValidationOutput>> {
   const { datasets, dataContracts: contracts, objects, runs, runEvents } = ports;
   const run = await runs.find(runId);
-  if (!run) throw new RunNotFoundError(runId);
+  if (!run) throw runNotFound(runId);
   const contract = await contractOfRun({ datasets, contracts }, run);
   const validate = (manifest: DatasetManifest, inputHash: string) =>
     validateDataset({ manifest, objects, contract, inputHash, task });
@@ -46,7 +46,7 @@ export async function validateRun(
   if (found?.status !== "blocked") return result;
   await published(() => runEvents.publishDataContractBlocked(blockedRun(run, found, rows)));
   const { name, version } = run.dataset;
-  throw new DataContractViolatedError(`dataset ${name}@${version}`, { ...found, rows });
+  throw dataContractViolated(`dataset ${name}@${version}`, { ...found, rows });
 }
 
 /** Makes a failed publication an error that the state machine retries: the event must not be lost. */

@@ -8,7 +8,7 @@ import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
 import type { AppliedContract } from "../../core/datasets/contract/stored";
-import { DatasetRejectedError, EmptyDatasetError, InvalidRowsError } from "../../core/datasets/errors";
+import { datasetRejected, emptyDataset, invalidRows } from "../../core/datasets/errors";
 import type { DatasetProfile } from "../../core/datasets/profile";
 import { putManifestCopy } from "../../core/datasets/register";
 import type { DatasetManifest } from "../../core/datasets/shapes";
@@ -25,7 +25,7 @@ import { validateGroups } from "./validate-groups";
  * schema's rules, splits against the rows, and the statistics against the requirements of training. A data contract is
  * checked last; its result is in the output. A version of several groups of shards is validated in rounds.
  *
- * @throws EmptyDatasetError, InvalidManifestError, InvalidRowsError, DatasetRejectedError, RoundPending, TaskDone
+ * @throws EMPTY_DATASET, INVALID_DATASET_MANIFEST, INVALID_ROWS, DATASET_REJECTED, RoundPending, TaskDone
  */
 export async function validateDataset(input: {
   readonly manifest: DatasetManifest;
@@ -40,7 +40,7 @@ export async function validateDataset(input: {
 }): Promise<ValidationOutput> {
   const { manifest, objects, contract, inputHash, task, groupBytes } = input;
   const dataset = `${manifest.name}@${manifest.version}`;
-  if (manifest.rowCount === 0 || manifest.shards.length === 0) throw new EmptyDatasetError(`dataset ${dataset}`);
+  if (manifest.rowCount === 0 || manifest.shards.length === 0) throw emptyDataset(`dataset ${dataset}`);
   const groups = shardGroups(manifest, groupBytes);
   if (groups.length > 1) {
     const rounds = storedRounds(objects, inputHash, task);
@@ -55,7 +55,7 @@ export async function validateDataset(input: {
     const table = `read_parquet([${files.map(quoteText).join(", ")}])`;
     const types = await columnTypes(session, table);
     const { violations } = await findViolations(session, table, manifest.schema, types);
-    if (violations.length > 0) throw new InvalidRowsError(`dataset ${dataset}`, violations);
+    if (violations.length > 0) throw invalidRows(`dataset ${dataset}`, violations);
 
     const splitOf = await readSplits(manifest, objects);
     const profile = await profileDataset(session, table, manifest, splitOf);
@@ -66,7 +66,7 @@ export async function validateDataset(input: {
   });
 }
 
-/** Judges a version whose rows satisfy the schema. @throws DatasetRejectedError */
+/** Judges a version whose rows satisfy the schema. @throws DATASET_REJECTED */
 async function accepted(
   manifest: DatasetManifest,
   profile: DatasetProfile,
@@ -75,7 +75,7 @@ async function accepted(
 ): Promise<ValidationOutput> {
   const { errors: found, warnings } = judge(manifest, profile);
   const errors = [...splitReasons, ...found, ...wrongTask(manifest, profile)];
-  if (errors.length > 0) throw new DatasetRejectedError(manifest.name, manifest.version, errors);
+  if (errors.length > 0) throw datasetRejected(manifest.name, manifest.version, errors);
   await putManifestCopy(objects, manifest);
   const stored = await objects.putContent(JSON.stringify(profile), "application/json");
   return { rowCount: profile.rowCount, profile: stored, warnings };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createJson, ObjectDiffersError } from "../../core/object-documents";
+import { createJson } from "../../core/object-documents";
 import { base64 } from "../../core/shapes";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
 
@@ -51,7 +51,7 @@ describe("a document that is written once", () => {
     const store = createMemoryObjectStore();
     await store.put("k", there);
     const attempt = createJson(store, "k", kind, document);
-    await expect(attempt).rejects.toThrow(ObjectDiffersError);
+    await expect(attempt).rejects.toMatchObject({ code: "OBJECT_DIFFERS" });
     await expect(attempt).rejects.toThrow(/k is written once, but it is there already with other content/);
     expect(new TextDecoder().decode(await store.get("k"))).toBe(there);
   });

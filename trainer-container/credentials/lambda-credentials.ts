@@ -9,12 +9,7 @@ export class CredentialsRefusedError extends RingmasterError {
   }
 }
 
-const final: readonly (string | undefined)[] = [
-  "RunKeyRefusedError",
-  "RunEndedError",
-  "RunNotFoundError",
-  "InvalidInputError",
-];
+const final: readonly (string | undefined)[] = ["RUN_KEY_REFUSED", "RUN_ENDED", "RUN_NOT_FOUND", "INVALID_INPUT"];
 /** Longer than a cold start takes. */
 const patienceMs = 15_000;
 

@@ -49,7 +49,7 @@ const pollMs = 100;
 /**
  * Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first one counts.
  *
- * @throws ObjectDiffersError if the first has other weights
+ * @throws OBJECT_DIFFERS if the first has other weights
  */
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;

@@ -1,4 +1,4 @@
-import { EmptyDatasetError } from "../../../core/datasets/errors";
+import { emptyDataset } from "../../../core/datasets/errors";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { digestOf } from "../../../core/digest";
 import type { DuckDbSession } from "../session";
@@ -14,7 +14,7 @@ interface OpenedSamples {
 
 const opened = new WeakMap<DuckDbSession, Map<string, Promise<OpenedSamples>>>();
 
-/** Reads images, texts or tar shards into a table, once in a session. @throws InvalidInputError, EmptyDatasetError */
+/** Reads images, texts or tar shards into a table, once in a session. @throws InvalidInputError, EMPTY_DATASET */
 export async function openSamples(
   session: DuckDbSession,
   files: readonly string[],
@@ -47,6 +47,6 @@ async function load(
           counts[shard]! += 1;
         });
   const written = await writeSamples(session, table, samples);
-  if (!written) throw new EmptyDatasetError(nameOfFiles(files));
+  if (!written) throw emptyDataset(nameOfFiles(files));
   return { table, ...written, countRows: () => Promise.resolve(counts) };
 }

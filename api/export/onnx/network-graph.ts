@@ -1,4 +1,4 @@
-import { type Network, UnsupportedLayerError } from "../../../core/export";
+import { type Network, unsupportedLayer } from "../../../core/export";
 import type { GraphBuilder } from "./builder";
 import { activationLayers } from "./layers/activations";
 import type { Converter } from "./layers/convert";
@@ -29,14 +29,14 @@ export const convertibleLayers: readonly string[] = Object.keys(converters).sort
  *
  * @param input float32 `[rows, …inputShape]`
  * @returns the name of the logits or values, `[rows, outputs]`
- * @throws UnsupportedLayerError with the layer's name
+ * @throws EXPORT_UNSUPPORTED with the layer's name
  */
 export function addNetwork(builder: GraphBuilder, network: Network, input: string): string {
   const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);
   const masks = new Map<string, string | undefined>();
   for (const layer of network.layers) {
     const converter = Object.hasOwn(converters, layer.className) ? converters[layer.className] : undefined;
-    if (!converter) throw new UnsupportedLayerError(layer, `ONNX export supports ${convertibleLayers.join(", ")}`);
+    if (!converter) throw unsupportedLayer(layer, `ONNX export supports ${convertibleLayers.join(", ")}`);
     const inputs = layer.inputs.map((id) => values.get(id)!);
     const conversion = { builder, layer, inputs, masks: layer.inputs.map((id) => masks.get(id)) };
     values.set(layer.id, converter(conversion));

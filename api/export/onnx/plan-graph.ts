@@ -1,4 +1,4 @@
-import { UnsupportedStepError } from "../../../core/export";
+import { unsupportedStep } from "../../../core/export";
 import { compilePlan } from "../../../core/feature-plans/compile";
 import type { CalendarPart } from "../../../core/feature-plans/dialects";
 import type { Operation } from "../../../core/feature-plans/operation";
@@ -12,7 +12,7 @@ import { addCalendarPart, addEmptyPart, equalToEach, type RawInput } from "./par
  * Adds a fitted plan's features: raw columns in, a float part `[rows, width]` for each output out, in the order of the
  * outputs. It computes the plan's expressions (`core/feature-plans/expression.ts`) in float64, with NaN for a missing value.
  *
- * @throws UnsupportedStepError for text functions that ONNX lacks
+ * @throws EXPORT_UNSUPPORTED for text functions that ONNX lacks
  */
 export function addPlan(
   builder: GraphBuilder,
@@ -131,7 +131,7 @@ class PlanGraph {
       case "bucketOf":
       case "ngramBuckets":
       case "countIn":
-        throw new UnsupportedStepError(this.feature, stepKinds[operation.op]);
+        throw unsupportedStep(this.feature, stepKinds[operation.op]);
     }
   }
 
@@ -197,7 +197,7 @@ class PlanGraph {
   private lookupJoined(parts: readonly Operation[], table: Table): string {
     const keys = [...table.keys()].map((key) => key.split(separator));
     // A text with the separator in it could be split in two ways.
-    if (keys.some((key) => key.length !== parts.length)) throw new UnsupportedStepError(this.feature, "cross");
+    if (keys.some((key) => key.length !== parts.length)) throw unsupportedStep(this.feature, "cross");
     const codes = parts.map(
       (_, i) => new Map([...new Set(keys.map((key) => key[i]!))].map((text, code) => [text, code])),
     );

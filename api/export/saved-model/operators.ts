@@ -1,5 +1,5 @@
 import type { ElementType } from "../../../adapters/saved-model/graph-def";
-import { UnsupportedOperatorError } from "../../../core/export";
+import { unsupportedOperator } from "../../../core/export";
 import { range } from "../onnx/value";
 import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";
 import { constantIntegers, float, integer, integerList, type Translator, textList } from "./translation";
@@ -50,7 +50,7 @@ export const operators: Readonly<Record<string, Translator>> = {
 
   Cast({ builder, op, inputs, attributes }) {
     const type = castTypes[integer(attributes["to"], 0)];
-    if (type === undefined) throw new UnsupportedOperatorError(op, "its type is not float, int64 or double");
+    if (type === undefined) throw unsupportedOperator(op, "its type is not float, int64 or double");
     return builder.cast(inputs[0]!, type);
   },
 
@@ -81,7 +81,7 @@ export const operators: Readonly<Record<string, Translator>> = {
   },
 
   Elu({ builder, op, inputs, attributes }) {
-    if (float(attributes["alpha"], 1) !== 1) throw new UnsupportedOperatorError(op, "its alpha is not 1");
+    if (float(attributes["alpha"], 1) !== 1) throw unsupportedOperator(op, "its alpha is not 1");
     return builder.elementwise(inputs, (each) => builder.plain("Elu", each));
   },
 
@@ -106,12 +106,12 @@ export const operators: Readonly<Record<string, Translator>> = {
   },
 
   LogSoftmax({ builder, op, inputs, attributes }) {
-    if (integer(attributes["axis"], -1) !== -1) throw new UnsupportedOperatorError(op, "its axis is not the last");
+    if (integer(attributes["axis"], -1) !== -1) throw unsupportedOperator(op, "its axis is not the last");
     return builder.plain("LogSoftmax", inputs);
   },
 
   LayerNormalization({ builder, op, inputs: [x, gamma, beta], attributes }) {
-    if (integer(attributes["axis"], -1) !== -1) throw new UnsupportedOperatorError(op, "its axis is not the last");
+    if (integer(attributes["axis"], -1) !== -1) throw unsupportedOperator(op, "its axis is not the last");
     const centred = builder.plain("Sub", [x!, builder.reduce("Mean", x!, [-1], true)]);
     const variance = builder.reduce("Mean", builder.plain("Square", [centred]), [-1], true);
     const epsilon = builder.float(float(attributes["epsilon"], 1e-5));
@@ -151,7 +151,7 @@ export const operators: Readonly<Record<string, Translator>> = {
     const sizes = constantIntegers(op, target);
     const copied = sizes.filter((size) => size === 0).length;
     if (copied > 1 || (copied === 1 && sizes[0] !== 0))
-      throw new UnsupportedOperatorError(op, "it copies another size than the first");
+      throw unsupportedOperator(op, "it copies another size than the first");
     if (copied === 1 && !sizes.includes(-1)) return builder.reshape(x!, builder.integers([-1, ...sizes.slice(1)]));
     if (copied === 0) return builder.reshape(x!, builder.integers(sizes));
     const first = slice(builder, builder.shapeOf(x!), [{ axis: 0, from: 0, to: 1 }]);

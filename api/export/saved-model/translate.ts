@@ -1,5 +1,5 @@
 import { type SignaturePort, savedModel } from "../../../adapters/saved-model/graph-def";
-import { UnsupportedOperatorError } from "../../../core/export";
+import { unsupportedOperator } from "../../../core/export";
 import type { OnnxGraph, Port, TensorValue } from "../onnx/file";
 import { NodeBuilder, prune, type Tensor } from "./node-builder";
 import { operators } from "./operators";
@@ -8,7 +8,7 @@ import { operators } from "./operators";
  * Writes an ONNX graph as a `saved_model.pb` whose signature has the names and types of the graph's inputs and outputs.
  * Weights are constants. Equal graphs give equal bytes.
  *
- * @throws UnsupportedOperatorError with the operator's name
+ * @throws EXPORT_UNSUPPORTED with the operator's name
  */
 export function toSavedModelFile({ operations, constants, inputs, outputs }: OnnxGraph): Uint8Array {
   const builder = new NodeBuilder();
@@ -18,7 +18,7 @@ export function toSavedModelFile({ operations, constants, inputs, outputs }: Onn
   for (const [name, value] of Object.entries(constants)) tensors.set(name, addConstant(builder, value));
   for (const operation of operations) {
     const operator = Object.hasOwn(operators, operation.op) ? operators[operation.op] : undefined;
-    if (!operator) throw new UnsupportedOperatorError(operation.op, "it has no translation to TensorFlow");
+    if (!operator) throw unsupportedOperator(operation.op, "it has no translation to TensorFlow");
     const found = operator({
       builder,
       op: operation.op,

@@ -1,4 +1,4 @@
-import { UnsupportedOperatorError } from "../../../core/export";
+import { unsupportedOperator } from "../../../core/export";
 import type { Attribute, TensorValue } from "../onnx/file";
 import type { NodeBuilder, Tensor } from "./node-builder";
 
@@ -30,8 +30,8 @@ export function textList(attribute: Attribute | undefined): readonly string[] {
   return attribute && "texts" in attribute ? attribute.texts : [];
 }
 
-/** @throws UnsupportedOperatorError if the input is not a constant list of integers */
+/** @throws EXPORT_UNSUPPORTED if the input is not a constant list of integers */
 export function constantIntegers(op: string, value: TensorValue | undefined): readonly number[] {
   if (value?.type === "int64") return Array.from(value.data, Number);
-  throw new UnsupportedOperatorError(op, "an input that must be constant is not");
+  throw unsupportedOperator(op, "an input that must be constant is not");
 }

@@ -1,5 +1,5 @@
 import type { Attribute } from "../../../adapters/saved-model/graph-def";
-import { UnsupportedOperatorError } from "../../../core/export";
+import { unsupportedOperator } from "../../../core/export";
 import type { TensorValue } from "../onnx/file";
 import { range } from "../onnx/value";
 import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";
@@ -15,7 +15,7 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
   Conv(translation) {
     const { builder, op, inputs, constants, attributes } = translation;
     const kernel = constants[1];
-    if (kernel?.type !== "float") throw new UnsupportedOperatorError(op, "its kernel is not constant");
+    if (kernel?.type !== "float") throw unsupportedOperator(op, "its kernel is not constant");
     const window = windowOf(translation, kernel.dims.length - 2);
     const groups = integer(attributes["group"], 1);
     return window.around(inputs[0]!, (x) => {
@@ -27,7 +27,7 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
   ConvTranspose(translation) {
     const { builder, op, inputs, constants, attributes } = translation;
     const kernel = constants[1];
-    if (kernel?.type !== "float") throw new UnsupportedOperatorError(op, "its kernel is not constant");
+    if (kernel?.type !== "float") throw unsupportedOperator(op, "its kernel is not constant");
     const window = windowOf(translation, 2);
     const { data, dims } = channelsLast(kernel);
     const [height, width, outputs] = dims as readonly [number, number, number];
@@ -57,7 +57,7 @@ export const windowOperators: Readonly<Record<string, Translator>> = {
   Resize({ builder, op, inputs: [x], constants: [, , scales] }) {
     const [rows, channels, height, width] = scales?.type === "float" ? scales.data : [];
     if (rows !== 1 || channels !== 1 || !Number.isInteger(height) || !Number.isInteger(width))
-      throw new UnsupportedOperatorError(op, "its scales are not whole numbers");
+      throw unsupportedOperator(op, "its scales are not whole numbers");
     const last = builder.transpose(x!, [0, 2, 3, 1]);
     const apart = builder.expandDims(builder.expandDims(last, 2), 4);
     const times = builder.integers([1, 1, height!, 1, width!, 1]);
@@ -120,8 +120,7 @@ function convolve(builder: NodeBuilder, x: Tensor, kernel: FloatValue, { shared,
 function depthwise({ builder, op, attributes }: Translation, x: Tensor, kernel: FloatValue, window: Window): Tensor {
   const groups = integer(attributes["group"], 1);
   const [outputs, inputs, height, width] = kernel.dims as readonly [number, number, number, number];
-  if (inputs !== 1 || kernel.dims.length !== 4)
-    throw new UnsupportedOperatorError(op, "its groups have more than one channel");
+  if (inputs !== 1 || kernel.dims.length !== 4) throw unsupportedOperator(op, "its groups have more than one channel");
   const { strides, dilations, shared } = window;
   if (strides[0] !== strides[1] || dilations.some((each) => each !== 1))
     return convolve(builder, x, withoutGroups(kernel, groups), window);

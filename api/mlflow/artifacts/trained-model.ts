@@ -10,7 +10,7 @@ import type { StoredPlace } from "./places";
  * Returns the place of the files of a model that was trained here, under its run's artifacts: the export for MLflow, which
  * is created on the first request.
  *
- * @throws ExportTooLargeError, UnsupportedLayerError
+ * @throws EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED
  */
 export async function trainedModelPlace(
   platform: Platform,

@@ -1,4 +1,4 @@
-import { AliasNotFoundError } from "../../../core/registry/errors";
+import { hasCode } from "../../../core/errors";
 import { deleteAlias, setAlias } from "../../../core/registry/labels";
 import { doesNotExist, invalidParameter } from "../errors";
 import { required, text } from "../fields";
@@ -36,7 +36,7 @@ export const aliasOperations: readonly MlflowOperation[] = [
         await translateErrors(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
       } catch (error) {
         // Deleting a missing alias succeeds.
-        if (!(error instanceof AliasNotFoundError)) throw error;
+        if (!hasCode(error, "ALIAS_NOT_FOUND")) throw error;
       }
       return undefined;
     },

@@ -1,6 +1,6 @@
 import type { Platform } from "../../../adapters/platform";
 import type { Transition } from "../../../core/registry/change";
-import { ModelNameFixedError } from "../../../core/registry/errors";
+import { modelNameFixed } from "../../../core/registry/errors";
 import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteModel } from "../../../core/registry/lifecycle";
 import type { Actor, Model } from "../../../core/registry/model";
@@ -14,14 +14,14 @@ import { latestOfStages, modelView, versionView } from "./view";
 /**
  * Refuses to rename a model that is the target of a retraining rule.
  *
- * @throws ModelNameFixedError
+ * @throws MODEL_NAME_FIXED
  */
 async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
     const page = await retraining.list({ limit: 100, nextToken });
     for (const { rule } of page.items) {
       if ((rule.job.registerAs ?? rule.job.experiment) !== model) continue;
-      throw new ModelNameFixedError(model, `retraining rule ${JSON.stringify(rule.name)} makes versions of it`);
+      throw modelNameFixed(model, `retraining rule ${JSON.stringify(rule.name)} makes versions of it`);
     }
     nextToken = page.nextToken;
     if (nextToken === undefined) return;

@@ -1,7 +1,7 @@
 import type { Platform } from "../../../adapters/platform";
+import { hasCode } from "../../../core/errors";
 import { isoTime } from "../../../core/ports";
 import { isVisible } from "../../../core/registry/change";
-import { ModelExistsError, ModelNotFoundError, VersionNotFoundError } from "../../../core/registry/errors";
 import type { Actor, Model, ModelVersion } from "../../../core/registry/model";
 import { asOf, visibleVersions } from "../../../core/registry/registry";
 import { doesNotExist, MlflowError } from "../errors";
@@ -54,7 +54,7 @@ export async function translateVersionErrors<T>(name: string, version: string, a
   try {
     return await translateErrors(action);
   } catch (error) {
-    const missing = error instanceof MlflowError && error.cause instanceof ModelNotFoundError;
+    const missing = error instanceof MlflowError && hasCode(error.cause, "MODEL_NOT_FOUND");
     throw missing ? noSuchVersion(name, version) : error;
   }
 }
@@ -64,15 +64,15 @@ export async function translateErrors<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    if (error instanceof ModelNotFoundError) {
+    if (hasCode(error, "MODEL_NOT_FOUND")) {
       const { model } = error.details as { readonly model: string };
       throw new MlflowError("RESOURCE_DOES_NOT_EXIST", `Registered Model with name=${model} not found`, error);
     }
-    if (error instanceof ModelExistsError) {
+    if (hasCode(error, "MODEL_EXISTS")) {
       const { model } = error.details as { readonly model: string };
       throw new MlflowError("RESOURCE_ALREADY_EXISTS", `Registered Model (name=${model}) already exists.`, error);
     }
-    if (error instanceof VersionNotFoundError) {
+    if (hasCode(error, "MODEL_VERSION_NOT_FOUND")) {
       const { model, version } = error.details as { readonly model: string; readonly version: number };
       throw noSuchVersion(model, String(version));
     }

@@ -1,6 +1,6 @@
+import { hasCode } from "../../../core/errors";
 import { isoTime } from "../../../core/ports";
 import { defaultExperimentId } from "../../../core/tracking/experiments";
-import { ExperimentExistsError } from "../../../core/tracking/records/errors";
 import type { Experiment } from "../../../core/tracking/shapes";
 import { hasPassword, passwordRule } from "../../../core/url-password";
 import { setLifecycle } from "../../services/experiment-lifecycle";
@@ -148,7 +148,7 @@ async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Prom
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof ExperimentExistsError)) throw error;
+    if (!hasCode(error, "EXPERIMENT_EXISTS")) throw error;
     throw new MlflowError(
       "RESOURCE_ALREADY_EXISTS",
       `Experiment(name=${name}) already exists. ${error.message}`,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
-import { type LoggedModel, LoggedModelNotFoundError } from "../../../core/tracking/logged-model";
+import { type LoggedModel, loggedModelNotFound } from "../../../core/tracking/logged-model";
 import { checkModelNames, directoryPath } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
@@ -198,7 +198,7 @@ function textsOf(
 }
 
 function notFound(modelId: string): Error {
-  return new LoggedModelNotFoundError(modelId);
+  return loggedModelNotFound(modelId);
 }
 
 function checkModelName(name: string): void {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
 import { submittersOf } from "../../../core/access/principals";
 import { isoTime } from "../../../core/ports";
-import { IdempotencyConflictError } from "../../../core/runs/errors";
+import { idempotencyConflict } from "../../../core/runs/errors";
 import { parentsIn, withMlflowTag } from "../../../core/tracking/member-tags";
 import { checkReferences } from "../../../core/tracking/references";
 import type { Lifecycle, RunRecord } from "../../../core/tracking/shapes";
@@ -64,7 +64,7 @@ export const runOperations: readonly MlflowOperation[] = [
       );
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
       const made = await platform.records.create(record, { requestDigest: digest });
-      if (!made.created && made.requestDigest !== digest) throw new IdempotencyConflictError(key!);
+      if (!made.created && made.requestDigest !== digest) throw idempotencyConflict(key!);
       return { run: newRunView(made.record) };
     },
   ),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { inRounds, type Pause } from "../../backoff";
 import { digestOf } from "../../digest";
-import { RingmasterError } from "../../errors";
+import { badRequest, conflict, notFound, RingmasterError } from "../../errors";
 import { type Clock, isoTime } from "../../ports";
 import type { Run } from "../../runs/shapes";
 import { instant, type Shape } from "../../shapes";
@@ -11,45 +11,38 @@ import { findOtherVersions, identityOf, type OtherVersions, type VersionLookup }
 import { type ContractOutcome, type ContractReport, type ContractSummary, violationsText } from "./report";
 import { assertContractFits, type DataContract, dataContract } from "./rules";
 
-export class DataContractNotFoundError extends RingmasterError {
-  constructor(dataset: string, revision?: number) {
-    const what = revision === undefined ? "no data contract" : `no revision ${revision} of its data contract`;
-    super(
-      `dataset ${JSON.stringify(dataset)} has ${what}; \`ringmaster datasets contract set ${dataset} --file contract.yaml\` sets one`,
-      { code: "DATA_CONTRACT_NOT_FOUND", httpStatus: 404, details: { dataset, revision } },
-    );
-  }
+export function dataContractNotFound(dataset: string, revision?: number) {
+  const what = revision === undefined ? "no data contract" : `no revision ${revision} of its data contract`;
+  return notFound(
+    "DATA_CONTRACT_NOT_FOUND",
+    `dataset ${JSON.stringify(dataset)} has ${what}; \`ringmaster datasets contract set ${dataset} --file contract.yaml\` sets one`,
+    { dataset, revision },
+  );
 }
 
 /** Thrown when a contract has another revision than the one that the caller changes. */
-export class DataContractChangedError extends RingmasterError {
-  constructor(dataset: string, expected: number, current: number) {
-    const found = current === 0 ? "there is none" : `it has revision ${current}`;
-    super(
-      `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}; read it with \`ringmaster datasets contract show ${dataset}\` and set it again`,
-      { code: "DATA_CONTRACT_CHANGED", httpStatus: 409, details: { dataset, expected, current } },
-    );
-  }
+export function dataContractChanged(dataset: string, expected: number, current: number) {
+  const found = current === 0 ? "there is none" : `it has revision ${current}`;
+  return conflict(
+    "DATA_CONTRACT_CHANGED",
+    `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}; read it with \`ringmaster datasets contract show ${dataset}\` and set it again`,
+    { dataset, expected, current },
+  );
 }
 
 /** Thrown when rows violate a rule that blocks; has all violations. */
-export class DataContractViolatedError extends RingmasterError {
-  constructor(
-    what: string,
-    found: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
-  ) {
-    const { revision: number, rows, violations } = found;
-    const blocking = violations.filter(({ severity }) => severity === "block");
-    const revision = number === undefined ? "" : ` (revision ${number})`;
-    super(
-      `${what} violates ${blocking.length === 1 ? "a rule" : `${blocking.length} rules`} of the data contract${revision}: ${violationsText(blocking, rows)}; correct the rows, or change the contract`,
-      {
-        code: "DATA_CONTRACT_VIOLATED",
-        httpStatus: 400,
-        details: { revision: number, rows, violations },
-      },
-    );
-  }
+export function dataContractViolated(
+  what: string,
+  found: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
+) {
+  const { revision: number, rows, violations } = found;
+  const blocking = violations.filter(({ severity }) => severity === "block");
+  const revision = number === undefined ? "" : ` (revision ${number})`;
+  return badRequest(
+    "DATA_CONTRACT_VIOLATED",
+    `${what} violates ${blocking.length === 1 ? "a rule" : `${blocking.length} rules`} of the data contract${revision}: ${violationsText(blocking, rows)}; correct the rows, or change the contract`,
+    { revision: number, rows, violations },
+  );
 }
 
 export const dataContractRecord = z
@@ -86,7 +79,7 @@ const rounds = 8;
  * they are set.
  *
  * @param options.ifRevision the revision that is changed; 0: none
- * @throws DataContractChangedError, InvalidInputError
+ * @throws DATA_CONTRACT_CHANGED, InvalidInputError
  */
 export async function setDataContract(
   {
@@ -111,8 +104,7 @@ export async function setDataContract(
     const current = await contracts.findCurrent(dataset);
     if (current && digestOf(current.contract) === digestOf(contract)) return { created: false, record: current };
     const revision = current?.revision ?? 0;
-    if (ifRevision !== undefined && ifRevision !== revision)
-      throw new DataContractChangedError(dataset, ifRevision, revision);
+    if (ifRevision !== undefined && ifRevision !== revision) throw dataContractChanged(dataset, ifRevision, revision);
     const stated = reason === undefined || reason === "" ? {} : { reason };
     const record = { dataset, revision: revision + 1, contract, by: actor, at: isoTime(clock), ...stated };
     return (await contracts.create(record)) ? { created: true, record } : undefined;

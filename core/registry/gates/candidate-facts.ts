@@ -23,7 +23,7 @@ export interface CandidatePorts extends LoggedMetricsPorts {
  * Returns the facts about a candidate: from the outputs of its run, or from what was logged with it. Reads the predictions
  * of rows only if a gate needs them.
  *
- * @throws ChampionChangedError if its evaluation must have compared with the present champion, and has not
+ * @throws CHAMPION_CHANGED if its evaluation must have compared with the present champion, and has not
  */
 export async function candidateFacts(
   ports: CandidatePorts,

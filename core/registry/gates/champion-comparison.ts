@@ -6,7 +6,7 @@ import type { EvaluationReport } from "../../evaluation/report";
 import type { ChampionComparison, EvaluationOutput } from "../../evaluation/shapes";
 import { readPredictions, readPredictionTensors, readReport } from "../../evaluation/stored-predictions";
 import type { ObjectStore } from "../../ports";
-import { ChampionChangedError } from "../errors";
+import { championChanged } from "../errors";
 import type { ModelVersion } from "../model";
 import type { ModelRepository } from "../repository";
 import type { Candidate } from "./candidate";
@@ -22,7 +22,7 @@ interface ComparisonPorts {
  * Compares a candidate with the model in production.
  *
  * @returns `undefined` if there is no champion, or the candidate is the champion
- * @throws ChampionChangedError if the candidate's evaluation must have compared with the champion, and has not
+ * @throws CHAMPION_CHANGED if the candidate's evaluation must have compared with the champion, and has not
  */
 export async function compareWithChampion(
   { repository, objects }: ComparisonPorts,
@@ -35,7 +35,7 @@ export async function compareWithChampion(
   const evaluation = outputs?.evaluation;
   const known = knownComparison(candidate, champion, evaluation);
   if (known) return { version, comparison: known };
-  if (mustBeCurrent) throw new ChampionChangedError(model.name, evaluation?.comparison?.champion, version);
+  if (mustBeCurrent) throw championChanged(model.name, evaluation?.comparison?.champion, version);
   const stored = await compareStored(objects, candidate, champion);
   return { version, comparison: stored ?? noComparison(version, evaluation) };
 }

@@ -31,7 +31,7 @@ const shownSlices = 8;
  * checks without an answer. Keeps answers to checks whose definition is unchanged.
  *
  * @param request key that records the verdict once
- * @throws ModelNotFoundError, VersionNotFoundError, RegistryBusyError
+ * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, REGISTRY_BUSY
  */
 export async function judgeVersion(
   dependencies: JudgeDependencies,
@@ -55,7 +55,7 @@ export async function judgeVersion(
  *
  * @param own outputs of the run that requests the verdict. An identical run has its own job and champion, although
  * another run registered the version.
- * @throws ChampionChangedError if the requesting run was compared with another champion
+ * @throws CHAMPION_CHANGED if the requesting run was compared with another champion
  */
 export async function verdictOn(
   dependencies: JudgeDependencies,

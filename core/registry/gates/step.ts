@@ -5,7 +5,7 @@ import type { Run, RunDetails } from "../../runs/shapes";
 import { findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
 import { findChampion } from "../artifact";
-import { ChampionChangedError } from "../errors";
+import { championChanged } from "../errors";
 import type { RegistrationOutput } from "../registration";
 import type { RunOutputs } from "./candidate";
 import { isPending } from "./external-check";
@@ -25,7 +25,7 @@ export interface GateOutput {
 /**
  * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.
  *
- * @throws ChampionChangedError if the evaluation compared with another champion; the state machine returns to it
+ * @throws CHAMPION_CHANGED if the evaluation compared with another champion; the state machine returns to it
  */
 export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
   return {
@@ -50,7 +50,7 @@ export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOu
 /**
  * Judges a version that waits for an approval after its run's end, by the evaluation next to the present champion.
  *
- * @throws ChampionChangedError if there is no such evaluation; the state machine then makes it
+ * @throws CHAMPION_CHANGED if there is no such evaluation; the state machine then makes it
  */
 export async function judgeAgain(
   dependencies: JudgeDependencies & { readonly cache: Pick<StepCache, "find"> },
@@ -59,7 +59,7 @@ export async function judgeAgain(
 ): Promise<GateOutput> {
   const champion = await findChampion(dependencies, target.model);
   const known = await dependencies.cache.find("Evaluate", inputHashOf(evaluationIdentity(champion), details));
-  if (!known) throw new ChampionChangedError(target.model, undefined, champion?.version ?? 0);
+  if (!known) throw championChanged(target.model, undefined, champion?.version ?? 0);
   return judgeOf(dependencies, details.run, target, {
     job: details.run.job,
     evaluation: known.output as EvaluationOutput,

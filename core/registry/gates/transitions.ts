@@ -1,4 +1,4 @@
-import { RingmasterError } from "../../errors";
+import { conflict, notFound } from "../../errors";
 import { isoTime } from "../../ports";
 import { type ApprovalDependencies, answerApproval } from "../approval";
 import { activeVersion, type Transition } from "../change";
@@ -26,19 +26,19 @@ export function recordVerdict(version: number, verdict: GateVerdict, actor: Acto
  * Records an answer to a check; the rest of the verdict stays. The same answer again changes nothing. Another answer
  * replaces it, and people must approve again.
  *
- * @throws NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError
+ * @throws NOT_JUDGED, CHECK_NOT_FOUND, CHECK_ANSWERED_BY_HOOK
  */
 function answerCheck(version: number, check: string, answer: CheckAnswer): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
     const { gate, model } = candidate;
-    if (!gate) throw new NotJudgedError(model, version);
+    if (!gate) throw notJudged(model, version);
     const line = gate.checks.find(({ metric, external }) => external && metric === check);
     if (!line?.external) {
       const known = gate.checks.filter(({ external }) => external).map(({ metric }) => metric);
-      throw new CheckNotFoundError(model, version, check, known);
+      throw checkNotFound(model, version, check, known);
     }
-    if (line.external.kind === "http") throw new CheckAnsweredByHookError(model, check);
+    if (line.external.kind === "http") throw checkAnsweredByHook(model, check);
     if (sameAnswer(line.external.answer, answer)) return undefined;
     const checks = gate.checks.map((each) => (each === line ? answeredCheck(line, answer) : each));
     const reason = `check ${check} ${answer.passed ? "passed" : "failed"}`;
@@ -58,8 +58,8 @@ function sameAnswer(one: CheckAnswer | undefined, other: CheckAnswer): boolean {
  * Records a command's answer to a check, then answers the run that waits with the version if the answer decides.
  * Idempotent.
  *
- * @throws ModelNotFoundError, VersionNotFoundError, NotJudgedError, CheckNotFoundError, CheckAnsweredByHookError,
- * RegistryBusyError
+ * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, NOT_JUDGED, CHECK_NOT_FOUND, CHECK_ANSWERED_BY_HOOK,
+ * REGISTRY_BUSY
  */
 export async function answerVersionCheck(
   dependencies: ApprovalDependencies,
@@ -75,33 +75,28 @@ export async function answerVersionCheck(
 }
 
 /** Thrown when a check is answered before there is a verdict. */
-class NotJudgedError extends RingmasterError {
-  constructor(model: string, version: number) {
-    super(
-      `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered; evaluate it first: ringmaster models judge ${model} ${version}`,
-      { code: "NOT_JUDGED", httpStatus: 409, details: { model, version } },
-    );
-  }
-}
+const notJudged = (model: string, version: number) =>
+  conflict(
+    "NOT_JUDGED",
+    `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered; evaluate it first: ringmaster models judge ${model} ${version}`,
+    { model, version },
+  );
 
-export class CheckNotFoundError extends RingmasterError {
-  constructor(model: string, version: number | undefined, check: string, known: readonly string[]) {
-    const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
-    const there = known.length === 0 ? "it has no checks" : `its checks are ${known.join(", ")}`;
-    super(`${where} has no check ${JSON.stringify(check)}: ${there}`, {
-      code: "CHECK_NOT_FOUND",
-      httpStatus: 404,
-      details: { model, version, check, known },
-    });
-  }
+export function checkNotFound(model: string, version: number | undefined, check: string, known: readonly string[]) {
+  const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
+  const there = known.length === 0 ? "it has no checks" : `its checks are ${known.join(", ")}`;
+  return notFound("CHECK_NOT_FOUND", `${where} has no check ${JSON.stringify(check)}: ${there}`, {
+    model,
+    version,
+    check,
+    known,
+  });
 }
 
 /** Thrown when an API request answers an HTTP check. Only the check's own hook can answer it. */
-class CheckAnsweredByHookError extends RingmasterError {
-  constructor(model: string, check: string) {
-    super(
-      `check ${check} of ${model} is an HTTP check, which only its webhook answers; \`ringmaster models judge\` calls the webhook again while the check is pending`,
-      { code: "CHECK_ANSWERED_BY_HOOK", httpStatus: 409, details: { model, check } },
-    );
-  }
-}
+const checkAnsweredByHook = (model: string, check: string) =>
+  conflict(
+    "CHECK_ANSWERED_BY_HOOK",
+    `check ${check} of ${model} is an HTTP check, which only its webhook answers; \`ringmaster models judge\` calls the webhook again while the check is pending`,
+    { model, check },
+  );

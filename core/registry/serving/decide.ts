@@ -7,7 +7,7 @@ import type { Registry } from "../registry";
 import { promote, setStage } from "../transitions";
 import { type ArmSums, judgeCanary, noSums, type OutcomeRepository } from "./sequential-test";
 import type { ArmState, Decided, SequentialPlan, SequentialVerdict } from "./shapes";
-import { NoCanaryTestError, trafficOf } from "./traffic";
+import { noCanaryTest, trafficOf } from "./traffic";
 
 /** Includes runs and tokens, because the run that made a canary may wait for the decision. */
 export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
@@ -46,7 +46,7 @@ function amongSeveral(test: SequentialPlan, canaries: number): SequentialPlan {
  * otherwise the one with the greatest loss leaves its units and its stage. One canary at a time, because outcomes are
  * counted again after the arms change. Idempotent.
  *
- * @throws NoCanaryTestError
+ * @throws NO_CANARY_TEST
  */
 export async function decideCanaries(
   dependencies: ServingDependencies,
@@ -57,7 +57,7 @@ export async function decideCanaries(
   const model = await registry.head(name);
   const { test, epoch } = trafficOf(model);
   const canaries = (await armStates(dependencies, model)).filter(isUnderTest);
-  if (test === undefined || canaries.length === 0) throw new NoCanaryTestError(name);
+  if (test === undefined || canaries.length === 0) throw noCanaryTest(name);
   const decided = new Map<number, Decided>(
     canaries.map(({ version, verdict }) => [version, { version, verdict, done: "none" }]),
   );

@@ -2,10 +2,10 @@ import { digestOf } from "../../digest";
 import { InvalidInputError } from "../../errors";
 import { decisionOn } from "../approvals";
 import { activeModel, activeVersion, changeModel, type Transition } from "../change";
-import { NoChampionError, NotApprovedError } from "../errors";
+import { noChampion, notApproved } from "../errors";
 import type { Actor } from "../model";
 import { mayServe } from "../transitions";
-import { NotACanaryError, redirect, type TrafficRequest, trafficOf } from "./traffic";
+import { notACanary, redirect, type TrafficRequest, trafficOf } from "./traffic";
 
 /** Part of the units above which canaries together need approval like production. */
 const partWithoutApproval = 0.5;
@@ -14,25 +14,25 @@ const partWithoutApproval = 0.5;
  * Changes the canaries' parts, the shadows or the test. A part needs the stage canary and thus a passed gate. Any
  * version may be a shadow, because a shadow answers nobody.
  *
- * @throws NoChampionError, NotACanaryError, NotApprovedError for more than half of the units, GateOutdatedError for a
- * larger part with an outdated verdict, VersionNotFoundError, InvalidInputError if the parts exceed the whole
+ * @throws NO_CHAMPION, NOT_A_CANARY, NOT_APPROVED for more than half of the units, GateOutdatedError for a
+ * larger part with an outdated verdict, MODEL_VERSION_NOT_FOUND, InvalidInputError if the parts exceed the whole
  */
 export function setTraffic(requested: TrafficRequest, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
-    if (model.production === undefined) throw new NoChampionError(model.name);
+    if (model.production === undefined) throw noChampion(model.name);
     checkParts(requested, model.production);
     const before = trafficOf(model);
     const total = requested.canaries.reduce((sum, { weight }) => sum + weight, 0);
     for (const { version, weight } of requested.canaries) {
       const candidate = activeVersion(state, version);
-      if (candidate.stage !== "canary") throw new NotACanaryError(model.name, version, candidate.stage);
+      if (candidate.stage !== "canary") throw notACanary(model.name, version, candidate.stage);
       const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
       // An outdated verdict permits the present part of the units, but not a larger one.
       if (weight > given) mayServe(model, candidate);
       const decision = decisionOn(model, candidate);
       if (total > partWithoutApproval && decision.state !== "approved")
-        throw new NotApprovedError(candidate, decision, "without them, canaries get at most 0.5 of the units in total");
+        throw notApproved(candidate, decision, "without them, canaries get at most 0.5 of the units in total");
     }
     for (const version of requested.shadows) activeVersion(state, version);
     const traffic = redirect(before, requested, model.revision + 1);

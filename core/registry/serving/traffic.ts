@@ -1,45 +1,37 @@
 import { createHash } from "node:crypto";
 import { digestOf } from "../../digest";
-import { RingmasterError } from "../../errors";
+import { busy, conflict } from "../../errors";
 import type { DocumentKind } from "../../object-documents";
 import { count, type Shape } from "../../shapes";
 import type { ModelChange } from "../change";
-import { NoChampionError } from "../errors";
+import { noChampion } from "../errors";
 import { type Model, type ModelVersion, model } from "../model";
 import type { CanaryArm, SequentialPlan, Traffic } from "./shapes";
 
 /** Thrown when other reports changed the outcomes before each attempt. */
-export class OutcomesBusyError extends RingmasterError {
-  constructor(model: string) {
-    super(`too many requests report outcomes of model ${model} at the same time; send the request again`, {
-      code: "OUTCOMES_BUSY",
-      httpStatus: 503,
-      retryable: true,
-      details: { model },
-    });
-  }
-}
+export const outcomesBusy = (model: string) =>
+  busy(
+    "OUTCOMES_BUSY",
+    `too many requests report outcomes of model ${model} at the same time; send the request again`,
+    { model },
+  );
 
 /** Thrown when a version that has not passed the gates would serve units. */
-export class NotACanaryError extends RingmasterError {
-  constructor(model: string, version: number, stage: string) {
-    super(
-      `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units; ` +
-        `move it with \`ringmaster models stage ${model} ${version} canary\`, which needs a passed gate`,
-      { code: "NOT_A_CANARY", httpStatus: 409, details: { model, version, stage } },
-    );
-  }
-}
+export const notACanary = (model: string, version: number, stage: string) =>
+  conflict(
+    "NOT_A_CANARY",
+    `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units; ` +
+      `move it with \`ringmaster models stage ${model} ${version} canary\`, which needs a passed gate`,
+    { model, version, stage },
+  );
 
 /** Thrown when there is no test, or nothing to test. */
-export class NoCanaryTestError extends RingmasterError {
-  constructor(model: string) {
-    super(
-      `model ${model} has no canary under test: set one with \`ringmaster models traffic set ${model} --canary VERSION=WEIGHT --metric NAME\``,
-      { code: "NO_CANARY_TEST", httpStatus: 409, details: { model } },
-    );
-  }
-}
+export const noCanaryTest = (model: string) =>
+  conflict(
+    "NO_CANARY_TEST",
+    `model ${model} has no canary under test: set one with \`ringmaster models traffic set ${model} --canary VERSION=WEIGHT --metric NAME\``,
+    { model },
+  );
 
 /** Number of slots into which the units are divided. */
 export const slots = 10_000;
@@ -200,10 +192,10 @@ export function routedModel({ name, revision, production, traffic }: Model): Rou
   };
 }
 
-/** @throws NoChampionError if nothing was promoted yet */
+/** @throws NO_CHAMPION if nothing was promoted yet */
 export function routesOf(model: RoutedModel, units: readonly string[]): Routes {
   const { name, production } = model;
-  if (production === undefined) throw new NoChampionError(name);
+  if (production === undefined) throw noChampion(name);
   const traffic = trafficOf(model);
   return {
     model: name,

@@ -7,7 +7,7 @@ import type { TrainingOutput } from "../../runs/training-task";
 import type { ContentReference } from "../../shapes";
 import type { Artifact, ArtifactOwner } from "../artifacts";
 import type { RunIdentity, RunRecord } from "../shapes";
-import { ArtifactFrozenError, ArtifactReservedError } from "./errors";
+import { artifactFrozen, artifactReserved } from "./errors";
 import { assertActive } from "./transitions";
 
 /** Maximum length of a path. It is part of a row's key, and DynamoDB accepts 1,024 bytes. */
@@ -73,16 +73,16 @@ export interface Protection {
  * Refuses to change a protected path. A directory is protected if it is under a protected path; its content is checked
  * file by file.
  *
- * @throws ArtifactReservedError, ArtifactFrozenError, RunDeletedError
+ * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
  */
 export function checkUnprotected({ owner, run, frozen }: Protection, paths: readonly string[]): void {
   if (run) assertActive(run);
   const reserved = run?.source === "training" ? producedDirectories : [];
   for (const path of paths) {
     const produced = reserved.find((directory) => isAtOrUnder(path, directory));
-    if (run && produced !== undefined) throw new ArtifactReservedError(run.runId, path, produced);
+    if (run && produced !== undefined) throw artifactReserved(run.runId, path, produced);
     const evaluated = frozen.find((directory) => isAtOrUnder(path, directory));
-    if (evaluated !== undefined) throw new ArtifactFrozenError(ownerName(owner), path, evaluated);
+    if (evaluated !== undefined) throw artifactFrozen(ownerName(owner), path, evaluated);
   }
 }
 
@@ -113,14 +113,14 @@ export const producedDirectories: readonly string[] = [producedDirectory, "expor
  * Refuses logged models that clients of MLflow would read in place of a training run's model.
  *
  * @param names the names of logged models of the run
- * @throws ArtifactReservedError
+ * @throws ARTIFACT_RESERVED
  */
 export function checkModelNames(
   run: Pick<RunIdentity, "runId" | "source"> | undefined,
   names: readonly string[],
 ): void {
   if (run?.source === "training" && names.includes(modelDirectory))
-    throw new ArtifactReservedError(run.runId, modelDirectory, modelDirectory);
+    throw artifactReserved(run.runId, modelDirectory, modelDirectory);
 }
 
 /** Returns the files of a finished step of a training run. Their names are the same in every run. */

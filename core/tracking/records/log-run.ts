@@ -1,6 +1,6 @@
 import { digestOf, sha256 } from "../../digest";
 import { type Clock, isoTime } from "../../ports";
-import { IdempotencyConflictError } from "../../runs/errors";
+import { idempotencyConflict } from "../../runs/errors";
 import { isOpen } from "../../runs/run-states";
 import type { MetricValue } from "../../shapes";
 import { defaultExperimentId, type Experiments } from "../experiments";
@@ -9,7 +9,7 @@ import type { MetricStore } from "../metric-store";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { RunRecords } from "../run-records";
 import type { Experiment, RunRecord } from "../shapes";
-import { ExperimentDeletedError, ExperimentNotFoundError } from "./errors";
+import { experimentDeleted, experimentNotFound } from "./errors";
 
 export interface LogRunDependencies extends ReferencePorts {
   readonly experiments: Pick<Experiments, "findRecent" | "ensure">;
@@ -41,8 +41,8 @@ const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
  * Creates a logged run: its record, then its first metrics. A repetition under the same idempotency key finds the same
  * run, and adds the metrics if the first request died before them.
  *
- * @throws ExperimentNotFoundError, ExperimentDeletedError, RunNotFoundError for its parent, DatasetVersionNotFoundError
- * for an input, IdempotencyConflictError, RunRecordTooLargeError
+ * @throws EXPERIMENT_NOT_FOUND, EXPERIMENT_DELETED, RUN_NOT_FOUND for its parent, DATASET_VERSION_NOT_FOUND
+ * for an input, IDEMPOTENCY_CONFLICT, RUN_RECORD_TOO_LARGE
  */
 export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
   const { records, clock } = dependencies;
@@ -77,7 +77,7 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
     { requestDigest, ...(firstPoints.series.length > 0 ? { firstPoints } : {}) },
   );
   if (idempotencyKey !== undefined && made.requestDigest !== requestDigest) {
-    throw new IdempotencyConflictError(idempotencyKey);
+    throw idempotencyConflict(idempotencyKey);
   }
   const { record, pointsStored } = made;
   if (!pointsStored && firstPoints.series.length > 0) {
@@ -105,12 +105,12 @@ async function experimentFor(
   }
   const id = experimentId ?? defaultExperimentId;
   const experiment = await experiments.findRecent(id);
-  if (!experiment) throw new ExperimentNotFoundError({ experimentId: id });
+  if (!experiment) throw experimentNotFound({ experimentId: id });
   return active(experiment);
 }
 
 function active(experiment: Experiment): Experiment {
-  if (experiment.lifecycle === "deleted") throw new ExperimentDeletedError(experiment.experimentId, experiment.name);
+  if (experiment.lifecycle === "deleted") throw experimentDeleted(experiment.experimentId, experiment.name);
   return experiment;
 }
 

@@ -7,7 +7,7 @@ import type { Experiments } from "../experiments";
 import type { RunChanges, RunRecords } from "../run-records";
 import type { RunIdentity, RunRecord } from "../shapes";
 import { folderOf, producedArtifacts } from "./artifact-paths";
-import { ExperimentDeletedError } from "./errors";
+import { experimentDeleted } from "./errors";
 import { type FirstRecord, keptAtFirst } from "./training-record";
 
 /** Ports for marks: the identity of a run, and its marks. */
@@ -91,7 +91,7 @@ export function trackedRuns(all: AllRuns<FirstRecord>, tracking: TrainingTrackin
         // A request from before the experiment's deletion has the same answer as before.
         const known = await all.find(run.runId);
         if (known) return { created: false, run: known };
-        throw new ExperimentDeletedError(first.identity.experimentId, run.job.experiment);
+        throw experimentDeleted(first.identity.experimentId, run.job.experiment);
       }
       await tracking.changes.mark(first.identity);
       const created = await all.create(run, first);

@@ -1,18 +1,18 @@
 import { isOpen, type RunStatus } from "../../runs/run-states";
 import type { Experiment, RunRecord } from "../shapes";
-import { ParamConflictError, RunDeletedError } from "./errors";
+import { ParamConflictError, runDeleted } from "./errors";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** @throws RunDeletedError */
+/** @throws RUN_DELETED */
 export function assertActive(record: RunRecord): void {
-  if (record.lifecycle === "deleted") throw new RunDeletedError(record.runId);
+  if (record.lifecycle === "deleted") throw runDeleted(record.runId);
 }
 
 /**
  * Adds params. A repetition of the same value changes nothing. Returns `undefined` if no param is new.
  *
- * @throws ParamConflictError if a param has another value, RunDeletedError
+ * @throws ParamConflictError if a param has another value, RUN_DELETED
  */
 export function withParams(record: RunRecord, params: Texts): RunRecord | undefined {
   assertActive(record);
@@ -39,7 +39,7 @@ export interface RunEdit {
 /**
  * Applies an edit; returns `undefined` if nothing changes.
  *
- * @throws RunDeletedError
+ * @throws RUN_DELETED
  */
 export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunRecord | undefined {
   assertActive(record);

@@ -7,10 +7,9 @@ import { readColumns } from "../../../adapters/duckdb/row-reader";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import { createShardSource } from "../../../adapters/duckdb/shard-source";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
-import { EmptyDatasetError, InvalidRowsError } from "../../../core/datasets/errors";
 import { type DatasetSchema, parseDatasetSchema } from "../../../core/datasets/schema";
 import { decodeSplitIndex } from "../../../core/datasets/split-index";
-import { InvalidInputError } from "../../../core/errors";
+import { hasCode } from "../../../core/errors";
 import { type ColumnValues, textAt } from "../../../core/features/values";
 
 const schema = parseDatasetSchema(`
@@ -307,7 +306,7 @@ columns:
       ].join("\n"),
     );
     const error = await snapshotOf(file, strict).catch((thrown: unknown) => thrown);
-    if (!(error instanceof InvalidRowsError)) throw error;
+    if (!hasCode(error, "INVALID_ROWS")) throw error;
     const { violations } = error.details as { violations: unknown };
     const one = (column: string, rule: unknown, row: number, value: unknown) => ({
       column,
@@ -382,20 +381,20 @@ columns:
   });
 
   it.each([
-    ["has only a header", "a.csv", "id,price,colour,sold,at,image,label\n", EmptyDatasetError, /has no rows/],
-    ["is empty", "a.csv", "", InvalidInputError, /must not be empty/],
+    ["has only a header", "a.csv", "id,price,colour,sold,at,image,label\n", "EMPTY_DATASET", /has no rows/],
+    ["is empty", "a.csv", "", "INVALID_INPUT", /must not be empty/],
     [
       "lacks columns",
       "a.csv",
       "id,price\n1,2\n",
-      InvalidInputError,
+      "INVALID_INPUT",
       /columns\.colour must be in the file, whose columns are id, price/,
     ],
-    ["has a row too long", "a.csv", "id,label\n1,2,3\n", InvalidInputError, /columns\.price must be in the file/],
-    ["has another ending", "a.xlsx", "x", InvalidInputError, /must end in one of \.csv/],
-  ])("refuses a file that %s", async (_case, name, content, type, message) => {
+    ["has a row too long", "a.csv", "id,label\n1,2,3\n", "INVALID_INPUT", /columns\.price must be in the file/],
+    ["has another ending", "a.xlsx", "x", "INVALID_INPUT", /must end in one of \.csv/],
+  ])("refuses a file that %s", async (_case, name, content, code, message) => {
     const rejected = expect(snapshotOf(write(name, content))).rejects;
-    await rejected.toThrow(type);
+    await rejected.toMatchObject({ code });
     await expect(snapshotOf(path.join(directory, name))).rejects.toThrow(message);
   });
 });

@@ -1,13 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { CompleteMultipartUploadCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { copyObject } from "../../../adapters/s3/copy-object";
-import {
-  createIncomingContent,
-  type IncomingContent,
-  type UploadedPart,
-  UploadNotFoundError,
-  UploadPartsError,
-} from "../../../adapters/s3/incoming-content";
+import { createIncomingContent, type IncomingContent, type UploadedPart } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
 import type { ObjectStore } from "../../../core/ports";
@@ -120,16 +114,18 @@ describe("content with an unknown digest", () => {
   it("refuses parts of other uploads, and missing uploads", async () => {
     const { upload, urls } = await incoming.begin(2);
     await put(urls, [randomBytes(10)]);
-    await expect(incoming.complete(upload, [{ number: 1, etag: '"00"' }])).rejects.toThrow(UploadPartsError);
+    await expect(incoming.complete(upload, [{ number: 1, etag: '"00"' }])).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
     const small = await put(urls, [randomBytes(10), randomBytes(10)]);
-    await expect(incoming.complete(upload, small)).rejects.toThrow(UploadPartsError);
+    await expect(incoming.complete(upload, small)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     await incoming.abort(upload);
     await incoming.abort(upload);
-    await expect(incoming.complete(upload, small)).rejects.toThrow(UploadNotFoundError);
-    await expect(incoming.complete("../../x", small)).rejects.toThrow(UploadNotFoundError);
+    await expect(incoming.complete(upload, small)).rejects.toMatchObject({ code: "UPLOAD_NOT_FOUND" });
+    await expect(incoming.complete("../../x", small)).rejects.toMatchObject({ code: "UPLOAD_NOT_FOUND" });
     const other = createIncomingContent(embedded.s3, bucket, "audio", objects);
     const { upload: theirs } = await other.begin(1);
-    await expect(incoming.complete(theirs, small)).rejects.toThrow(UploadNotFoundError);
+    await expect(incoming.complete(theirs, small)).rejects.toMatchObject({ code: "UPLOAD_NOT_FOUND" });
     await other.abort(theirs);
   });
 

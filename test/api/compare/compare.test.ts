@@ -1,7 +1,5 @@
 import { compareRuns } from "../../../api/compare/compare";
-import { InvalidInputError } from "../../../core/errors";
 import { goalOf } from "../../../core/evaluation/metric-goal";
-import { RunNotFoundError } from "../../../core/runs/errors";
 import { comparedRuns, hostile, requestOf } from "./compared";
 
 const compare = (request: Parameters<typeof requestOf>[0] = {}) => compareRuns(comparedRuns(), requestOf(request));
@@ -108,20 +106,20 @@ describe("a comparison", () => {
   });
 
   it.each([
-    [{ runs: ["a", "nobody"] }, RunNotFoundError, "nobody"],
+    [{ runs: ["a", "nobody"] }, "RUN_NOT_FOUND", "nobody"],
     [
       { runs: { experimentIds: [], filter: "", metric: "steps", count: 3 } },
-      InvalidInputError,
+      "INVALID_INPUT",
       'set goal: "min" or "max"',
     ],
     [
       { runs: { experimentIds: [], filter: "", metric: "none-loss", count: 3 } },
-      InvalidInputError,
+      "INVALID_INPUT",
       "not a metric of any run",
     ],
-    [{ runs: { experimentIds: [], filter: "nonsense", metric: "acc", count: 3 } }, InvalidInputError, "character 2"],
-  ])("of %j is refused", async (request, error, message) => {
-    await expect(compare(request)).rejects.toThrow(error);
+    [{ runs: { experimentIds: [], filter: "nonsense", metric: "acc", count: 3 } }, "INVALID_INPUT", "character 2"],
+  ])("of %j is refused", async (request, code, message) => {
+    await expect(compare(request)).rejects.toMatchObject({ code });
     await expect(compare(request)).rejects.toThrow(message);
   });
 });

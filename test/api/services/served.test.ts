@@ -1,6 +1,6 @@
 import { resolveServed } from "../../../api/services/served";
 import { CorruptObjectError } from "../../../core/object-documents";
-import { NoChampionError } from "../../../core/registry/errors";
+import { noChampion } from "../../../core/registry/errors";
 
 const never = () => new Promise<never>(() => undefined);
 const atOnce = () => Promise.resolve();
@@ -21,8 +21,10 @@ describe("what serving needs", () => {
   });
 
   it("is refused where the registry refuses, pointer or not", async () => {
-    const resolve = () => Promise.reject(new NoChampionError("toy"));
-    await expect(resolveServed({ resolve, find: stored(1) }, "toy", never)).rejects.toThrow(NoChampionError);
+    const resolve = () => Promise.reject(noChampion("toy"));
+    await expect(resolveServed({ resolve, find: stored(1) }, "toy", never)).rejects.toMatchObject({
+      code: "NO_CHAMPION",
+    });
   });
 
   it("is an error where an object is damaged, pointer or not", async () => {

@@ -2,11 +2,9 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { appendToDataset, type PushProgress, pushDataset } from "../../../cli/datasets/push";
-import { InvalidManifestError, InvalidRowsError, SchemaMismatchError } from "../../../core/datasets/errors";
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
 import type { DatasetDraft, DatasetVersion } from "../../../core/datasets/shapes";
-import { InvalidInputError } from "../../../core/errors";
 import { readSplits } from "../../../core/features/materialize";
 import { objectKeys } from "../../../core/object-keys";
 import type { UploadPort } from "../../../core/ports";
@@ -113,7 +111,9 @@ describe("appendToDataset", () => {
     };
     const rows = described.shards[0]!.rows;
     const forged = { ...described, rowCount: rows, bytes: described.shards[0]!.bytes };
-    await expect(register({ ...forged, digest: versionDigestOf(forged) })).rejects.toThrow(InvalidManifestError);
+    await expect(register({ ...forged, digest: versionDigestOf(forged) })).rejects.toMatchObject({
+      code: "INVALID_DATASET_MANIFEST",
+    });
     await expect(append(write("bad.csv", "x,y\nred,1\n"))).rejects.toThrow(/column x, row 1: "red" must be a number/);
   });
 });
@@ -168,34 +168,34 @@ describe("pushDataset", () => {
       "a wrong row",
       csv(10).replace("0.5,0", "0.5,red"),
       schema,
-      InvalidRowsError,
+      "INVALID_ROWS",
       /column y, row 3: "red" must be a whole number/,
     ],
     [
       "a NaN for a label",
       "x,y\n1,1\n2,nan\n3,2\n",
       schema.replace("int", "float"),
-      InvalidRowsError,
+      "INVALID_ROWS",
       /column y, row 2: "nan" must be finite/,
     ],
     [
       "too few rows for its splits",
       csv(2),
       schema,
-      InvalidInputError,
+      "INVALID_INPUT",
       /gives split validation none of the dataset's 2 rows/,
     ],
     [
       "a wrong schema",
       csv(9),
       schema.replace("float", "real"),
-      InvalidInputError,
+      "INVALID_INPUT",
       /line 2: columns\[0\]\.type is "real"/,
     ],
-  ])("registers nothing for %s", async (_case, rows, schemaText, type, message) => {
+  ])("registers nothing for %s", async (_case, rows, schemaText, code, message) => {
     const { push, sent } = platform();
     const file = write("a.csv", rows);
-    await expect(push(file, schemaText)).rejects.toThrow(type);
+    await expect(push(file, schemaText)).rejects.toMatchObject({ code });
     await expect(push(file, schemaText)).rejects.toThrow(message);
     expect(sent()).toBe(0);
   });
@@ -204,7 +204,9 @@ describe("pushDataset", () => {
     const { push } = platform();
     await push(write("a.csv", csv(20)));
     const other = schema.replace("name: x", "name: w");
-    await expect(push(write("b.csv", csv(20).replace("x,", "w,")), other)).rejects.toThrow(SchemaMismatchError);
+    await expect(push(write("b.csv", csv(20).replace("x,", "w,")), other)).rejects.toMatchObject({
+      code: "SCHEMA_MISMATCH",
+    });
   });
 
   it.each([["Toy"], [""], ["a b"]])("refuses the name %j", async (name) => {

@@ -1,4 +1,4 @@
-import { DatasetChangedError } from "../../../core/datasets/errors";
+import { datasetChanged } from "../../../core/datasets/errors";
 import type { DatasetRepository, Page } from "../../../core/datasets/repository";
 import type { DatasetVersion } from "../../../core/datasets/shapes";
 
@@ -19,7 +19,7 @@ export function createMemoryDatasetRepository(team = "red"): DatasetRepository {
       if (known) return { created: false, version: known };
       const newest = of(draft.name).length;
       if (draft.parent && draft.parent.version !== newest) {
-        throw new DatasetChangedError(draft.name, draft.parent.version, newest);
+        throw datasetChanged(draft.name, draft.parent.version, newest);
       }
       const version = {
         manifest: { ...draft, version: of(draft.name).length + 1, createdAt: at },

@@ -1,9 +1,3 @@
-import {
-  DatasetNotFoundError,
-  DatasetVersionDeprecatedError,
-  DatasetVersionNotFoundError,
-  NoActiveVersionError,
-} from "../../../core/datasets/errors";
 import { getDatasetVersion, parseDatasetReference, resolveDataset } from "../../../core/datasets/repository";
 import { InvalidInputError } from "../../../core/errors";
 import { draftOf } from "./drafts";
@@ -38,13 +32,13 @@ describe("dataset reference", () => {
   });
 
   it.each([
-    ["an unknown dataset", "flights", DatasetNotFoundError, /no dataset "flights".*datasets push/],
-    ["an unknown dataset's version", "flights@1", DatasetNotFoundError, /no dataset "flights"/],
-    ["an unknown version", "digits@9", DatasetVersionNotFoundError, /digits has no version 9; its latest is digits@3/],
-    ["a deprecated version", "digits@3", DatasetVersionDeprecatedError, /digits@3 is deprecated \(labels swapped\)/],
-  ])("refuses %s", async (_case, reference, type, message) => {
+    ["an unknown dataset", "flights", "DATASET_NOT_FOUND", /no dataset "flights".*datasets push/],
+    ["an unknown dataset's version", "flights@1", "DATASET_NOT_FOUND", /no dataset "flights"/],
+    ["an unknown version", "digits@9", "DATASET_VERSION_NOT_FOUND", /digits has no version 9; its latest is digits@3/],
+    ["a deprecated version", "digits@3", "DATASET_VERSION_DEPRECATED", /digits@3 is deprecated \(labels swapped\)/],
+  ])("refuses %s", async (_case, reference, code, message) => {
     const repository = await threeVersions();
-    await expect(resolveDataset(repository, reference)).rejects.toThrow(type);
+    await expect(resolveDataset(repository, reference)).rejects.toMatchObject({ code });
     await expect(resolveDataset(repository, reference)).rejects.toThrow(message);
   });
 
@@ -52,7 +46,9 @@ describe("dataset reference", () => {
     const repository = await threeVersions();
     await repository.deprecate("digits", 1, { at, reason: "" });
     await repository.deprecate("digits", 2, { at, reason: "" });
-    await expect(resolveDataset(repository, "digits")).rejects.toThrow(NoActiveVersionError);
+    await expect(resolveDataset(repository, "digits")).rejects.toMatchObject({
+      code: "DATASET_WITHOUT_ACTIVE_VERSION",
+    });
   });
 
   it("still shows a deprecated version", async () => {

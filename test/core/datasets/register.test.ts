@@ -1,8 +1,6 @@
-import { EmptyDatasetError, InvalidManifestError, SchemaMismatchError } from "../../../core/datasets/errors";
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
 import type { ColumnSchema, DatasetDraft } from "../../../core/datasets/shapes";
-import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/object-keys";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { columns, draftOf } from "./drafts";
@@ -65,7 +63,7 @@ describe("registerDataset", () => {
     await register(draftOf("digits", "a"));
     const changed = { ...draftOf("digits", "b", renamed), split: { ...draftOf("digits", "b").split, stratifyBy: "z" } };
     const draft = { ...changed, digest: versionDigestOf(changed) };
-    await expect(register(draft)).rejects.toThrow(SchemaMismatchError);
+    await expect(register(draft)).rejects.toMatchObject({ code: "SCHEMA_MISMATCH" });
     await expect(register(draft)).rejects.toThrow(
       /differs from that of digits@1: column y \(int\) is missing; column z \(int\) is new/,
     );
@@ -73,16 +71,21 @@ describe("registerDataset", () => {
   });
 
   it.each([
-    ["rows that do not add up", { rowCount: 4 }, InvalidManifestError, /rowCount is 4, but the sum of its parts is 3/],
-    ["no rows", { rowCount: 0 }, EmptyDatasetError, /has no rows/],
-    ["another schema's hash", { schemaHash: "00" }, InvalidManifestError, /schemaHash is 00/],
-    ["another digest", { digest: "00" }, InvalidManifestError, /digest is 00/],
-    ["a schema that is none", { schema: columns.slice(0, 1) }, InvalidInputError, /exactly one column of role label/],
-  ])("refuses a draft with %s", async (_case, change, type, message) => {
+    [
+      "rows that do not add up",
+      { rowCount: 4 },
+      "INVALID_DATASET_MANIFEST",
+      /rowCount is 4, but the sum of its parts is 3/,
+    ],
+    ["no rows", { rowCount: 0 }, "EMPTY_DATASET", /has no rows/],
+    ["another schema's hash", { schemaHash: "00" }, "INVALID_DATASET_MANIFEST", /schemaHash is 00/],
+    ["another digest", { digest: "00" }, "INVALID_DATASET_MANIFEST", /digest is 00/],
+    ["a schema that is none", { schema: columns.slice(0, 1) }, "INVALID_INPUT", /exactly one column of role label/],
+  ])("refuses a draft with %s", async (_case, change, code, message) => {
     const { upload, register } = setup();
     await upload("a");
     const draft = { ...draftOf("digits", "a"), ...change };
-    await expect(register(draft)).rejects.toThrow(type);
+    await expect(register(draft)).rejects.toMatchObject({ code });
     await expect(register(draft)).rejects.toThrow(message);
   });
 

@@ -1,4 +1,3 @@
-import { NonFinitePredictionError, OutputMismatchError } from "../../../core/evaluation/errors";
 import { evaluateModel } from "../../../core/evaluation/evaluate-model";
 import type { EvaluationReport } from "../../../core/evaluation/report";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
@@ -114,19 +113,19 @@ describe("evaluateModel", () => {
     [
       "a NaN",
       (inputs: Float32Array) => inputs.map((x) => (x === 1_005 ? Number.NaN : 0.5)),
-      NonFinitePredictionError,
+      "NON_FINITE_PREDICTION",
       /predicts NaN for row 1005/,
     ],
     [
       "too many outputs",
       (inputs: Float32Array) => new Float32Array(inputs.length * 3),
-      OutputMismatchError,
+      "MODEL_OUTPUT_MISMATCH",
       /has 3 outputs per row, but the label needs 1/,
     ],
-  ])("refuses %s", async (_case, predict, type, message) => {
+  ])("refuses %s", async (_case, predict, code, message) => {
     const { objects, features } = await setup(1_500, classes, (x) => x % 2);
     const rejected = evaluateModel({ features, objects, predictor: { predict } });
-    await expect(rejected).rejects.toThrow(type);
+    await expect(rejected).rejects.toMatchObject({ code });
     await expect(rejected).rejects.toThrow(message);
   });
 });

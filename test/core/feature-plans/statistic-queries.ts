@@ -13,7 +13,7 @@ import {
   type State,
   type Statistic,
   type TargetCell,
-  TooManyCategoriesError,
+  tooManyCategories,
 } from "../../../core/feature-plans/statistics";
 
 export type ResultRow = Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ function numberCounts(found: readonly ResultRow[]): ReadonlyMap<number, number> 
 }
 
 function textCounts(found: readonly ResultRow[], step: string): Categories["counts"] {
-  if (found.length > maxCounted) throw new TooManyCategoriesError(step, found.length, maxCounted, false);
+  if (found.length > maxCounted) throw tooManyCategories(step, found.length, maxCounted, false);
   return new Map(
     (found as readonly { value: string; n: number }[])
       .filter(({ value }) => countedCategory(value) !== null)

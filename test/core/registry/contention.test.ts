@@ -1,6 +1,5 @@
 import { createModelRepository } from "../../../adapters/dynamodb/model-repository";
 import { Table } from "../../../adapters/dynamodb/table";
-import { RegistryBusyError } from "../../../core/registry/errors";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import { createRegistry } from "../../../core/registry/registry";
 import { decideApproval, promote, rollBack } from "../../../core/registry/transitions";
@@ -41,7 +40,7 @@ describe("changes that lose the race", () => {
     const { registry, calm, pauses } = await modelThatMeets(Number.POSITIVE_INFINITY);
     const before = await calm.snapshot("m");
     const attempt = registry.apply("m", [3], promote(3, by));
-    await expect(attempt).rejects.toThrow(RegistryBusyError);
+    await expect(attempt).rejects.toMatchObject({ code: "REGISTRY_BUSY" });
     await expect(attempt).rejects.toMatchObject({ httpStatus: 503, retryable: true });
     expect(pauses).toEqual(Array.from({ length: 23 }, (_, at) => at + 1));
     expect(await calm.snapshot("m")).toEqual(before);

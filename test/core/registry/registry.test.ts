@@ -1,13 +1,3 @@
-import {
-  AlreadyDecidedError,
-  GateNotPassedError,
-  ModelNotFoundError,
-  NoChampionError,
-  NotApprovedError,
-  NothingToRollBackError,
-  RollbackRaceError,
-  VersionNotFoundError,
-} from "../../../core/registry/errors";
 import { createRegistry, type Registry } from "../../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
@@ -65,7 +55,7 @@ describe("the registry", () => {
     await registry.rollBack(name, by);
     expect((await registry.production(name)).version).toBe(1);
     expect((await registry.version(name, 2)).stage).toBe("archived");
-    await expect(registry.rollBack(name, by)).rejects.toThrow(NothingToRollBackError);
+    await expect(registry.rollBack(name, by)).rejects.toMatchObject({ code: "NOTHING_TO_ROLL_BACK" });
     await expect(registry.rollBack(name, by)).rejects.toThrow("had no version in production before version 1");
     expect((await registry.production(name)).version).toBe(1);
   });
@@ -74,7 +64,7 @@ describe("the registry", () => {
     const name = await modelWith(3);
     for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
     await registry.rollBack(name, by, { from: 3 });
-    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow(RollbackRaceError);
+    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toMatchObject({ code: "ROLLBACK_OVERTAKEN" });
     await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow("version 2 is");
     expect((await registry.production(name)).version).toBe(2);
   });
@@ -84,7 +74,7 @@ describe("the registry", () => {
     for (const version of [1, 2]) await promoteJudged(registry, name, version);
     await registry.rollBack(name, { ...by, reason: "latency" }, { request: "r-1" });
     const again = () => registry.apply(name, [2], promote(2, by));
-    await expect(again()).rejects.toThrow(NotApprovedError);
+    await expect(again()).rejects.toMatchObject({ code: "NOT_APPROVED" });
     await expect(again()).rejects.toThrow(
       "approval of tester withdrawn: the version was rolled back (revision 12, by tester): latency",
     );
@@ -115,35 +105,37 @@ describe("the registry", () => {
     await registry.rollBack(name, by);
     const back = await registry.production(name);
     expect(back).toMatchObject({ version: 1, gate: { passed: true }, approval: { decision: "approved" } });
-    await expect(registry.apply(name, [1], decideApproval(1, "rejected", by))).rejects.toThrow(AlreadyDecidedError);
+    await expect(registry.apply(name, [1], decideApproval(1, "rejected", by))).rejects.toMatchObject({
+      code: "ALREADY_DECIDED",
+    });
   });
 
   it("refuses every other way to production", async () => {
     const name = `model-${++made}`;
     const version = await register(name, "run-x");
     const attempt = () => registry.apply(name, [version], promote(version, by));
-    await expect(attempt()).rejects.toThrow(GateNotPassedError);
-    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toThrow(
-      GateNotPassedError,
-    );
+    await expect(attempt()).rejects.toMatchObject({ code: "GATE_NOT_PASSED" });
+    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toMatchObject({
+      code: "GATE_NOT_PASSED",
+    });
     await registry.apply(name, [version], recordGate(version, verdict(false), by));
     await expect(attempt()).rejects.toThrow("accuracy is 0.9");
     await registry.apply(name, [version], recordGate(version, verdict(true), by));
-    await expect(attempt()).rejects.toThrow(NotApprovedError);
+    await expect(attempt()).rejects.toMatchObject({ code: "NOT_APPROVED" });
     await registry.apply(name, [version], decideApproval(version, "rejected", by));
     await expect(attempt()).rejects.toThrow("was rejected");
-    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toThrow(
-      AlreadyDecidedError,
-    );
-    await expect(registry.production(name)).rejects.toThrow(NoChampionError);
+    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toMatchObject({
+      code: "ALREADY_DECIDED",
+    });
+    await expect(registry.production(name)).rejects.toMatchObject({ code: "NO_CHAMPION" });
   });
 
   it("names what is not there", async () => {
-    await expect(registry.production("nobody")).rejects.toThrow(ModelNotFoundError);
+    await expect(registry.production("nobody")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
     await expect(registry.production("digits@2")).rejects.toThrow("without version or alias");
     const name = await modelWith(1);
-    await expect(registry.version(name, 9)).rejects.toThrow(VersionNotFoundError);
-    await expect(registry.apply(name, [9], promote(9, by))).rejects.toThrow(VersionNotFoundError);
+    await expect(registry.version(name, 9)).rejects.toMatchObject({ code: "MODEL_VERSION_NOT_FOUND" });
+    await expect(registry.apply(name, [9], promote(9, by))).rejects.toMatchObject({ code: "MODEL_VERSION_NOT_FOUND" });
   });
 
   it("shows a consistent champion, although it was rolled back during the read", async () => {

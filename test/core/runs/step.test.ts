@@ -1,4 +1,3 @@
-import { RunEndedError, RunNotFoundError } from "../../../core/runs/errors";
 import { runStep, type StepDefinition } from "../../../core/runs/step";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
@@ -82,8 +81,8 @@ describe("a step of a run", () => {
     const { platform, step, newRun, executions } = setUp();
     const runId = await newRun();
     await platform.runs.close(runId, { status: "killed", at: "2026-01-01T00:00:00.000Z" });
-    await expect(runStep(platform, runId, step("late"))).rejects.toThrow(RunEndedError);
-    await expect(runStep(platform, "run-none", step("late"))).rejects.toThrow(RunNotFoundError);
+    await expect(runStep(platform, runId, step("late"))).rejects.toMatchObject({ code: "RUN_ENDED" });
+    await expect(runStep(platform, "run-none", step("late"))).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
     expect(executions()).toBe(0);
   });
 });

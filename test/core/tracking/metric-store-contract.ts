@@ -1,4 +1,3 @@
-import { RunNotFoundError } from "../../../core/runs/errors";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricStore } from "../../../core/tracking/metric-store";
 
@@ -105,7 +104,7 @@ export function metricStoreContract(open: () => MetricStore): void {
       metrics.history(runId, "train/loss", { limit: 10 }),
       metrics.summaries(runId),
     ])
-      await expect(access).rejects.toThrow(RunNotFoundError);
+      await expect(access).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
     await metrics.append("run-own", [series(0, 1)]);
     expect([...(await metrics.summariesOf([runId, "run-own", "run-none"])).keys()]).toEqual(["run-own"]);
   });

@@ -1,8 +1,9 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
+import { hasCode } from "../../../core/errors";
 import type { Run } from "../../../core/runs/shapes";
 import { type Draws, drawsFor } from "../../../core/tuning/draws";
 import { type DriveDependencies, driveStudy } from "../../../core/tuning/drive";
-import { StudyBusyError, type StudyState } from "../../../core/tuning/ports";
+import type { StudyState } from "../../../core/tuning/ports";
 import type { Study, Trial } from "../../../core/tuning/shapes";
 import type { StudyDefinition } from "../../../core/tuning/study";
 import type { SimulatedStudy } from "./simulated-study";
@@ -65,7 +66,7 @@ export async function runOnModel({ definition, curve, seed, faults }: ModelOptio
   const failures: unknown[] = [];
   const invoke = () =>
     void driveStudy(platform.dependencies(atCall), definition.name).catch((error: unknown) => {
-      if (!(error instanceof Killed || error instanceof StudyBusyError)) failures.push(error);
+      if (!(error instanceof Killed || hasCode(error, "STUDY_BUSY"))) failures.push(error);
     });
   let [events, kills, maxAtWork] = [1, 0, 0];
   for (let step = 0; platform.study().endedAt === undefined; step++) {

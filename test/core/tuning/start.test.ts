@@ -1,4 +1,4 @@
-import { DatasetNotFoundError } from "../../../core/datasets/errors";
+import { datasetNotFound } from "../../../core/datasets/errors";
 import type { Study, Trial } from "../../../core/tuning/shapes";
 import { registerBest, type StartDependencies } from "../../../core/tuning/start";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
@@ -48,7 +48,7 @@ function portsThatFail(error: Error) {
 
 describe("the registration of a study's best trial", () => {
   it("that is refused permanently is recorded, and not tried again", async () => {
-    const { ports, saved } = portsThatFail(new DatasetNotFoundError("digits"));
+    const { ports, saved } = portsThatFail(datasetNotFound("digits"));
     const after = await registerBest(ports, { study, trials: [trial] });
     expect(after).toMatchObject({ revision: 5, bestFailure: expect.stringContaining("DATASET_NOT_FOUND") });
     expect(saved).toEqual([after]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
 import { parseDataContract } from "../../../core/datasets/contract/rules";
-import { DataContractViolatedError, setDataContract } from "../../../core/datasets/contract/stored";
+import { setDataContract } from "../../../core/datasets/contract/stored";
 import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
@@ -84,7 +84,7 @@ describe("a run under a data contract", () => {
     const runId = await newRun();
     for (let invocation = 0; invocation < 2; invocation += 1) {
       const refused = validateRun(platform, runId);
-      await expect(refused).rejects.toThrow(DataContractViolatedError);
+      await expect(refused).rejects.toMatchObject({ code: "DATA_CONTRACT_VIOLATED" });
       await expect(refused).rejects.toThrow(
         /violates 2 rules.*x1 must be at most 1: .*colour must be one of "red": 60 rows/,
       );

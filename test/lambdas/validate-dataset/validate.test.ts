@@ -2,12 +2,6 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { openDuckDb } from "../../../adapters/duckdb/session";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
-import {
-  DatasetRejectedError,
-  EmptyDatasetError,
-  InvalidManifestError,
-  InvalidRowsError,
-} from "../../../core/datasets/errors";
 import type { DatasetProfile } from "../../../core/datasets/profile";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
@@ -105,14 +99,14 @@ describe("validateDataset", () => {
       schema: manifest.schema.map((column) => (column.name === "x" ? { ...column, ...change } : column)),
     };
     const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
-    await expect(rejected).rejects.toThrow(InvalidRowsError);
+    await expect(rejected).rejects.toMatchObject({ code: "INVALID_ROWS" });
     await expect(rejected).rejects.toThrow(message);
   });
 
   it("refuses columns of other types than the schema's", async () => {
     const claimed = { ...manifest, schema: manifest.schema.map((column) => ({ ...column, type: "int" as const })) };
     const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
-    await expect(rejected).rejects.toThrow(InvalidManifestError);
+    await expect(rejected).rejects.toMatchObject({ code: "INVALID_DATASET_MANIFEST" });
     await expect(rejected).rejects.toThrow(/holds column x as DOUBLE, not BIGINT/);
   });
 
@@ -159,7 +153,7 @@ describe("validateDataset", () => {
     const fractions = { train: 0.95, validation: 0, test: 0.05 };
     const claimed = { ...manifest, split: { ...manifest.split, fractions, indexes } };
     const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
-    await expect(rejected).rejects.toThrow(DatasetRejectedError);
+    await expect(rejected).rejects.toMatchObject({ code: "DATASET_REJECTED" });
     await expect(rejected).rejects.toThrow(/label y has only the class true in split test/);
   });
 
@@ -176,6 +170,8 @@ describe("validateDataset", () => {
 
   it("refuses an empty version", async () => {
     const claimed = { ...manifest, rowCount: 0, shards: [] };
-    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toThrow(EmptyDatasetError);
+    await expect(validateDataset({ inputHash: "f00", manifest: claimed, objects })).rejects.toMatchObject({
+      code: "EMPTY_DATASET",
+    });
   });
 });

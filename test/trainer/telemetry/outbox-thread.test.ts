@@ -94,7 +94,7 @@ describe("the thread that sends metrics", () => {
   });
 
   it("tells what went wrong, and sends again what may succeed", async () => {
-    const refusal = JSON.stringify({ errorType: "RunNotFoundError", errorMessage: "no such run" });
+    const refusal = JSON.stringify({ errorType: "RUN_NOT_FOUND", errorMessage: "no such run" });
     answers = [
       { status: 200, error: "Unhandled", body: refusal },
       { status: 200, error: "Unhandled", body: "{}" },

@@ -52,7 +52,7 @@ export function activated(conversion: Conversion, value: Value): Value {
   return applied(conversion, value, typeof given === "string" ? given : given.className);
 }
 
-/** Applies an activation by TensorFlow.js's name. @throws UnsupportedLayerError */
+/** Applies an activation by TensorFlow.js's name. @throws EXPORT_UNSUPPORTED */
 export function applied(conversion: Conversion, value: Value, name: string): Value {
   const { builder } = conversion;
   const each = Object.hasOwn(elementwise, name) ? elementwise[name] : undefined;

@@ -1,4 +1,4 @@
-import { type NetworkLayer, UnsupportedLayerError } from "../../../../core/export";
+import { type NetworkLayer, unsupportedLayer } from "../../../../core/export";
 import type { GraphBuilder } from "../builder";
 import { Value } from "../value";
 
@@ -13,9 +13,9 @@ export interface Conversion {
 
 export type Converter = (conversion: Conversion) => Value;
 
-/** Refuses a layer. @throws UnsupportedLayerError with `why` as the reason, e.g. `its padding is …` */
+/** Refuses a layer. @throws EXPORT_UNSUPPORTED with `why` as the reason, e.g. `its padding is …` */
 export function unsupported({ layer }: Conversion, why: string): never {
-  throw new UnsupportedLayerError(layer, why);
+  throw unsupportedLayer(layer, why);
 }
 
 /** Wraps a layer's output whose axes are in TensorFlow.js's order. */

@@ -1,7 +1,6 @@
 import { createModelRepository } from "../../../../adapters/dynamodb/model-repository";
 import { Table } from "../../../../adapters/dynamodb/table";
-import { RingmasterError } from "../../../../core/errors";
-import { ModelNotFoundError } from "../../../../core/registry/errors";
+import { hasCode, RingmasterError } from "../../../../core/errors";
 import type { HistoryEntry, Model, ModelVersion } from "../../../../core/registry/model";
 import { createRegistry, type ModelSnapshot } from "../../../../core/registry/registry";
 import { Aftermath } from "./aftermath";
@@ -98,7 +97,7 @@ export async function playRound(options: RoundOptions): Promise<RoundResult> {
     void registry.snapshot(model).then(
       (seen) => violations.push(...instantViolations(seen).map((violation) => `a reader: ${violation}`)),
       (error: unknown) => {
-        if (!(error instanceof ModelNotFoundError && mayBeDeleted)) violations.push(`a reader met ${String(error)}`);
+        if (!(hasCode(error, "MODEL_NOT_FOUND") && mayBeDeleted)) violations.push(`a reader met ${String(error)}`);
       },
     );
   }
