@@ -1,7 +1,7 @@
 import type { Platform } from "../../adapters/platform";
 import { timeModel } from "../../adapters/tfjs/time-model";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { answerApproval, answerWaiting } from "../../core/registry/approval";
+import { answerApproval, answerApprovals } from "../../core/registry/approval-requests";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { setPolicy } from "../../core/registry/lifecycle";
 import type { Model } from "../../core/registry/model";
@@ -67,7 +67,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     const unattended = body.approvals.required === 0 && model.policyProposal === undefined;
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be satisfied by the existing approvals.
-    await answerWaiting(platform, name);
+    await answerApprovals(platform, name);
     const warnings = [...(unmet ? [noPeople] : []), ...(unattended ? [noApproval] : []), ...proposed(model)];
     return { model, ...(warnings.length > 0 ? { warnings } : {}) };
   }),

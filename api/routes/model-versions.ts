@@ -1,10 +1,14 @@
 import type { Platform } from "../../adapters/platform";
-import { answerOutdated, approveOrReject } from "../../core/registry/approval";
+import {
+  answerApprovals,
+  decideVersionApproval,
+  requestVersionApproval,
+  startApproval,
+} from "../../core/registry/approval-requests";
 import { readArtifact } from "../../core/registry/artifact";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
-import { requestVersionApproval, startApproval } from "../../core/registry/request-approval";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
 import * as contracts from "../contracts/model-versions";
@@ -57,7 +61,7 @@ export const modelVersionRoutes = [
     const by = { ...caller, reason: body.reason };
     // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
     const request = onceFor(`${body.decision}#${version}`);
-    const decided = await approveOrReject(platform, { model: name, version }, body.decision, by, request);
+    const decided = await decideVersionApproval(platform, { model: name, version }, body.decision, by, request);
     // The process that requested the approval may have died before it started the execution.
     if (body.decision === "approved") await startApproval(platform.executions, platform.team, decided);
     return { version: await versionAfter(platform, params) };
@@ -70,7 +74,7 @@ export const modelVersionRoutes = [
     // A repetition after a rollback must not undo it.
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
     const model = await platform.registry.apply(name, [version], transition, onceFor(`${word}#${version}`));
-    if (body.stage === "production") await answerOutdated(platform, name);
+    if (body.stage === "production") await answerApprovals(platform, name);
     return { model, version: await versionAfter(platform, params) };
   }),
 
@@ -78,7 +82,7 @@ export const modelVersionRoutes = [
     const { registry } = platform;
     const request = { from: body.from, request: onceFor("rollback") };
     const model = await registry.rollBack(name, actorFor(body.reason), request);
-    await answerOutdated(platform, name);
+    await answerApprovals(platform, name);
     return { model, version: await registry.production(name) };
   }),
 

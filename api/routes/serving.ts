@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../../core/errors";
-import { answerWaiting } from "../../core/registry/approval";
+import { answerApprovals } from "../../core/registry/approval-requests";
 import type { Model } from "../../core/registry/model";
 import { armStates, decideCanaries, type ServingDependencies } from "../../core/registry/serving/decide";
 import { setTraffic } from "../../core/registry/serving/set-traffic";
@@ -28,7 +28,7 @@ export const servingRoutes = [
     const named = [...requested.canaries.map(({ version }) => version), ...requested.shadows];
     const model = await platform.registry.apply(name, named, setTraffic(requested, actorFor(reason)));
     // A run whose test has ended must not wait for it.
-    await answerWaiting(platform, name);
+    await answerApprovals(platform, name);
     return stateOf(platform, model);
   }),
 

@@ -1,12 +1,11 @@
 import { isNamed } from "../../core/access/principals";
-import { type Decision, decisionOn, mayDecide } from "../../core/registry/approvals";
+import { type Decision, decisionOn, refusalOfDecision, withdrawal } from "../../core/registry/approvals";
 import { championOf, outdatedBy } from "../../core/registry/gates/evidence";
 import { isPending } from "../../core/registry/gates/external-check";
 import type { Model, ModelVersion, NextStep } from "../../core/registry/model";
 import { approvalRulesOf } from "../../core/registry/policy";
 import type { Registry } from "../../core/registry/registry";
 import { isUnderTest } from "../../core/registry/serving/traffic";
-import { withdrawal } from "../../core/registry/withdrawal";
 import type { RunRepository } from "../../core/runs/run-repository";
 import { isOpen } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";
@@ -97,7 +96,9 @@ function approvalOf(
   of: string,
 ): NextStep {
   const rules = approvalRulesOf(model);
-  const decided = version.approvals.flatMap(({ person }) => (mayDecide(rules, version, person) ? (person ?? []) : []));
+  const decided = version.approvals.flatMap(({ person }) =>
+    refusalOfDecision(rules, version, person) ? [] : (person ?? []),
+  );
   const excluded = (each: string): boolean => rules.notTheSubmitter && each === version.submittedBy;
   const left = rules.approvers.filter((each) => !excluded(each) && !decided.some((person) => isNamed(person, each)));
   const remarks = [

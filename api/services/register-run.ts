@@ -1,10 +1,10 @@
 import type { Platform } from "../../adapters/platform";
 import { timeModel } from "../../adapters/tfjs/time-model";
+import { requestVersionApproval } from "../../core/registry/approval-requests";
 import { isPending } from "../../core/registry/gates/external-check";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import type { Actor } from "../../core/registry/model";
 import { registerRun } from "../../core/registry/registration";
-import { requestVersionApproval } from "../../core/registry/request-approval";
 
 /**
  * Registers the model of a completed run, judges the version, and requests its approval if its gates let it pass.

@@ -3,7 +3,6 @@ import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
 import type { ApprovalRules, ModelPolicy } from "./policy";
 import { approvalRulesOf, comparesPeople } from "./policy";
-import { withdrawal } from "./withdrawal";
 
 /** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
@@ -28,7 +27,7 @@ export function decisionOn(model: Pick<Model, "policy" | "production">, version:
   const rules = approvalRulesOf(model);
   const given = new Map(
     approvals
-      .filter(({ person }) => mayDecide(rules, version, person))
+      .filter(({ person }) => refusalOfDecision(rules, version, person) === undefined)
       .map((approval) => [approval.person?.id ?? "", approval]),
   );
   const last = [...given.values()].at(-1);
@@ -78,18 +77,6 @@ export function withoutApprovals(
   return { ...version, approvals, approval: approvals[0], approvalsWithdrawn };
 }
 
-/**
- * Tests whether a person's decision counts. If the rules compare people, a caller without an identity counts for
- * nobody. If the submitter must be another person and is not known, no approval counts.
- */
-export function mayDecide(
-  rules: ApprovalRules,
-  version: Pick<ModelVersion, "submitters">,
-  person: Person | undefined,
-): boolean {
-  return refusalOfDecision(rules, version, person) === undefined;
-}
-
 /** @param at ISO 8601 */
 export function hasExpired({ approvalRequest }: Pick<ModelVersion, "approvalRequest">, at: string): boolean {
   return approvalRequest !== undefined && Date.parse(at) >= Date.parse(approvalRequest.expiresAt);
@@ -98,7 +85,11 @@ export function hasExpired({ approvalRequest }: Pick<ModelVersion, "approvalRequ
 /** The reason why a caller's decision does not count. */
 export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
 
-/** Returns why a person's decision on a version does not count; `undefined` if it counts. */
+/**
+ * Returns why a person's decision on a version does not count; `undefined` if it counts. If the rules compare people, a
+ * caller without an identity counts for nobody. If the submitter must be another person and is not known, no approval
+ * counts.
+ */
 export function refusalOfDecision(
   rules: ApprovalRules,
   { submitters }: Pick<ModelVersion, "submitters">,
@@ -110,4 +101,17 @@ export function refusalOfDecision(
   if (rules.notTheSubmitter && submitters?.includes(person.id)) return "submitter";
   const listed = rules.approvers.length === 0 || rules.approvers.some((each) => isNamed(person, each));
   return listed ? undefined : "not-listed";
+}
+
+const withdrawnBecause: Readonly<Record<ApprovalsWithdrawn["after"], string>> = {
+  "rolled-back": "the version was rolled back",
+  "canary-ended": "the canary was ended",
+  "evaluated-again": "the gates evaluated the version again",
+};
+
+/** Describes whose approvals no longer count, and why: a sentence without its full stop. */
+export function withdrawal({ after, of = [], revision, by, reason }: ApprovalsWithdrawn): string {
+  const whose = of.length === 0 ? "earlier approvals" : `approval${of.length > 1 ? "s" : ""} of ${of.join(", ")}`;
+  const why = `${withdrawnBecause[after]} (revision ${revision}, by ${by})`;
+  return `${whose} withdrawn: ${why}${reason === undefined ? "" : `: ${reason}`}`;
 }

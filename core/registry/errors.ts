@@ -1,9 +1,8 @@
-import { busy, conflict, contended, forbidden, notFound, RingmasterError } from "../errors";
-import type { Decision, DecisionRefusal } from "./approvals";
+import { busy, conflict, forbidden, notFound, RingmasterError } from "../errors";
+import { type Decision, type DecisionRefusal, withdrawal } from "./approvals";
 import type { GateVerdict } from "./gates/verdict";
 import type { Actor, ModelVersion } from "./model";
 import type { ApprovalRules } from "./policy";
-import { withdrawal } from "./withdrawal";
 
 type Named = Pick<ModelVersion, "model" | "version">;
 

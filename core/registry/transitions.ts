@@ -1,5 +1,5 @@
 import { isSamePerson } from "../access/principals";
-import { decisionOn, hasExpired, refusalOfDecision, withoutApprovals } from "./approvals";
+import { decisionOn, hasExpired, refusalOfDecision, withdrawal, withoutApprovals } from "./approvals";
 import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   alreadyDecided,
@@ -18,7 +18,6 @@ import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, HistoryAction, Model, ModelVersion, Stage } from "./model";
 import { approvalRulesOf, expiryOf } from "./policy";
 import { isUnderTest } from "./serving/traffic";
-import { withdrawal } from "./withdrawal";
 
 /**
  * Number of former champions to which a rollback is possible. Each is in the list once; the present champion is not.
@@ -59,7 +58,7 @@ function stageAfter({ passed }: GateVerdict, stage: Stage): Stage {
  * Requests an approval for a version whose run has ended. Nothing changes if that request was made before, or if one
  * is open and `again` is false.
  */
-export function openApproval(
+export function requestApproval(
   version: number,
   { id, runId, again }: { readonly id: string; readonly runId: string; readonly again: boolean },
   actor: Actor,

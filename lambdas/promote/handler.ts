@@ -3,7 +3,7 @@ import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
 import { isoTime } from "../../core/ports";
-import { answerOutdated } from "../../core/registry/approval";
+import { answerApprovals } from "../../core/registry/approval-requests";
 import { promote } from "../../core/registry/transitions";
 import { type ApprovalEvent, stepHandler } from "../step-handler";
 
@@ -24,7 +24,7 @@ export const handler = stepHandler(
     if (before.production !== version && after.production === version) {
       ports.meter.emit({ ModelsPromoted: 1 }, ports.team, { runId });
     }
-    await answerOutdated(ports, model);
+    await answerApprovals(ports, model);
     return { model, version };
   },
 );

@@ -2,7 +2,7 @@ import { runPhases } from "../../adapters/dynamodb/run-steps";
 import { executions } from "../../adapters/stepfunctions/executions";
 import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
 import { registry } from "../../adapters/team-registry";
-import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
+import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/approval-requests";
 import { type ApprovalEvent, type StepEvent, stepHandler } from "../step-handler";
 
 /**

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { createApp } from "../../api/app";
+import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/approval-requests";
 import { pendingCheck } from "../../core/registry/gates/external-check";
-import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/request-approval";
 import { promote, recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";

@@ -1,9 +1,9 @@
+import { awaitVersionApproval } from "../../core/registry/approval-requests";
 import type { GateVerdict } from "../../core/registry/gates/verdict";
 import type { NewVersion } from "../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../core/registry/model";
 import type { Registry } from "../../core/registry/registry";
-import { awaitVersionApproval } from "../../core/registry/request-approval";
-import { decideApproval, openApproval, promote, recordGate } from "../../core/registry/transitions";
+import { decideApproval, promote, recordGate, requestApproval } from "../../core/registry/transitions";
 import type { TestPlatform } from "./embedded";
 import { runOf } from "./fixtures";
 
@@ -73,6 +73,6 @@ export async function waitForApproval(
 ): Promise<void> {
   await platform.runs.create(runOf(runId, { model }));
   const by = { by: `run ${runId}`, at };
-  await platform.registry.apply(model, [version], openApproval(version, { id: runId, runId, again: false }, by));
+  await platform.registry.apply(model, [version], requestApproval(version, { id: runId, runId, again: false }, by));
   await awaitVersionApproval(platform as never, { runId, model, version, request: runId }, `token-${model}`);
 }

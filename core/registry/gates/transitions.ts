@@ -1,6 +1,6 @@
 import { conflict, notFound } from "../../errors";
 import { isoTime } from "../../ports";
-import { type ApprovalDependencies, answerApproval } from "../approval";
+import { type ApprovalDependencies, answerApproval } from "../approval-requests";
 import { activeVersion, type Transition } from "../change";
 import type { Actor, ModelVersion } from "../model";
 import { recordGate } from "../transitions";

@@ -1,6 +1,6 @@
 import { RingmasterError } from "../../errors";
 import { type Clock, isoTime } from "../../ports";
-import { type ApprovalDependencies, answerApproval, answerOutdated } from "../approval";
+import { type ApprovalDependencies, answerApproval, answerApprovals } from "../approval-requests";
 import type { Transition } from "../change";
 import type { Model } from "../model";
 import type { Registry } from "../registry";
@@ -105,7 +105,7 @@ async function carryOut(
     if (trafficOf(after).epoch === epoch) return { done: "none" };
     if (decision !== "promote") return { done: "rolled-back" };
     await answerApproval(dependencies, after, await registry.version(name, version));
-    await answerOutdated(dependencies, name);
+    await answerApprovals(dependencies, name);
     return { done: "promoted" };
   } catch (error) {
     if (!(error instanceof RingmasterError) || error.retryable) throw error;

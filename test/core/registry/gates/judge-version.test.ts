@@ -19,7 +19,7 @@ import { judgeVersion } from "../../../../core/registry/gates/judge-version";
 import { answerVersionCheck } from "../../../../core/registry/gates/transitions";
 import { setPolicy } from "../../../../core/registry/lifecycle";
 import { noRules } from "../../../../core/registry/policy";
-import { decideApproval, openApproval, promote } from "../../../../core/registry/transitions";
+import { decideApproval, promote, requestApproval } from "../../../../core/registry/transitions";
 import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gate-rules";
 import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
@@ -262,7 +262,7 @@ describe("judging a version", () => {
     await registry.apply(
       "toy",
       [first],
-      openApproval(first, { id: "r", runId: "run-c-0", again: false }, { by: "run", at }),
+      requestApproval(first, { id: "r", runId: "run-c-0", again: false }, { by: "run", at }),
     );
     await platform.runs.create(runOf("run-c-0", { team: "c" }));
     await platform.runs.putTaskToken("run-c-0", `Approval#toy#${first}#r`, "token");

@@ -1,15 +1,18 @@
 import { type Clock, isoTime } from "../ports";
-import type { TaskTokens } from "../runs/ports";
+import { runNotFound } from "../runs/errors";
+import type { ApprovalExecution, ApprovalExecutions, TaskTokens } from "../runs/ports";
 import type { RunPhases, TaskWait } from "../runs/run-repository";
+import { outputOf } from "../runs/step";
 import { decisionOn } from "./approvals";
 import { isVisible } from "./change";
-import { GateOutdatedError } from "./errors";
+import { approvalNotRequested, GateOutdatedError } from "./errors";
 import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
 import type { Actor, Model, ModelVersion } from "./model";
+import type { RegistrationOutput } from "./registration";
 import type { Registry } from "./registry";
 import { isUnderTest } from "./serving/traffic";
-import { decideApproval } from "./transitions";
+import { decideApproval, expireApproval, requestApproval } from "./transitions";
 
 export interface ApprovalDependencies {
   readonly registry: Registry;
@@ -24,7 +27,7 @@ export interface ApprovalDependencies {
  * @param request key of the request. A repetition after the approval was withdrawn is no new approval.
  * @throws GateOutdatedError if the verdict is outdated; a run that waits for the approval then evaluates again
  */
-export async function approveOrReject(
+export async function decideVersionApproval(
   dependencies: ApprovalDependencies,
   target: { readonly model: string; readonly version: number },
   decision: "approved" | "rejected",
@@ -49,24 +52,18 @@ export async function approveOrReject(
 
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
 
-/** Answers all runs that wait for versions of a model, after a change of its policy or traffic. */
-export async function answerWaiting(
-  dependencies: Answering & Pick<ApprovalDependencies, "registry">,
-  name: string,
-): Promise<void> {
-  const { model, versions } = await dependencies.registry.details(name);
-  for (const version of versions) await answerApproval(dependencies, model, version);
-}
-
-/** Makes runs evaluate again if a promotion or rollback has outdated the verdict of their waiting version. */
-export async function answerOutdated(
+/**
+ * Answers the runs that wait for versions of a model, after a change of its policy, traffic or champion. A run whose
+ * verdict is outdated evaluates again.
+ */
+export async function answerApprovals(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
 ): Promise<void> {
   const { model, versions } = await dependencies.registry.details(name);
   for (const version of versions) {
-    const waits = ["staging", "canary"].includes(version.stage) && hasOpenRequest(version);
-    if (waits && isOutdated(model, version)) await answerApproval(dependencies, model, version);
+    if (hasOpenRequest(version) && !["production", "archived"].includes(version.stage))
+      await answerApproval(dependencies, model, version);
   }
 }
 
@@ -96,6 +93,94 @@ export async function answerApproval(
     }),
   );
   return true;
+}
+
+interface RequestDependencies {
+  readonly registry: Registry;
+  readonly executions: ApprovalExecutions;
+  readonly clock: Clock;
+}
+
+/**
+ * Requests the approval of a version that passed its gates or waits for a check, and starts the execution that waits
+ * for it. Idempotent: the same request finds the same execution.
+ *
+ * @param request `again`: replaces an open request, so that it expires later
+ * @throws APPROVAL_NOT_REQUESTED if no run of the platform trained the version, or its gates did not pass
+ */
+export async function requestVersionApproval(
+  { registry, executions, clock }: RequestDependencies,
+  target: { readonly team: string; readonly model: string; readonly version: number },
+  request: { readonly id: string; readonly again: boolean },
+  actor: Omit<Actor, "at">,
+): Promise<ModelVersion> {
+  const { team, model, version: number } = target;
+  const { runId, artifactKey, awaitedBy, gate } = await registry.version(model, number);
+  if (runId === undefined || artifactKey === undefined || !gate || !(gate.passed || isPending(gate))) {
+    throw approvalNotRequested({ model, version: number, gate });
+  }
+  const by = { ...actor, at: isoTime(clock) };
+  const opened = requestApproval(number, { ...request, runId: awaitedBy ?? runId }, by);
+  const head = await registry.apply(model, [number], opened);
+  const version = await registry.version(model, number);
+  if (head.production !== number) await startApproval(executions, team, version);
+  return version;
+}
+
+/** Starts the execution of a version's open request. Does nothing if there is none or it runs. */
+export async function startApproval(
+  executions: ApprovalExecutions,
+  team: string,
+  { model, version, awaitedBy, approvalRequest: open }: ModelVersion,
+): Promise<void> {
+  if (!open || open.expired || awaitedBy === undefined) return;
+  await executions.startApproval({
+    team,
+    runId: awaitedBy,
+    model,
+    version,
+    request: open.id,
+    expiresAt: open.expiresAt,
+  });
+}
+
+/** Requests the approval of the version that a run registered, before the run ends. */
+export async function requestApprovalOfRun(
+  dependencies: RequestDependencies & { readonly runs: Pick<RunPhases, "findDetails"> },
+  runId: string,
+): Promise<void> {
+  const details = await dependencies.runs.findDetails(runId);
+  if (!details) throw runNotFound(runId);
+  const target = { team: details.run.team, ...outputOf<RegistrationOutput>(details, "Register") };
+  await requestVersionApproval(dependencies, target, { id: runId, again: false }, { by: `run ${runId}` });
+}
+
+/**
+ * Stores the task token of a request's execution for the API that records decisions, and answers it if the decision is
+ * known, the request has expired, or another request has replaced it. The execution repeats this every day.
+ */
+export async function awaitVersionApproval(
+  {
+    registry,
+    runs,
+    tokens,
+    clock,
+  }: ApprovalDependencies & {
+    readonly runs: RunPhases;
+    readonly tokens: TaskTokens | ApprovalDependencies["tokens"];
+  },
+  { runId, model, version: number, request }: Omit<ApprovalExecution, "team" | "expiresAt">,
+  taskToken: string,
+): Promise<void> {
+  await runs.putTaskToken(runId, approvalWait(model, number, request), taskToken);
+  const actor = { by: `run ${runId}`, at: isoTime(clock) };
+  await registry.apply(model, [number], expireApproval(number, request, actor));
+  const [head, version] = [await registry.head(model), await registry.version(model, number)];
+  const { approvalRequest: open } = version;
+  if (head.production === number) return tokens.succeed(taskToken, { runId });
+  if (open?.id !== request) return tokens.fail(taskToken, "ApprovalExpired", "another request has replaced it");
+  if (await answerApproval({ runs, tokens }, head, version)) return;
+  if (open.expired) await tokens.fail(taskToken, "ApprovalExpired", `the request expired at ${open.expiresAt}`);
 }
 
 /** Names the wait of one request for an approval. */
