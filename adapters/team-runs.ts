@@ -1,17 +1,11 @@
 import { recordLineage } from "../core/lineage/port";
-import { teamRunSteps, teamRuns } from "../core/runs/team-runs";
-import {
-  createLiveRuns,
-  firstRecordOf,
-  noteLiveRuns,
-  trackedRuns,
-  trackedSteps,
-} from "../core/tracking/records/tracked-runs";
+import { createLiveRuns, noteLiveRuns } from "../core/tracking/records/live-runs";
+import { teamRunSteps, teamRuns } from "../core/tracking/records/team-runs";
 import { createRunSearches } from "../core/tracking/search/run-search";
 import { catalog, queryIndex } from "../platform/permissions/grants";
 import { createArtifactRepository } from "./dynamodb/artifact-repository";
 import { documents } from "./dynamodb/client";
-import { allExperiments, experiments } from "./dynamodb/experiment-repository";
+import { experiments } from "./dynamodb/experiment-repository";
 import { runCreations } from "./dynamodb/group-commit";
 import { lineage } from "./dynamodb/lineage-repository";
 import { metrics } from "./dynamodb/metric-store";
@@ -19,7 +13,7 @@ import { createRunRecords } from "./dynamodb/record-repository";
 import { runChanges } from "./dynamodb/run-changes";
 import { runIdentities } from "./dynamodb/run-identities";
 import { createRunRepository } from "./dynamodb/run-repository";
-import { allRunSteps, runTeams } from "./dynamodb/run-steps";
+import { allRunSteps } from "./dynamodb/run-steps";
 import { catalogTable, Table } from "./dynamodb/table";
 import { grantsOf, sharedPort, teamPort } from "./port";
 
@@ -31,18 +25,9 @@ const allRecords = sharedPort({
     identities: runIdentities("read"),
     changes: runChanges(),
     creations: runCreations(),
-    steps: allRunSteps(),
-    experiments: allExperiments(),
   },
-  make: ({ table, documents, steps, experiments, ...ports }, { config }) =>
-    createRunRecords(table, {
-      ...ports,
-      metrics: new Table(documents, config.tables.metrics),
-      async older(runId) {
-        const run = await steps.find(runId);
-        return run && { ...(await firstRecordOf(experiments(run.team), run)), createdAt: run.createdAt };
-      },
-    }),
+  make: ({ table, documents, ...ports }, { config }) =>
+    createRunRecords(table, { ...ports, metrics: new Table(documents, config.tables.metrics) }),
 });
 
 /** Runs that this process saw active within the last second. */
@@ -109,7 +94,6 @@ export const openRuns = sharedPort({
 export const runSteps = teamPort({
   uses: {
     all: allRunSteps(),
-    teams: runTeams("read"),
     identities: runIdentities("read"),
     changes: runChanges("mark"),
     artifacts: artifacts(),
@@ -119,13 +103,12 @@ export const runSteps = teamPort({
     /** Steps whose output is an artifact of the run. */
     produce: [...artifacts("produce").grants],
   },
-  make: ({ all, teams, ...tracking }, { team }) => teamRunSteps(trackedSteps(all, tracking), team, teams),
+  make: ({ all, ...ports }, { team }) => teamRunSteps(all, team, ports),
 });
 
 export const runs = teamPort({
   uses: {
     all: allRuns(),
-    teams: runTeams("read"),
     identities: runIdentities("read"),
     changes: runChanges("mark"),
     records: allRecords(),
@@ -142,5 +125,5 @@ export const runs = teamPort({
     end: [catalog("UpdateItem", "DeleteItem")],
     list: [queryIndex("Catalog", "gsi1")],
   },
-  make: ({ all, teams, ...tracking }, { team }) => teamRuns(trackedRuns(all, tracking), team, teams),
+  make: ({ all, ...ports }, { team }) => teamRuns(all, team, ports),
 });

@@ -80,14 +80,11 @@ export const category = z.union([z.string(), z.number(), z.boolean()]);
 
 export const texts = z.record(z.string(), z.string());
 
-/** Reads the warnings of a step's output. Outputs of earlier versions have only texts. */
+/** Reads the warnings of a step's output, which a module of the user may decide. */
 export function warningsOf(output: unknown): readonly Warning[] {
   const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
   if (!Array.isArray(warnings)) return [];
-  return warnings.flatMap((one: string | Warning) => {
-    if (typeof one === "string") return { code: "DATASET", message: one };
-    return typeof one?.code === "string" && typeof one.message === "string"
-      ? { code: one.code, message: one.message }
-      : [];
-  });
+  return warnings.flatMap(({ code, message }: Partial<Warning>) =>
+    typeof code === "string" && typeof message === "string" ? { code, message } : [],
+  );
 }

@@ -33,7 +33,7 @@ export function once<T>(make: () => T): () => T {
 /**
  * Makes a function's handler of the ports that it uses. The ports are made once in an execution environment; log lines name the request.
  *
- * @example functionHandler({ shared: { owners: runOwners() }, team: { runs: runs("details") } }, async ({ forTeam }, event) => …)
+ * @example functionHandler({ shared: { identities: runIdentities("read") }, team: { runs: runs("details") } }, async ({ forTeam }, event) => …)
  */
 export function functionHandler<SharedPorts extends Ports, TeamPorts extends Ports, Event, Result>(
   ports: FunctionPorts<SharedPorts, TeamPorts>,

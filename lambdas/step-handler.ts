@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { runOwners } from "../adapters/dynamodb/run-owners";
+import { runIdentities } from "../adapters/dynamodb/run-identities";
 import type { Ports, TeamOf } from "../adapters/port";
 import { RingmasterError } from "../core/errors";
 import type { RoundTask } from "../core/runs/rounds";
@@ -35,12 +35,12 @@ export function stepHandler<StepPorts extends Ports, Event extends StepEvent, Re
   execute: (ports: TeamOf<StepPorts>, event: Event) => Promise<Result>,
 ): Granted<(event: Event, context: Context) => Promise<Result>> {
   return functionHandler(
-    { shared: { owners: runOwners() }, team: ports },
-    async ({ owners, forTeam, clock, logger: requestLogger }, event: Event) => {
+    { shared: { identities: runIdentities("read") }, team: ports },
+    async ({ identities, forTeam, clock, logger: requestLogger }, event: Event) => {
       const logger = requestLogger.with({ runId: event.runId });
       const startedAt = clock.now();
       try {
-        const teamPorts = forTeam(await owners.findTeam(event.runId));
+        const teamPorts = forTeam(await identities.findTeam(event.runId));
         const result = await execute({ ...teamPorts, logger }, event);
         logger.log("info", "step done", { milliseconds: clock.now() - startedAt });
         return result;

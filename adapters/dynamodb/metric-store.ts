@@ -12,7 +12,7 @@ import { documents } from "./client";
 import { MetricLogs } from "./metric-logs";
 import { MetricRows } from "./metric-rows";
 import { runChanges } from "./run-changes";
-import { runOwners } from "./run-owners";
+import { runIdentities } from "./run-identities";
 
 /** A team's directory of runs: their identities, and the marks of changes. */
 export interface RunDirectory {
@@ -96,7 +96,7 @@ const metricLogs = sharedPort({
 });
 
 export const metrics = teamPort({
-  uses: { logs: metricLogs(), owners: runOwners(), changes: runChanges() },
+  uses: { logs: metricLogs(), identities: runIdentities("read"), changes: runChanges() },
   grants: {
     read: [table("Metrics", "GetItem", "BatchGetItem", "Query")],
     write: [
@@ -104,5 +104,6 @@ export const metrics = teamPort({
       ...runChanges("mark").grants,
     ],
   },
-  make: ({ logs, owners, changes }, { team }) => createMetricStore(logs, team, { identify: owners.identify, changes }),
+  make: ({ logs, ...ports }, { team }) =>
+    createMetricStore(logs, team, { identify: ports.identities.identify, changes: ports.changes }),
 });

@@ -9,7 +9,7 @@ import { ex } from "./expression";
 import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
 import { childrenKey, experimentRunsKey } from "./record-rows";
-import { type DatedRecord, type RecordWritePorts, RecordWrites } from "./record-writes";
+import { type RecordWritePorts, RecordWrites } from "./record-writes";
 import { type RunIdentities, recordKey } from "./run-identities";
 import type { Table } from "./table";
 
@@ -21,11 +21,6 @@ const maxCachedParams = 200;
 
 export interface RunRecordDependencies extends RecordWritePorts {
   readonly identities: RunIdentities;
-  /**
-   * Returns the first record of a training run that has none because it is older than records. Returns `undefined` if
-   * the run does not exist.
-   */
-  readonly older: (runId: string) => Promise<DatedRecord | undefined>;
 }
 
 export interface AllRunRecords {
@@ -44,37 +39,18 @@ export function createRunRecords(table: Table, dependencies: RunRecordDependenci
   return {
     addInstanceType: (run, instanceType) => writes.addInstanceType(run, instanceType),
     of(team) {
-      const reads = createReads(table, team, (runId) => identify(runId, dependencies, writes), dependencies.identities);
+      const reads = createReads(table, team, dependencies.identities);
       return { ...reads, ...createChanges({ table, team, reads, writes, latest, ...dependencies }) };
     },
   };
 }
 
-/** Finds a run of any team. Writes the record of a training run that is older than records. */
-async function identify(
-  runId: string,
-  { identities, older }: RunRecordDependencies,
-  writes: RecordWrites,
-): Promise<RunIdentity | undefined> {
-  const known = await identities.identify(runId);
-  const first = known === undefined && canBeRunId(runId) ? await older(runId) : undefined;
-  if (!first) return known;
-  await writes.insertFirst(first);
-  identities.remember(first.identity);
-  return first.identity;
-}
-
 type Reads = Pick<RunRecords, "identify" | "find" | "findMany" | "list" | "page" | "children">;
 
-function createReads(
-  table: Table,
-  team: string,
-  identifyAny: (runId: string) => Promise<RunIdentity | undefined>,
-  identities: RunIdentities,
-): Reads {
+function createReads(table: Table, team: string, identities: RunIdentities): Reads {
   async function identify(runId: string): Promise<RunIdentity | undefined> {
     if (runId.length > maxIdLength) return undefined;
-    const identity = await identifyAny(runId);
+    const identity = await identities.identify(runId);
     return identity?.team === team ? identity : undefined;
   }
 
@@ -105,11 +81,7 @@ function createReads(
       const unique = [...new Set(runIds)].filter(canBeRunId);
       const records = (await readRecords(table, unique)).filter((record) => record.team === team);
       rememberAll(records);
-      if (records.length === unique.length) return records;
-      const there = new Set(records.map(({ runId }) => runId));
-      const others = unique.filter((runId) => !there.has(runId));
-      const older = await Promise.all(others.map(async (runId) => ((await identify(runId)) ? [runId] : [])));
-      return [...records, ...(await readRecords(table, older.flat()))];
+      return records;
     },
 
     async *list(experimentId) {

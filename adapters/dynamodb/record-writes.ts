@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../core/bounded-map";
 import { runFieldFixed } from "../../core/tracking/records/errors";
-import { type FirstRecord, type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
+import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
 import { absent, ex, exists } from "./expression";
 import type { GroupCommit } from "./group-commit";
@@ -18,9 +18,6 @@ export interface RecordWritePorts {
   /** Table Metrics. */
   readonly metrics: Table;
 }
-
-/** The first record of a training run, and the time of the run's creation. */
-export type DatedRecord = FirstRecord & { readonly createdAt: string };
 
 /** Writes records of all teams' runs. Every write marks its run as changed. */
 export class RecordWrites {
@@ -53,12 +50,6 @@ export class RecordWrites {
     });
     if (created) await ports.changes.wrote(record, mark);
     return created;
-  }
-
-  /** Writes the record of a training run, unless it has one. */
-  async insertFirst({ identity, kept, createdAt }: DatedRecord): Promise<void> {
-    const row = newRecordRow(identity, kept, Date.parse(createdAt));
-    await this.marked(identity, () => this.table.put(row, absent));
   }
 
   /**

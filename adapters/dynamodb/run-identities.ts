@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map";
+import { runNotFound } from "../../core/runs/errors";
 import { canBeRunId } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
@@ -10,8 +11,12 @@ import { catalogTable, type Item, type Table } from "./table";
 const maxRemembered = 100_000;
 
 export interface RunIdentities {
-  /** Finds a run of any team. `undefined` also for a training run without a record, which an earlier version created. */
+  /** Finds a run of any team. */
   identify(runId: string): Promise<RunIdentity | undefined>;
+  /** Returns undefined if the run does not exist. */
+  teamOf(runId: string): Promise<string | undefined>;
+  /** @throws RUN_NOT_FOUND */
+  findTeam(runId: string): Promise<string>;
   remember(identity: RunIdentity): void;
 }
 
@@ -30,16 +35,23 @@ export function identityOf(item: Item): RunIdentity {
 export function createRunIdentities(table: Table): RunIdentities {
   const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
   const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);
+  async function identify(runId: string): Promise<RunIdentity | undefined> {
+    const known = identities.get(runId);
+    if (known || !canBeRunId(runId)) return known;
+    const item = await table.get(recordKey(runId), ex`pk, team, experimentId, #source`);
+    if (!item) return undefined;
+    const identity = identityOf(item);
+    remember(identity);
+    return identity;
+  }
   return {
     remember,
-    async identify(runId) {
-      const known = identities.get(runId);
-      if (known || !canBeRunId(runId)) return known;
-      const item = await table.get(recordKey(runId), ex`pk, team, experimentId, #source`);
-      if (!item) return undefined;
-      const identity = identityOf(item);
-      remember(identity);
-      return identity;
+    identify,
+    teamOf: async (runId) => (await identify(runId))?.team,
+    async findTeam(runId) {
+      const identity = await identify(runId);
+      if (!identity) throw runNotFound(runId);
+      return identity.team;
     },
   };
 }

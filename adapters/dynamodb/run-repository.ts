@@ -25,17 +25,15 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
         gsi1pk: `TEAM#${run.team}#RUNS`,
         gsi1sk: `${run.createdAt}#${run.runId}`,
         team: run.team,
-        experimentId: record?.identity.experimentId,
+        experimentId: record.identity.experimentId,
         data: fixed,
         ...{ status, phase, updatedAt, endedAt, failure, outcome, pauseAt },
       };
-      const parentRunId = record?.kept.parentRunId;
+      const { parentRunId } = record.kept;
       const created = await table.transact([
         table.putting(row, absent),
         table.putting(openRow(run)),
-        ...(record
-          ? [table.putting(newRecordRow(record.identity, record.kept, Date.parse(run.createdAt)), absent)]
-          : []),
+        table.putting(newRecordRow(record.identity, record.kept, Date.parse(run.createdAt)), absent),
         ...(parentRunId === undefined ? [] : [table.putting(childRow(run, parentRunId))]),
         table.putting(readRow(run.team, run.dataset, run.runId)),
       ]);
@@ -136,11 +134,8 @@ function inSegment(segment: number): Expression {
 }
 
 /** Returns the filter of a list of runs. */
-function filterOf({ experiment, status }: Pick<RunQuery, "experiment" | "status">): Expression | undefined {
-  const ofExperiment =
-    experiment &&
-    ex`(experimentId = ${experiment.experimentId}
-      OR (attribute_not_exists(experimentId) AND #data.#job.experiment = ${experiment.name}))`;
+function filterOf({ experimentId, status }: Pick<RunQuery, "experimentId" | "status">): Expression | undefined {
+  const ofExperiment = experimentId === undefined ? undefined : ex`experimentId = ${experimentId}`;
   const ofStatus = status && ex`#status = ${status}`;
   return ofExperiment && ofStatus ? ex`${ofExperiment} AND ${ofStatus}` : (ofExperiment ?? ofStatus);
 }

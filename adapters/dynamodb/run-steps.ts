@@ -12,10 +12,9 @@ import {
   type TrainingAttempt,
   type WorkerRecord,
 } from "../../core/runs/shapes";
-import { createRunTeams, teamRunPhases } from "../../core/runs/team-runs";
 import { trainingOutput } from "../../core/runs/training-task";
 import { type Warning, warningsOf } from "../../core/shapes";
-import { trackedPhases } from "../../core/tracking/records/tracked-runs";
+import { teamRunPhases } from "../../core/tracking/records/team-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { ex, exists } from "./expression";
@@ -139,26 +138,25 @@ export const allRunSteps = sharedPort({
   make: ({ table }) => createRunSteps(table),
 });
 
-/** Finds the teams of training runs. */
-export const runTeams = sharedPort({
-  uses: { all: allRunSteps() },
-  grants: { read: [catalog("GetItem")] },
-  make: ({ all }) => createRunTeams(all.find),
-});
-
 /** The phases of a team's runs, for steps that record no output. */
 export const runPhases = teamPort({
-  uses: { all: allRunSteps(), teams: runTeams("read"), identities: runIdentities("read"), changes: runChanges("mark") },
+  uses: { all: allRunSteps(), identities: runIdentities("read"), changes: runChanges("mark") },
   grants: { use: [catalog("GetItem", "Query", "UpdateItem")] },
-  make: ({ all, teams, ...marks }, { team }) => teamRunPhases(trackedPhases(all, marks), team, teams),
+  make: ({ all, ...ports }, { team }) => teamRunPhases(all, team, ports),
 });
 
 /** Reads of a team's runs. */
 export const runReads = teamPort({
-  uses: { all: allRunSteps(), teams: runTeams("read") },
-  grants: { details: [catalog("Query")] },
-  make({ all, teams }, { team }) {
-    const { find, findDetails } = teamRunPhases(all, team, teams);
-    return { find, findDetails };
-  },
+  uses: { all: allRunSteps() },
+  grants: { find: [catalog("GetItem")], details: [catalog("Query")] },
+  make: ({ all }, { team }): Pick<RunSteps, "find" | "findDetails"> => ({
+    async find(runId) {
+      const run = await all.find(runId);
+      return run?.team === team ? run : undefined;
+    },
+    async findDetails(runId) {
+      const details = await all.findDetails(runId);
+      return details?.run.team === team ? details : undefined;
+    },
+  }),
 });

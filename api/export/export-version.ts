@@ -71,8 +71,7 @@ export interface StoredExport {
  * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
  * No object under a name that can be overwritten determines an export.
  *
- * @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED, EXPORT_UNSUPPORTED, EXPORT_UNSUPPORTED,
- * EXPORT_DIFFERS, EXPORT_DIFFERS
+ * @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED, EXPORT_DIFFERS
  */
 export async function exportVersion(
   dependencies: ExportDependencies,

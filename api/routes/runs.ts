@@ -31,7 +31,7 @@ export const runRoutes = [
   defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
     const { experiment: requested, ...page } = query;
     const experiment = requested === undefined ? undefined : await experimentOf(experiments, requested);
-    return runs.list({ ...page, ...(experiment ? { experiment } : {}) });
+    return runs.list({ ...page, experimentId: experiment?.experimentId });
   }),
 
   defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {

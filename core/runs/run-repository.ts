@@ -24,8 +24,8 @@ export interface RunQuery {
    * @throws InvalidInputError if no page returned it
    */
   readonly nextToken?: string;
-  /** Only runs of this experiment. Rows of earlier versions are found by its name. */
-  readonly experiment?: { readonly experimentId: string; readonly name: string };
+  /** Only runs of this experiment. */
+  readonly experimentId?: string | undefined;
   readonly status?: RunStatus;
 }
 
@@ -144,10 +144,10 @@ export type RunPhases = Omit<RunSteps, "recordStep">;
  *
  * @typeParam FirstRecord the record that is written with a new run
  */
-export interface AllRuns<FirstRecord = never>
+export interface AllRuns<FirstRecord = unknown>
   extends Omit<RunRepository, "create" | "list" | "completeAttempt" | "monthUsage"> {
   /** Creates a run with its record in one transaction. */
-  create(run: Run, record?: FirstRecord): ReturnType<RunRepository["create"]>;
+  create(run: Run, record: FirstRecord): ReturnType<RunRepository["create"]>;
   completeAttempt(team: string, ...given: Parameters<RunRepository["completeAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: RunQuery & { readonly team: string }): Promise<RunPage>;

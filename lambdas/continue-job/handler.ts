@@ -1,7 +1,7 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { runIdentities } from "../../adapters/dynamodb/run-identities";
 import { runKeys } from "../../adapters/dynamodb/run-keys";
-import { runOwners } from "../../adapters/dynamodb/run-owners";
 import { sharedJobs } from "../../adapters/dynamodb/shared-jobs";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { studies } from "../../adapters/dynamodb/study-repository";
@@ -16,7 +16,7 @@ import { functionHandler } from "../function-handler";
 export const handler = functionHandler(
   {
     shared: {
-      owners: runOwners(),
+      identities: runIdentities("read"),
       keys: runKeys("read", "create"),
       sharedJobs: sharedJobs("find", "save", "remove"),
       jobs: trainingJobs("look", "submit", "terminate"),
@@ -31,9 +31,9 @@ export const handler = functionHandler(
       studies: studies("read"),
     },
   },
-  async ({ owners, forTeam }, event: unknown) => {
+  async ({ identities, forTeam }, event: unknown) => {
     const request = parseContinueRequest(event);
-    const team = await owners.teamOf(request.runId);
+    const team = await identities.teamOf(request.runId);
     return team === undefined ? { leave: true } : continueJob(forTeam(team), request);
   },
 );

@@ -1,6 +1,6 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
-import { runOwners } from "../../adapters/dynamodb/run-owners";
+import { runIdentities } from "../../adapters/dynamodb/run-identities";
 import { sharedJobs } from "../../adapters/dynamodb/shared-jobs";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
@@ -22,7 +22,7 @@ import { type FinishEvent, readJobEvent } from "./events";
 export const handler = functionHandler(
   {
     shared: {
-      owners: runOwners(),
+      identities: runIdentities("read"),
       openRuns: openRuns("instances"),
       jobs: trainingJobs("look", "submit", "terminate"),
       tokens: taskTokens("answer"),
@@ -38,10 +38,10 @@ export const handler = functionHandler(
     },
   },
   async (ports, event: FinishEvent) => {
-    const { owners, openRuns, forTeam, logger } = ports;
+    const { identities, openRuns, forTeam, logger } = ports;
     if (event["detail-type"] === "Batch Job State Change") {
       const read = readJobEvent(event.detail);
-      const team = read && (await owners.teamOf(read.runId));
+      const team = read && (await identities.teamOf(read.runId));
       if (!team) return;
       const move = await takeJobEvent(forTeam(team), team, read);
       if (move) logger.log("info", "training looked at", { runId: read.runId, job: event.detail.jobId, move });
@@ -49,7 +49,7 @@ export const handler = functionHandler(
       return;
     }
     if (event["detail-type"] === "EC2 Spot Instance Interruption Warning") {
-      const notice = { ...ports, ...openRuns, ...owners };
+      const notice = { ...ports, ...openRuns, teamOf: identities.teamOf };
       const noted = await takeSpotNotice(notice, event.detail["instance-id"], new Date(event.time).toISOString());
       for (const use of noted) logger.log("warn", "spot interruption announced", { ...use });
       return;
@@ -57,7 +57,7 @@ export const handler = functionHandler(
     const { name, status, error, cause } = event.detail;
     if (status === "ABORTED" || status === "FAILED" || status === "TIMED_OUT") {
       const ended = parseSegmentName(name);
-      const team = await owners.teamOf(ended.runId);
+      const team = await identities.teamOf(ended.runId);
       if (team === undefined) return;
       await closeInterruptedRun(forTeam(team), ended, status, error ?? undefined, cause ?? undefined);
       logger.log("info", "execution ended", { runId: ended.runId, status });

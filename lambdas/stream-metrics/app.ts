@@ -14,7 +14,7 @@ import { metricsRoute } from "../../api/routes/run-metrics";
 export const streamPorts = {
   shared: {},
   team: {
-    runs: runReads(),
+    runs: runReads("find"),
     metrics: metrics("read"),
     records: records("read", "list"),
     changes: changes("read"),

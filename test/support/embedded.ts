@@ -12,8 +12,8 @@ import { monitorIndex } from "../../adapters/dynamodb/monitor-repository";
 import { dueDeliveries } from "../../adapters/dynamodb/notification-repository";
 import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
 import { retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
+import { runIdentities } from "../../adapters/dynamodb/run-identities";
 import { runKeys } from "../../adapters/dynamodb/run-keys";
-import { runOwners } from "../../adapters/dynamodb/run-owners";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { webhooks } from "../../adapters/http/webhooks";
 import { workerLogs } from "../../adapters/logs/worker-logs";
@@ -185,7 +185,7 @@ const testPorts = {
     monitorIndex: monitorIndex(),
     dueDeliveries: dueDeliveries(),
     openRuns: openRuns(),
-    owners: runOwners(),
+    identities: runIdentities("read"),
   },
   team: platformPorts.team,
 };
@@ -309,13 +309,13 @@ export function createTestPlatform(
     [trainingJobs(), () => submitted],
     [retrainingSchedules(), () => schedules],
   ]);
-  const { owners, openRuns } = deployment;
+  const { identities, openRuns } = deployment;
   const forTeam = (team: string): TestPlatform => ({
     ...deployment.forTeam(team),
     ...openRuns,
     forTeam,
-    forRun: async (runId) => forTeam(await owners.findTeam(runId)),
-    teamOf: owners.teamOf,
+    forRun: async (runId) => forTeam(await identities.findTeam(runId)),
+    teamOf: identities.teamOf,
     listOpenRuns: openRuns.listOpen,
   });
   return { platform: forTeam(defaultTeam), calls };

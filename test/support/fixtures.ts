@@ -6,6 +6,7 @@ import { objectKeys } from "../../core/object-keys";
 import { type JobInput, jobSchema } from "../../core/runs/job";
 import type { NumericsRecord, Run } from "../../core/runs/shapes";
 import type { TrainingResult } from "../../core/runs/training-task";
+import { type FirstRecord, keptAtFirst } from "../../core/tracking/records/training-record";
 
 export const numerics: NumericsRecord = {
   backend: "wasm",
@@ -42,6 +43,12 @@ export const runOf = (runId: string, more: Partial<Run> = {}): Run => ({
   createdAt: "2026-01-01T00:00:00.000Z",
   updatedAt: "2026-01-01T00:00:00.000Z",
   ...more,
+});
+
+/** The record that is written with a run. */
+export const recordOfRun = (run: Run): FirstRecord => ({
+  identity: { runId: run.runId, team: run.team, experimentId: "0", source: "training" },
+  kept: keptAtFirst(run, "artifacts"),
 });
 
 export const resultOf = (runId: string): TrainingResult => ({

@@ -1,5 +1,3 @@
-import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
-import { Table } from "../../../adapters/dynamodb/table";
 import type { RunRecord } from "../../../core/tracking/shapes";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
@@ -52,18 +50,5 @@ describe("records of training runs", () => {
       status: "queued",
       params: { "hyperparameters.learningRate": "0.001", "model.hidden": expect.any(String) },
     });
-  });
-
-  it("are created for a run that is older than records when its team reads it", async () => {
-    const run = runOf("run-older");
-    const { config } = platform();
-    await createRunRepository(new Table(embedded.dynamodb, config.tables.catalog)).create(run);
-    expect(await platform().teamOf(run.runId)).toBe("default");
-    expect(await platform().forTeam("blue").records.find(run.runId)).toBeUndefined();
-    const [records, again] = await Promise.all(
-      [platform(), platform()].map(({ records }) => records.findMany([run.runId])),
-    );
-    expect(records).toMatchObject([{ runId: run.runId, source: "training", revision: 1 }]);
-    expect(again).toEqual(records);
   });
 });

@@ -35,13 +35,11 @@ function openProcess(team: string, now = second(0)) {
   const table = new Table(client, catalog);
   const changes = createRunChanges(table, { now: () => state.now });
   const creations = new GroupCommit(client);
-  const older = async () => undefined;
   const records = createRunRecords(table, {
     identities: createRunIdentities(table),
     changes,
     creations,
     metrics: new Table(client, metrics),
-    older,
   }).of(team);
   return { state, records, changes: changes.of(team) };
 }

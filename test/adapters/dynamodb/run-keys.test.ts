@@ -3,7 +3,7 @@ import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
-import { runOf } from "../../support/fixtures";
+import { recordOfRun, runOf } from "../../support/fixtures";
 
 let embedded: Embedded;
 beforeAll(async () => {
@@ -15,7 +15,8 @@ it("creates a run's key once for concurrent requests, and shows it nowhere", asy
   const { catalog } = localConfig().tables;
   const keys = createRunKeys(new Table(embedded.dynamodb, catalog));
   const runs = createRunRepository(new Table(embedded.dynamodb, catalog));
-  await runs.create(runOf("run-1"));
+  const run = runOf("run-1");
+  await runs.create(run, recordOfRun(run));
   expect(await keys.find("run-1")).toBeUndefined();
   const made = await Promise.all(Array.from({ length: 8 }, () => keys.keyOf("run-1")));
   expect(new Set(made).size).toBe(1);

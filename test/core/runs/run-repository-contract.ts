@@ -301,11 +301,10 @@ export function runRepositoryContract(repository: () => RunRepository): void {
       const at = "2026-01-01T00:00:00.000Z";
       return { step: name, inputHash: "1", output: { warnings }, startedAt: at, finishedAt: at };
     };
-    await runs.recordStep("run-warnings", step("ValidateDataset", [leaked, "a text of an earlier version"]));
+    await runs.recordStep("run-warnings", step("ValidateDataset", [leaked, "no warning"]));
     await runs.recordStep("run-warnings", step("PrepareFeatures", "none"));
     expect((await runs.findDetails("run-warnings"))?.warnings).toEqual([
       leaked,
-      { code: "DATASET", message: "a text of an earlier version" },
       { code: "BATCH_SIZE", message: "second" },
     ]);
   });

@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
+import type { Run } from "../../../core/runs/shapes";
 import { Iam, jobRoleName } from "../../../local/iam";
 import { localConfig, localWorld } from "../../../local/settings";
 import { functionNameIn, functions } from "../../../platform/functions";
@@ -14,7 +15,7 @@ import {
   runRoleNameIn,
   sessionPolicy,
 } from "../../../platform/permissions";
-import { runOf } from "../../support/fixtures";
+import { recordOfRun, runOf } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
 import type { Keys, Unsigned } from "../../support/sign";
 import { type Answer, startAwsPort } from "./aws-port";
@@ -104,14 +105,15 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     const { iam, endpoint } = port;
     const documents = createDocumentClient(new DynamoDBClient({ endpoint }));
     const runs = createRunRepository(new Table(documents, tables.catalog));
+    const create = (run: Run) => runs.create(run, recordOfRun(run));
     for (const [runId, team] of [
       [ids.run, ids.team],
       [ids.sibling, ids.team],
       [ids.other, ids.otherTeam],
     ] as const) {
-      await runs.create(runOf(runId, { team, status: "running" }));
+      await create(runOf(runId, { team, status: "running" }));
     }
-    await runs.create(runOf("run-ended", { team: ids.team, status: "running" }));
+    await create(runOf("run-ended", { team: ids.team, status: "running" }));
     await runs.close("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
     await owner({
       ...{ method: "POST", url: `${endpoint}/`, service: "iam" },

@@ -7,6 +7,7 @@ import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
+import type { Run } from "../../../core/runs/shapes";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { Iam, jobRoleName } from "../../../local/iam";
@@ -21,6 +22,7 @@ import { publicTargets } from "../../../platform/config";
 import { type FunctionName, functionNameIn } from "../../../platform/functions";
 import { tables } from "../../../platform/tables";
 import { ensureBuild } from "../../../scripts/build.js";
+import { recordOfRun } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
 
 /** Starts stores, STS, and the two functions that trainers call, behind a front that enforces each caller's role. */
@@ -84,6 +86,7 @@ export async function startPlatform() {
     );
   }
   const documents = createDocumentClient(dynamodb);
+  const runs = createRunRepository(new Table(documents, config.tables.catalog));
   return {
     iam,
     clock,
@@ -92,7 +95,8 @@ export async function startPlatform() {
     /** The owner's client. */
     s3,
     documents,
-    runs: createRunRepository(new Table(documents, config.tables.catalog)),
+    runs,
+    createRun: (run: Run) => runs.create(run, recordOfRun(run)),
     keys: createRunKeys(new Table(documents, config.tables.catalog)),
     /** Returns the environment of a trainer's job for one run. */
     jobEnvironment: (runId: string, runKey: string) => ({

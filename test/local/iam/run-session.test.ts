@@ -62,8 +62,8 @@ describe("the credentials of a run's trainers", () => {
   beforeAll(async () => {
     platform = await startPlatform();
     const open = { team: "vision", status: "running" } as const;
-    for (const runId of ["run-own", "run-other"]) await platform.runs.create(runOf(runId, open));
-    await platform.runs.create(runOf("run-ended", { ...open }));
+    for (const runId of ["run-own", "run-other"]) await platform.createRun(runOf(runId, open));
+    await platform.createRun(runOf("run-ended", { ...open }));
     await platform.runs.close("run-ended", { status: "killed", at: "2026-01-01T00:00:00.000Z" });
     const Bucket = platform.config.bucket;
     for (const Key of [
@@ -229,7 +229,7 @@ describe("the credentials of a run's trainers", () => {
   });
 
   it("end with their run before they expire, and those of other runs do not", async () => {
-    await platform.runs.create(runOf("run-ends", { team: "vision", status: "running", phase: "LaunchTraining" }));
+    await platform.createRun(runOf("run-ends", { team: "vision", status: "running", phase: "LaunchTraining" }));
     expect(await platform.runs.beginAttempt("run-ends", attempt)).toBe(true);
     const { client } = await sessionFor("run-ends");
     const credentials = await client.credentials!();

@@ -1,4 +1,4 @@
-import { createLiveRuns } from "../../../../core/tracking/records/tracked-runs";
+import { createLiveRuns } from "../../../../core/tracking/records/live-runs";
 
 it("believes for a second that a run is active, and forgets one that is not", () => {
   let now = 10_000;
