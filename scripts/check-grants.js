@@ -121,6 +121,11 @@ const allowedUnused = [
     reason: "Aborts the upload of a checkpoint that fails.",
   },
   {
+    functions: /^run-/,
+    grants: /^dynamodb:(GetItem|BatchGetItem) table\/Gangs$/,
+    reason: "Read the head of a large gang, and its list of members where it has more than 64.",
+  },
+  {
     functions: /^(snapshot-dataset|finish-training|continue-job|store-features)$/,
     grants: /^s3:AbortMultipartUpload objects$/,
     reason: "Aborts the upload of a shard, or the copy of weights above 5 GiB, that fails.",
