@@ -84,11 +84,13 @@ const checkedResources = resourceFields
   })
   .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
 
+const countedGpus = z.looseObject({ gpu: z.looseObject({ count: z.unknown().optional() }).optional() });
+
 /** Defaults of fields depend on others. The cast keeps the types, which `preprocess` widens to unknown input. */
 export const resourcesSchema = z.preprocess(withDefaults, checkedResources) as unknown as typeof checkedResources;
 
 function withDefaults(given: unknown): unknown {
-  const parsed = z.looseObject({ gpu: z.looseObject({ count: z.unknown().optional() }).optional() }).safeParse(given);
+  const parsed = countedGpus.safeParse(given);
   if (!parsed.success) return given;
   const { gpu: gpus } = parsed.data;
   const fields = {

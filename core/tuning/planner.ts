@@ -86,16 +86,17 @@ function hasEnded(state: SchedulerTrial["state"]): boolean {
 
 function trialsLeft({ definition: { space, stop }, trials }: PlannedStudy): number {
   const left = Math.max(0, (stop.trials ?? Infinity) - trials.length);
-  return left === 0 ? 0 : Math.min(left, newPoints(space, seenBy(trials), Math.min(left, maxCounted)));
+  return left === 0 ? 0 : Math.min(left, newPoints(space, trials, Math.min(left, maxCounted)));
 }
 
 /** A study has at most this many trials, so that more points need not be counted. */
 const maxCounted = 10_000;
 
 /** Returns how many points are new, counted up to a number. */
-function newPoints(space: Space, seen: ReadonlySet<string>, enough: number): number {
+function newPoints(space: Space, trials: PlannedStudy["trials"], enough: number): number {
   const points = pointsOf(space);
   if (points === undefined) return Infinity;
+  const seen = seenBy(trials);
   let count = 0;
   for (const point of points) if (!seen.has(digestOf(point)) && ++count === enough) return Infinity;
   return count;
@@ -116,6 +117,7 @@ function withParams(
   scheduler: Scheduler,
   actions: ReturnType<Scheduler["next"]>,
 ): readonly PlannedAction[] {
+  if (!actions.some(({ type }) => type === "create")) return actions as readonly PlannedAction[];
   const all = [...trials].sort((a, b) => a.number - b.number);
   const seen = seenBy(all);
   return actions.flatMap((action) => {
