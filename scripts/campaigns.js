@@ -1,21 +1,25 @@
-/** Runs the randomised tests at ten times the size that `npm run verify` runs, with other seeds, and the long tests whole. */
+/** Runs the randomised tests at ten times the size that `npm run verify` runs, some with other seeds, and the long tests whole. */
 const { spawnSync } = require("node:child_process");
+const fs = require("node:fs");
 const path = require("node:path");
 
 const root = path.resolve(__dirname, "..");
 const sizes = {
-  LIFE_RUNS: "5000",
-  LIFE_SEED: String(Date.now() % 2 ** 31),
-  RINGMASTER_MODEL_CHECK_ROUNDS: "2000",
+  RINGMASTER_CAMPAIGN: String(Date.now() % 2 ** 31),
   RINGMASTER_RECLAMATION_SEEDS: "3000",
   RINGMASTER_ALL_WORLDS: "1",
   RINGMASTER_PUSH_KILLS: "20",
   RINGMASTER_PUSH_SEED: String(Date.now() % 2 ** 31),
   RINGMASTER_LINE_BYTES: String(2 ** 30),
 };
+const inRounds = fs
+  .readdirSync(path.join(root, "test"), { recursive: true })
+  .map((name) => path.join("test", name))
+  .filter(
+    (name) => name.endsWith(".test.ts") && /\/support\/rounds"/.test(fs.readFileSync(path.join(root, name), "utf8")),
+  );
 const files = [
-  "test/core/training/life-model.test.ts",
-  "test/core/registry/model-check.test.ts",
+  ...inRounds,
   "test/adapters/duckdb/bad-files.test.ts",
   "test/adapters/reclamation/seeds.test.ts",
   "test/e2e/cli.test.ts",

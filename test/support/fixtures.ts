@@ -29,11 +29,12 @@ export const jobInput = (more: Partial<JobInput> = {}): JobInput => ({
   ...more,
 });
 
+const job = jobSchema.parse(jobInput());
 export const runOf = (runId: string, more: Partial<Run> = {}): Run => ({
   runId,
   team: "default",
   status: "queued",
-  job: jobSchema.parse(jobInput()),
+  job,
   dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
   model: "digits",
   code: {},

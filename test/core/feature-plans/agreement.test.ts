@@ -3,6 +3,7 @@ import { canonicalRow } from "../../../core/feature-plans/compile";
 import { fitPlan } from "../../../core/feature-plans/fit";
 import type { FittedPlan } from "../../../core/feature-plans/shapes";
 import { mergeStates } from "../../../core/feature-plans/statistics";
+import { rounds, seedOf } from "../../support/rounds";
 import {
   agree,
   applyRows,
@@ -39,7 +40,7 @@ describe("a plan", () => {
         expectAgreement(applyRows(plan, rows, outOfFold), await applyTable(session(), plan, "t", outOfFold));
       },
     );
-    await fc.assert(property, { numRuns: 100, seed: 18 });
+    await fc.assert(property, { numRuns: rounds(20, 500), seed: seedOf(18) });
   });
 
   it("is fitted alike by DuckDB and row by row", async () => {
@@ -48,7 +49,7 @@ describe("a plan", () => {
       const ofRows = await fitRows(planOf(steps, view), columns, rows);
       expectSameFit(ofRows, await fitTable(session(), planOf(steps, view), columns, "t", rows.length));
     });
-    await fc.assert(property, { numRuns: 100, seed: 18 });
+    await fc.assert(property, { numRuns: rounds(20, 500), seed: seedOf(18) });
   });
 
   it("is fitted by parts as at once", async () => {
@@ -69,7 +70,7 @@ describe("a plan", () => {
         expectSameFit(await fitRows(withoutWindows, columns, rows), merged);
       },
     );
-    await fc.assert(property, { numRuns: 100, seed: 18 });
+    await fc.assert(property, { numRuns: rounds(20, 500), seed: seedOf(18) });
   });
 });
 

@@ -16,6 +16,7 @@ import { type Batch, type ViewVersion, viewDefinition } from "../../../core/feat
 import { type StorePorts, storeRows } from "../../../lambdas/store-features/store-rows";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { dyingPorts } from "../../support/kills";
+import { rounds, seedOf } from "../../support/rounds";
 import { type ArrivedRow, latestAt, windowAt } from "./oracle";
 
 let embedded: Embedded;
@@ -105,7 +106,7 @@ describe("the stores of a view", () => {
         expect(online.map(({ features }) => ["spend", "day", "count"].map((name) => features[name]))).toEqual(expected);
         expect(await offline(ports, version, items)).toEqual(expected);
       }),
-      { numRuns: 12, seed: 3 },
+      { numRuns: rounds(4), seed: seedOf(3) },
     );
   });
 });

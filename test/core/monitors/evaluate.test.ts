@@ -3,6 +3,7 @@ import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../..
 import { deleteMonitor } from "../../../core/monitors/lifecycle";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
+import { rounds } from "../../support/rounds";
 import { createScene, minute, type Scene } from "./scene";
 
 let embedded: Embedded;
@@ -160,11 +161,13 @@ async function sweep({ platform, dependencies }: Scene): Promise<void> {
   await evaluateMonitor(dependencies, "inputs");
 }
 
+const seeds = Array.from({ length: rounds(2, 40) }, (_, index) => index + 5);
+
 /**
  * Batches are sent any number of times, and invocations come at any time, at the same time, twice or late, and die
  * before or after any of their calls. The sweep comes at the end.
  */
-it.each([1, 2, 3, 4, 5, 6, 7, 8])("no window is lost or doubled, whatever happens (seed %d)", async (seed) => {
+it.each(seeds)("no window is lost or doubled, whatever happens (seed %d)", async (seed) => {
   const scene = await createScene(embedded, `mix-${seed}`);
   await scene.create({ name: "inputs", target: { ...model, everyRows: 100 } });
   const draw = drawer(seed);

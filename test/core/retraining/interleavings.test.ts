@@ -4,6 +4,7 @@ import { setEnabled } from "../../../core/retraining/lifecycle";
 import { sweep } from "../../../lambdas/retrain/sweep";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
+import { rounds } from "../../support/rounds";
 import { createScene, minute, type Scene } from "./scene";
 
 let embedded: Embedded;
@@ -35,11 +36,13 @@ const sweepOf = (scene: Scene) =>
     },
   });
 
+const seeds = Array.from({ length: rounds(2, 40) }, (_, index) => index + 5);
+
 /**
  * Versions are pushed and announced by any number of events at any time, in any order, by processes that die anywhere; some have no event. The
  * sweep comes now and then, and twice at the end.
  */
-it.each([1, 2, 3, 4, 5, 6])("each version makes one run, whatever happens on the way (seed %d)", async (seed) => {
+it.each(seeds)("each version makes one run, whatever happens on the way (seed %d)", async (seed) => {
   const scene = await createScene(embedded, `mix-${seed}`);
   await scene.rule();
   const draw = drawer(seed);

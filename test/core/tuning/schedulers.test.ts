@@ -9,6 +9,7 @@ import {
 } from "../../../core/tuning/scheduler";
 import { rungsOf } from "../../../core/tuning/schedulers/rank";
 import { type Space, spaceSchema } from "../../../core/tuning/space";
+import { rounds, seedOf } from "../../support/rounds";
 import { type SimulatedStudy, simulate } from "./simulated-study";
 
 const space: Space = spaceSchema.parse({ x: { type: "float", low: 0, high: 1 } });
@@ -298,6 +299,6 @@ it("A synchronous scheduler runs the same trials, each as far, in whatever order
         expect(one).toEqual(other);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: rounds(40, 1_000), seed: seedOf(1) },
   );
 });

@@ -4,6 +4,7 @@ import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampl
 import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
 import { createParzen } from "../../../core/tuning/samplers/tpe";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
+import { rounds } from "../../support/rounds";
 import { conditional, expectValid, randomSpace } from "./spaces";
 
 const minimize: readonly Objective[] = [{ metric: "loss", direction: "minimize" }];
@@ -98,7 +99,7 @@ describe("the order of trials", () => {
 
 describe("TPE", () => {
   it("suggests valid points of random spaces, the same ones for the same history", () => {
-    for (let seed = 0; seed < 20; seed += 1) {
+    for (let seed = 0; seed < rounds(4, 40); seed += 1) {
       const space = seed === 0 ? conditional : randomSpace(seed);
       const draws = drawsFor(seed);
       const history = study(space, seed, 40, () => draws.uniform());
@@ -113,7 +114,7 @@ describe("TPE", () => {
       params["optimizer"] === "sgd"
         ? Math.abs(Math.log10(Number(params["rate"])) + 3) + Math.abs(Number(params["momentum"]) - 0.6)
         : 2;
-    for (const seed of [1, 2, 3]) {
+    for (let seed = 1; seed <= rounds(1, 3); seed += 1) {
       const late = study(conditional, seed, 120, distance).slice(100);
       const near = late.filter(({ params }) => distance(params) < 1);
       expect(near.length).toBeGreaterThanOrEqual(14); // a random draw is near with a probability below 0.2

@@ -1,6 +1,7 @@
 import { confidenceHalfWidth, judgeCanary } from "../../../../core/registry/serving/sequential-test";
 import type { SequentialPlan } from "../../../../core/registry/serving/shapes";
 import { mixtureTest, simulate } from "../../../support/canary-simulation";
+import { rounds } from "../../../support/rounds";
 
 const plan: SequentialPlan = {
   metric: "conversion",
@@ -81,11 +82,13 @@ describe("judgeCanary", () => {
 
   it("is seldom wrong, however often it is looked at", () => {
     const rate = (probability: number) => (uniform: () => number) => (uniform() < probability ? 1 : 0);
+    const count = rounds(60, 1_000);
     const equal = { name: "", plan, weight: 0.2, canary: rate(0.2), champion: rate(0.2), horizon: 3_000 };
-    const none = simulate(equal, mixtureTest(plan), 300, 1);
-    // At most 5 %: 15 of 300, and three standard deviations.
-    expect((none.promoted + none.rolledBack) * 300).toBeLessThan(15 + 12);
-    const worse = simulate({ ...equal, canary: rate(0.1) }, mixtureTest(plan), 100, 1);
+    const none = simulate(equal, mixtureTest(plan), count, 1);
+    // At most 5 %, and three standard deviations.
+    const most = 0.05 + 3 * Math.sqrt((0.05 * 0.95) / count);
+    expect(none.promoted + none.rolledBack).toBeLessThan(most);
+    const worse = simulate({ ...equal, canary: rate(0.1) }, mixtureTest(plan), count / 2, 1);
     expect(worse.rolledBack).toBeGreaterThan(0.9);
     expect(worse.promoted).toBe(0);
   });

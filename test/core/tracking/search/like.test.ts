@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { type Codes, likeMatcher, type Places, placesIn, segmentOf } from "../../../../core/tracking/search/like";
+import { rounds } from "../../../support/rounds";
 
 /** LIKE by its definition: after each character of the pattern, the numbers of characters of the text that it can have taken. */
 function like(pattern: readonly string[], text: readonly string[]): boolean {
@@ -37,7 +38,7 @@ describe("LIKE", () => {
         const expected = ignoreCase ? like(lowered(wanted), lowered(given)) : like([...wanted], [...given]);
         expect(likeMatcher(wanted, ignoreCase)(given)).toBe(expected);
       }),
-      { seed: 41, numRuns: maxLength > 100 ? 60 : 3_000 },
+      { seed: 41, numRuns: rounds(maxLength > 100 ? 20 : 300) },
     );
   });
 

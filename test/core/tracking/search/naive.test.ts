@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { likeMatcher } from "../../../../core/tracking/search/like";
 import { TopK } from "../../../../core/tracking/search/select";
+import { rounds, seedOf } from "../../../support/rounds";
 import { filterArbitrary, orderArbitrary, runArbitrary } from "./arbitraries";
 import { naiveSearch } from "./naive";
 import { found, queryOf } from "./runs";
@@ -17,7 +18,7 @@ describe("a search", () => {
         const query = queryOf({ filter, orderBy, view: seen });
         expect(found(runs, query)).toEqual(naiveSearch(runs, query));
       }),
-      { seed: 27, numRuns: 3_000 },
+      { seed: seedOf(27), numRuns: rounds(300, 10_000) },
     );
   });
 
@@ -26,7 +27,7 @@ describe("a search", () => {
       fc.property(runsArbitrary, filterArbitrary, (runs, filter) => {
         expect(found(runs, { filter: `NOT (NOT (${filter}))` })).toEqual(found(runs, { filter }));
       }),
-      { seed: 28, numRuns: 500 },
+      { seed: seedOf(28), numRuns: rounds(50) },
     );
   });
 });
@@ -63,7 +64,7 @@ describe("the first of many", () => {
         for (const item of items) top.add(item);
         expect(top.sorted()).toEqual([...items].sort((a, b) => a - b).slice(0, count));
       }),
-      { seed: 29, numRuns: 300 },
+      { seed: seedOf(29), numRuns: rounds(50) },
     );
   });
 });

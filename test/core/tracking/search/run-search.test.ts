@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { InvalidInputError } from "../../../../core/errors";
 import { changesKeptMs } from "../../../../core/tracking/run-records";
 import { createRunSearches } from "../../../../core/tracking/search/run-search";
+import { rounds, seedOf } from "../../../support/rounds";
 import { filterArbitrary, orderArbitrary, runArbitrary } from "./arbitraries";
 import { MemoryRuns } from "./memory-runs";
 import { naiveSearch } from "./naive";
@@ -219,7 +220,7 @@ describe("after any changes", () => {
           runs.wait(waited);
         }
       }),
-      { seed: 30, numRuns: 300 },
+      { seed: seedOf(30), numRuns: rounds(60, 1_000) },
     );
   });
 
@@ -252,7 +253,7 @@ describe("after any changes", () => {
           expect(seen.filter((id) => ids.has(id)).sort()).toEqual([...ids].sort());
         },
       ),
-      { seed: 31, numRuns: 200 },
+      { seed: seedOf(31), numRuns: rounds(40, 1_000) },
     );
   });
 });
