@@ -131,23 +131,6 @@ const englishOnly = {
   },
 };
 
-/**
- * Each file that imports a package which stays outside of the bundle gets an object with a copy of all its names: a thousand,
- * for each of 85 files. The copy of an object that inherits the names has none of its own.
- */
-const inheritTensorFlow = {
-  name: "inherit-tensorflow",
-  setup(build) {
-    build.onResolve({ filter: /^@tensorflow\/tfjs-core$/ }, ({ path: name, namespace }) =>
-      namespace === "inherited" ? { path: name, external: true } : { path: name, namespace: "inherited" },
-    );
-    build.onLoad({ filter: /./, namespace: "inherited" }, ({ path: name }) => ({
-      contents: `module.exports = Object.create(require("${name}"), { __esModule: { value: true } });`,
-      loader: "js",
-    }));
-  },
-};
-
 function bundle(entries, directory) {
   return require("esbuild").build({
     ...settings,
@@ -157,7 +140,7 @@ function bundle(entries, directory) {
     sourcesContent: false, // traces need positions only, and every start of a process reads the map
     legalComments: "none",
     external: [...external],
-    plugins: [evaluateModules, englishOnly, inheritTensorFlow],
+    plugins: [evaluateModules, englishOnly],
   });
 }
 

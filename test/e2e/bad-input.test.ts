@@ -201,14 +201,14 @@ describe("bad input", () => {
     await stack.json(["runs", "cancel", fitting.runId]);
   });
 
-  it("a thousand random requests to every entry point get an answer, and none of them fails", async () => {
+  it("random requests to every entry point get an answer, and none of them fails", async () => {
     const teams = ["red", "blue"].map((team) => ({ name: team, headers: { "x-ringmaster-team": team } }));
     const { endpoint, credentials } = stack.connection;
     const target = { api: stack.url, endpoint, keys: credentials };
     const sources = createSources(target, { teams, all: teams }, 1);
-    const result = await runCampaign({ requests: 1_000, inFlight: 8, sources });
+    const result = await runCampaign({ requests: 300, inFlight: 8, sources });
     closeConnections();
-    expect([result.requests, result.failures]).toEqual([1_000, []]);
+    expect([result.requests, result.failures]).toEqual([300, []]);
     expect((await stack.get<{ status: string }>("/health")).status).toBe("ok");
   }, 480_000);
 });

@@ -171,7 +171,7 @@ describe("the command line", () => {
     expect(stdout).toMatch(/HISTOGRAM +LABEL/);
 
     const job = stack.file("leaky.yaml", toyJob(1));
-    const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky", "--set", "resources.workers=1");
+    const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky");
     expect(waited.stdout).toContain(`warning: ${duplicates}`);
     const runId = /run-[0-9a-f]{16}/.exec(waited.stdout)![0];
     expect((await stack.run("runs", "show", runId)).stdout).toMatch(new RegExp(`^warning +${duplicates}`, "m"));
@@ -459,7 +459,7 @@ describe("the command line", () => {
     const plan = stack.file("planned.yaml", `${toyJob(6)}features: { plan: [${steps}] }\n`);
     stack.file("visits-plan.yaml", `name: visits-plan\nsteps: [${steps}]\n`);
     const viewed = stack.file("viewed.yaml", `${toyJob(6)}features: { view: visits-plan.yaml }\n`);
-    const settings = ["dataset=visits", "resources.workers=1", "evaluation.thresholds={}", "evaluation.slices=[]"];
+    const settings = ["dataset=visits", "evaluation.thresholds={}", "evaluation.slices=[]"];
     const entity = ["--entity", "customer=7"];
     interface Predicted {
       readonly predictions: readonly { readonly label: number; readonly probabilities: readonly object[] }[];
@@ -584,7 +584,7 @@ describe("the command line", () => {
     const strict = stack.file("strict.yaml", "rules:\n  - {rule: range, column: x1, maximum: 1, name: low}\n");
     expect((await stack.run("datasets", "contract", "set", "guarded", "--file", strict)).code).toBe(0);
     const job = stack.file("guarded.yaml", toyJob(1));
-    const run = await stack.run("submit", job, "--wait", "--set", "dataset=guarded", "--set", "resources.workers=1");
+    const run = await stack.run("submit", job, "--wait", "--set", "dataset=guarded");
     expect(run.code).toBe(1);
     const runId = /run-[0-9a-f]{16}/.exec(run.stdout)![0];
     const { run: failed } = await stack.json<RunDetails>(["runs", "show", runId]);

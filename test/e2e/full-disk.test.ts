@@ -35,7 +35,7 @@ async function refusedThenDone(call: () => Promise<{ readonly code: number; read
     await refusedThenDone(() => push("toy", 1_200));
 
     // Checkpoints and metrics of two workers find no space for a while.
-    const job = stack.file("job.yaml", toyJob(60));
+    const job = stack.file("job.yaml", toyJob(60, 2));
     const { runId } = await stack.json<{ runId: string }>(["submit", job]);
     await until("the training", async () => {
       const { run, progress } = await stack.get<RunDetails>(`/training-runs/${runId}`);

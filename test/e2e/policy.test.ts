@@ -40,14 +40,7 @@ describe("a model that declares a policy", () => {
   const stack = new TestStack();
   const receiver = new Receiver(2);
   const write = (name: string, more: (job: string) => string) =>
-    stack.file(
-      name,
-      more(
-        toyJob(4)
-          .replace("workers: 2", "workers: 1")
-          .replace(/evaluation:.*/, "evaluation: {}"),
-      ),
-    );
+    stack.file(name, more(toyJob(4).replace(/evaluation:.*/, "evaluation: {}")));
   const submit = (file: string, expected: readonly number[] = [0]) =>
     stack.json<Shown>(["submit", file, "--wait"], expected);
   const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);

@@ -74,7 +74,7 @@ describe("a run that continues from a checkpoint", () => {
   it("pauses twice, outlives the stack, and ends with the weights and points of the run that never paused", async () => {
     const submitted = await stack.run(
       "submit",
-      stack.file("job.yaml", toyJob(6)),
+      stack.file("job.yaml", toyJob(6, 2)),
       "--no-cache",
       "--pause-at",
       "2",

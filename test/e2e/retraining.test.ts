@@ -45,7 +45,7 @@ describe("retraining", () => {
 
   beforeAll(async () => {
     await stack.up();
-    job = stack.file("job.yaml", toyJob(3).replace("workers: 2", "workers: 1"));
+    job = stack.file("job.yaml", toyJob(3));
     await push(900);
     const first = await stack.json<{ runId: string }>(["submit", job]);
     await watch(first.runId);

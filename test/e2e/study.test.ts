@@ -27,7 +27,7 @@ describe("a study", () => {
     await stack.up();
     const csv = stack.file("toy.csv", toyCsv(900));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
-    stack.file("job.yaml", toyJob(4).replace("workers: 2", "workers: 1").replace("registerAs: toy\n", ""));
+    stack.file("job.yaml", toyJob(4).replace("registerAs: toy\n", ""));
     return stack.file("study.yaml", study("rates"));
   };
   const stateOf = (stack: TestStack) => stack.get<StudyState>("/hpo/studies/rates");
@@ -270,7 +270,7 @@ export default defineTraining({
 });
 `,
     );
-    const job = `${toyJob(6).replace("workers: 2", "workers: 1").replace("registerAs: toy\n", "")}earlyStopping: { metric: validation/loss, patience: 1 }\n`;
+    const job = `${toyJob(6).replace("registerAs: toy\n", "")}earlyStopping: { metric: validation/loss, patience: 1 }\n`;
     calm.file(
       "module.yaml",
       job.replace("model: { type: mlp, hidden: [16] }", "model: { type: module, path: model.ts }"),

@@ -127,8 +127,8 @@ describe("user code", () => {
   /** A job that trains with a module of this source. */
   function jobOf(name: string, source: string, { epochs = 3, workers = 1 } = {}): string {
     stack.file(`${name}.ts`, source);
-    const job = toyJob(epochs).replace("{ type: mlp, hidden: [16] }", `{ type: module, path: ${name}.ts }`);
-    return stack.file(`${name}.yaml`, job.replace("workers: 2", `workers: ${workers}`));
+    const job = toyJob(epochs, workers).replace("{ type: mlp, hidden: [16] }", `{ type: module, path: ${name}.ts }`);
+    return stack.file(`${name}.yaml`, job);
   }
 
   const submit = async (file: string) => (await stack.json<{ runId: string }>(["submit", file])).runId;

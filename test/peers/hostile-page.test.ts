@@ -47,7 +47,7 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
     runId = run.info.run_id;
     const csv = stack.file("toy.csv", toyCsv(300));
     await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
-    const job = stack.file("job.yaml", toyJob(1).replace("workers: 2", "workers: 1").replace("registerAs: toy\n", ""));
+    const job = stack.file("job.yaml", toyJob(1).replace("registerAs: toy\n", ""));
     trained = (await stack.json<{ run: { runId: string } }>(["submit", job, "--wait"])).run.runId;
   }, 120_000);
 

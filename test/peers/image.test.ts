@@ -72,7 +72,7 @@ const title = reason ? `the trainer's image (skipped: ${reason})` : "the trainer
         await stack.up();
         const csv = stack.file("toy.csv", toyCsv(1_200));
         await stack.json(["datasets", "push", "toy", "--file", csv, "--schema", stack.file("schema.yaml", toySchema)]);
-        const job = stack.file("job.yaml", toyJob(6));
+        const job = stack.file("job.yaml", toyJob(6, 2));
         const shown: Shown[] = [];
         for (const backend of backends)
           shown.push(await stack.json<Shown>(["submit", job, "--set", `resources.backend=${backend}`, "--wait"]));

@@ -21,12 +21,12 @@ export const toySchema = `columns:
 split: { seed: 1, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }
 `;
 
-export const toyJob = (epochs: number): string => `experiment: toy
+export const toyJob = (epochs: number, workers = 1): string => `experiment: toy
 dataset: toy
 registerAs: toy
 model: { type: mlp, hidden: [16] }
 hyperparameters: { batchSize: 64, epochs: ${epochs}, learningRate: 0.01 }
-resources: { workers: 2, backend: wasm }
+resources: { workers: ${workers}, backend: wasm }
 checkpoint: { everySteps: 20 }
 evaluation: { thresholds: { accuracy: 0.8 }, slices: [colour] }
 seed: 3

@@ -1,6 +1,5 @@
 import { objectKeys } from "../../../core/object-keys";
 import type { TrainingTask } from "../../../core/runs/training-task";
-import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { findPause } from "../../../trainer-container/host/result";
 import { trainerArguments } from "./build";
 import type { TrainerCloud } from "./cloud";
@@ -35,54 +34,40 @@ describe("a run with early stopping", () => {
     return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
   }
 
-  /** Its best epoch is not the first one. */
-  const rectified = { type: "mlp", hidden: [24], activation: "relu", dropout: 0.1 } as const;
-  const fineTuned = " with initial weights of another run and a sharded optimizer";
-  const cases: readonly (readonly [name: string, task: Partial<TrainingTask>])[] = [
-    [fineTuned, { shardOptimizer: true }],
-    ...(findBinding("cpu") ? [[" on native TensorFlow", { backend: "native", model: rectified }] as const] : []),
-  ];
+  it("stops at the same epoch with the same weights after kills and a pause, on other numbers of workers, with initial weights and a sharded optimizer", async () => {
+    const whole = { fineTune: { from: "run-source", match: "strict" as const, parts: await storeSource() } };
+    const task = { ...whole, shardOptimizer: true };
+    const [alone, runId] = ["run-alone", "run-hit"];
+    await expectEnd(...(await startSegment(alone, 0, { ...whole, workers: 1 })));
+    const expected = await readResult(cloud.store, alone);
+    const { epochs } = expected;
+    const bestEpoch = epochs - earlyStopping.patience;
+    expect(expected.earlyStopping).toMatchObject({ metric: "validation/loss", bestEpoch, stopped: true });
+    expect(expected.metrics["validation/loss"]).toBe(expected.earlyStopping?.value);
+    expect(bestEpoch).toBeGreaterThan(1);
 
-  it.each(cases)(
-    "stops at the same epoch with the same weights after kills and a pause, on other numbers of workers%s",
-    async (name, settings) => {
-      const parts = name === fineTuned ? await storeSource() : undefined;
-      const task = parts
-        ? { ...settings, fineTune: { from: "run-source", match: "strict" as const, parts } }
-        : settings;
-      const [alone, runId] = [`run-alone-${name.length}`, `run-hit-${name.length}`];
-      const { shardOptimizer: _, ...whole } = task;
-      await expectEnd(...(await startSegment(alone, 0, { ...whole, workers: 1 })));
-      const expected = await readResult(cloud.store, alone);
-      const { epochs } = expected;
-      const bestEpoch = epochs - earlyStopping.patience;
-      expect(expected.earlyStopping).toMatchObject({ metric: "validation/loss", bestEpoch, stopped: true });
-      expect(expected.metrics["validation/loss"]).toBe(expected.earlyStopping?.value);
-      expect(bestEpoch).toBeGreaterThan(1);
+    // One worker is lost, then all; the run pauses right after its best epoch.
+    const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
+    await fleet.trained(runId, 1);
+    first[1]!.signal("SIGKILL");
+    await first[1]!.ended;
+    const again = fleet.start(runId, 0, 1, 2);
+    await fleet.trained(runId, bestEpoch * stepsPerEpoch + 5);
+    for (const trainer of [first[0]!, again]) trainer.signal("SIGKILL");
+    await Promise.all([first[0]!, again].map((trainer) => trainer.ended));
+    await expectEnd(...[0, 1].map((index) => fleet.start(runId, 0, index, 3)));
+    expect(await findPause(cloud.store, runId, 0)).toMatchObject({ epoch: bestEpoch + 1 });
 
-      // One worker is lost, then all; the run pauses right after its best epoch.
-      const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
-      await fleet.trained(runId, parts ? 1 : stepsPerEpoch + 5);
-      first[1]!.signal("SIGKILL");
-      await first[1]!.ended;
-      const again = fleet.start(runId, 0, 1, 2);
-      await fleet.trained(runId, bestEpoch * stepsPerEpoch + 5);
-      for (const trainer of [first[0]!, again]) trainer.signal("SIGKILL");
-      await Promise.all([first[0]!, again].map((trainer) => trainer.ended));
-      await expectEnd(...[0, 1].map((index) => fleet.start(runId, 0, index, 3)));
-      expect(await findPause(cloud.store, runId, 0)).toMatchObject({ epoch: bestEpoch + 1 });
-
-      await expectEnd(...(await startSegment(runId, 1, { ...task, workers: 3 })));
-      const found = await readResult(cloud.store, runId);
-      expect(found).toMatchObject({
-        weightsSha256: expected.weightsSha256,
-        metrics: expected.metrics,
-        steps: epochs * stepsPerEpoch,
-        epochs,
-        earlyStopping: expected.earlyStopping,
-      });
-    },
-  );
+    await expectEnd(...(await startSegment(runId, 1, { ...task, workers: 3 })));
+    const found = await readResult(cloud.store, runId);
+    expect(found).toMatchObject({
+      weightsSha256: expected.weightsSha256,
+      metrics: expected.metrics,
+      steps: epochs * stepsPerEpoch,
+      epochs,
+      earlyStopping: expected.earlyStopping,
+    });
+  });
 
   it("has the weights that a run of the best epoch's number of epochs has, at a constant rate", async () => {
     const changed = { ...rate, schedule: "constant" as const };

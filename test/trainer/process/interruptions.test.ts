@@ -14,7 +14,7 @@ import { readResult, storeFeatures, storeTask } from "./task";
 
 /** The time that a notice announces. The tests end hosts themselves. */
 const noticeMs = 120_000;
-const notices = 10;
+const notices = 4;
 
 /** Trainers on the embedded Batch, under the deployed retry rules, whose hosts EC2 takes away. */
 describe("a training on spot hosts", () => {
@@ -140,7 +140,7 @@ describe("a training on spot hosts", () => {
       }
     });
     expect(given).toBe(notices);
-    expect(restarted).toBeGreaterThanOrEqual(3);
+    expect(restarted).toBeGreaterThanOrEqual(1);
     expect(jobs.length).toBeGreaterThan(1);
     expect(jobs.flatMap(({ attempts = [] }) => attempts.map(({ container }) => container?.exitCode))).not.toContain(75);
     const [calm, hit] = await Promise.all(["run-calm", "run-hit"].map((runId) => readResult(cloud.store, runId)));
