@@ -14,7 +14,7 @@ import { readResult, storeFeatures, storeTask } from "./task";
 
 /** The time that a notice announces. The tests end hosts themselves. */
 const noticeMs = 120_000;
-const notices = 4;
+const notices = 8;
 
 /** Trainers on the embedded Batch, under the deployed retry rules, whose hosts EC2 takes away. */
 describe("a training on spot hosts", () => {
