@@ -17,6 +17,7 @@ import {
 } from "../../../platform/permissions";
 import { recordOfRun, runOf } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
+import { rounds } from "../../support/rounds";
 import type { Keys, Unsigned } from "../../support/sign";
 import { type Answer, startAwsPort } from "./aws-port";
 import { ids, objects, type PortRequest, portRequests, rows } from "./aws-requests";
@@ -84,7 +85,8 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
   let roles: readonly {
     readonly name: string;
     readonly keys: Keys;
-    readonly targets?: ReadonlySet<string>;
+    /** Returns whether the role sends a request. */
+    sends(request: PortRequest): boolean;
     may(request: PortRequest): boolean;
   }[];
 
@@ -146,22 +148,32 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       "the session of a run that has ended": [session(iam, "run-ended"), denied],
     };
     const jobPolicy = policyOf(jobPermissions, world);
+    const everyNth = rounds(7, 1);
     roles = [
       {
         name: "a run's trainers",
         keys: session(iam, ids.run),
+        sends: () => true,
         may: (request) => ofTrainers[nameOf(request)]?.includes(request.target) ?? false,
       },
       {
         name: "a trainer's job",
         keys: iam.issue({ role: jobRoleName(prefix), name: "trainer" }),
+        sends: () => true,
         may: (request) => allows(jobPolicy, request),
       },
-      // A function serves all teams, so one target of each resource is enough.
-      ...functions.map(({ name }) => {
+      // A function serves all teams, so one target of each resource is enough. Some of the functions send each request.
+      ...functions.map(({ name }, place) => {
         const policy = policyOf(functionPermissions[name], world);
         const keys = iam.issue({ role: functionNameIn(prefix, name), name });
-        return { name, keys, targets: fewTargets, may: (request: PortRequest) => allows(policy, request) };
+        const ofFunctions = requests.filter(({ target }) => fewTargets.has(target));
+        const sent = new Set(ofFunctions.filter((_, index) => (index + place) % everyNth === 0));
+        return {
+          name,
+          keys,
+          sends: (each: PortRequest) => sent.has(each),
+          may: (each: PortRequest) => allows(policy, each),
+        };
       }),
     ];
   });
@@ -201,7 +213,9 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     expect(operations.length).toBeGreaterThan(100);
   });
 
-  it.each(operations)("%s is refused to everyone without the right to it, and changes nothing", async (operation) => {
+  it.each(operations)("%s is refused to everyone without the right to it", async (operation) => {
+    // A deletion could hide what an operation before it has created.
+    if (/Delete|DELETE|Remove|Deregister|Unsubscribe|Untag/.test(operation)) expect(await stored()).toEqual(before);
     const ofThis = requests.filter((one) => nameOf(one) === operation);
     const faults: string[] = [];
     for (const [name, [keys, code]] of Object.entries(strangers)) {
@@ -211,17 +225,13 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       const isRight = [400, 403].includes(status) ? isHead || code.test(text) : isRefused(answer) && code.test(text);
       if (!isRight) faults.push(`${name}: ${status} ${text}`);
     }
-    for (const { name, keys, may, targets } of roles) {
-      for (const one of ofThis.filter((each) => !may(each) && (targets?.has(each.target) ?? true))) {
+    for (const { name, keys, may, sends } of roles) {
+      for (const one of ofThis.filter((each) => sends(each) && !may(each))) {
         const answer = await port.send(at(one.request), keys);
         if (!isRefused(answer)) faults.push(`${name}: ${one.target}: ${answer.status} ${answer.text}`);
       }
     }
     expect(faults).toEqual([]);
-    // A change by a read is found after the next change.
-    if (!/ (?:Get|List|Describe|BatchGet|TransactGet|Query|Scan|describe|list|\w+ GET|\w+ HEAD)/.test(operation)) {
-      expect(await stored()).toEqual(before);
-    }
   });
 
   it("no refused operation has changed anything", async () => {
@@ -230,8 +240,8 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
 
   it("each operation is allowed for callers with the right to it", async () => {
     const faults: string[] = [];
-    for (const { name, keys, may, targets } of roles) {
-      const open = requests.filter((each) => may(each) && (targets?.has(each.target) ?? true));
+    for (const { name, keys, may, sends } of roles) {
+      const open = requests.filter((each) => sends(each) && may(each));
       for (const one of open.filter(({ operation }) => !/ (DELETE|POST uploadId)/.test(operation))) {
         const { status, text } = await port.send(at(one.request), keys);
         if (status === 401 || status === 403 || /AccessDenied/.test(text)) {

@@ -48,6 +48,7 @@ const configs: Readonly<Record<string, object>> = {
 
 describe("lambda", () => {
   const directory = mkdtempSync(join(tmpdir(), "lambda-"));
+  const runtimePath = bundle("local/lambda/runtime.ts", directory);
   const lines: string[] = [];
   let lambda: LambdaService;
   let served: Awaited<ReturnType<typeof serve>>;
@@ -61,7 +62,7 @@ describe("lambda", () => {
         ...configs[name],
       })),
       dataDirectory: join(directory, "data"),
-      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      runtimePath,
       maxEnvironments: 3,
       asyncRetryDelaysMs: [5, 5],
       logs: { append: (group, _, events) => lines.push(...events.map(({ message }) => `${group} ${message}`)) },
@@ -186,7 +187,7 @@ describe("lambda", () => {
     const one = createLambda({
       functions: [{ name: "burst", bundle: join(directory, "burst.js"), timeoutSeconds: 60 }],
       dataDirectory: join(directory, "burst"),
-      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      runtimePath,
       maxStarting: 1,
     });
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => one.invoke("burst", {})));
@@ -268,7 +269,7 @@ describe("lambda", () => {
         file,
         "exports.handler = async () => { process.stdout.write('pid ' + process.pid + '\\n'); for (;;); };",
       );
-      const args = [file, join(directory, "killed"), bundle("local/lambda/runtime.ts", directory)];
+      const args = [file, join(directory, "killed"), runtimePath];
       const env = { ...process.env, PATH, NODE_PATH: resolve("node_modules") };
       const stack = fork(bundle("test/local/lambda/stack-fixture.ts", directory), args, { env });
       const pid = await new Promise<number>((found) => {
@@ -287,7 +288,7 @@ describe("lambda", () => {
     const idle = createLambda({
       functions: [{ name: "pid", bundle: join(directory, "pid.js") }],
       dataDirectory: join(directory, "idle"),
-      runtimePath: bundle("local/lambda/runtime.ts", directory),
+      runtimePath,
       clock,
     });
     const pid = async () => ((await idle.invoke("pid", {})).payload as { pid: number }).pid;

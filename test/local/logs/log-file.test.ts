@@ -6,6 +6,7 @@ import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { LogFile } from "../../../local/logs/log-file";
 import { LogStore } from "../../../local/logs/store";
+import { rounds, seedOf } from "../../support/rounds";
 import { temporaryDirectory } from "./harness";
 
 let directory: string;
@@ -41,7 +42,7 @@ describe("a log file", () => {
         }
         fs.rmSync(log.file);
       }),
-      { seed: 1, numRuns: 30 },
+      { seed: seedOf(1), numRuns: rounds(5, 50) },
     );
   });
 

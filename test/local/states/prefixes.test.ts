@@ -8,6 +8,7 @@ import type { Json } from "../../../local/states/json";
 import type { LogRecord } from "../../../local/states/store/log-record";
 import type { ExecutionSummary } from "../../../local/states/store/records";
 import { Store } from "../../../local/states/store/store";
+import { rounds } from "../../support/rounds";
 import { FakeClock } from "./support/clock";
 import { flows } from "./support/flows";
 import { FunctionFailure, type Harness, invoker, open } from "./support/harness";
@@ -129,6 +130,6 @@ it("every prefix of a log leads to the same end", async () => {
         expect({ length, ...(await resumeFrom(summary, log.slice(0, length))) }).toEqual({ length, ...whole });
       }
     }),
-    { seed: 20_300_101, numRuns: 4, endOnFailure: true },
+    { seed: 20_300_101, numRuns: rounds(2, 20), endOnFailure: true },
   );
 });

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { losePower, unavailable } from "../../support/power-loss/rounds";
 import { seededRandom } from "../../support/random";
+import { rounds } from "../../support/rounds";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const root = resolve(__dirname, "../../..");
@@ -12,7 +13,7 @@ if (reason !== undefined) process.stdout.write(`The simulated power loss is skip
   const directory = temporaryFolder("ringmaster-power");
   const workload = join(directory, "workload.js");
   const options = {
-    ...{ rounds: 10, writes: 40, workload, source: join(root, "test/support/power-loss/sync-trace.c") },
+    ...{ rounds: rounds(3, 30), writes: 40, workload, source: join(root, "test/support/power-loss/sync-trace.c") },
     random: seededRandom(1),
   };
   beforeAll(() => {

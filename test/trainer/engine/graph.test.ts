@@ -343,10 +343,7 @@ suite("recorded graphs", () => {
   const pooled = { ...cnn, dropout: 0.5, inputShape: [8, 8, 1], filters: [4, 8], hidden: [16] } as typeof cnn;
 
   it.each([
-    [2, 4, "an mlp", small],
-    [3, 4, "an mlp", small],
     [6, 4, "an mlp", small],
-    [8, 16, "an mlp", small],
     [3, 32, "an mlp", { ...small, hidden: [5, 37] }],
     [8, 16, "a cnn", pooled],
   ] as const)(
@@ -354,7 +351,7 @@ suite("recorded graphs", () => {
     async (count, rows, _, definition) => {
       const { model } = await both(definition);
       // The first call computes the microshards one by one, too; the others use the graph.
-      for (let call = 0; call < 4; call++) {
+      for (let call = 0; call < 3; call++) {
         const batches = Array.from({ length: count }, (__, index) => randomBatch(definition, rows, `${call} ${index}`));
         const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
         const expected = parts.map(({ values }) => values);

@@ -28,19 +28,20 @@ function moduleOf(inputShape: readonly number[], body: (layers: Layers, x: Symbo
 const add = (layers: Layers, a: unknown, b: unknown, name: string) => layers.add({ name }).apply([a, b] as Symbolic[]);
 
 /** Wide enough that groups of elementwise operations become functions. */
-const transformer = moduleOf([64, 64], (layers, input) => {
-  let x: unknown = input;
-  for (const block of [1, 2, 3]) {
-    const attention = layers.multiHeadAttention({ heads: 4, causal: true, dropout: 0.1 });
-    x = add(layers, x, attention.apply(layers.layerNormalization({}).apply(x as Symbolic)), `attended${block}`);
-    const hidden = layers.gelu().apply(layers.dense({ units: 256 }).apply(x as Symbolic));
-    const dropped = layers.dropout({ rate: 0.2 }).apply(hidden);
-    x = add(layers, x, layers.dense({ units: 64 }).apply(dropped), `block${block}`);
-  }
-  return layers.globalAveragePooling1d({}).apply(x as Symbolic);
-});
-
-const everyHalf = ["attended1", "block1", "attended2", "block2", "attended3"];
+const transformerOf = (blocks: readonly number[]) =>
+  moduleOf([64, 64], (layers, input) => {
+    let x: unknown = input;
+    for (const block of blocks) {
+      const attention = layers.multiHeadAttention({ heads: 4, causal: true, dropout: 0.1 });
+      x = add(layers, x, attention.apply(layers.layerNormalization({}).apply(x as Symbolic)), `attended${block}`);
+      const hidden = layers.gelu().apply(layers.dense({ units: 256 }).apply(x as Symbolic));
+      const dropped = layers.dropout({ rate: 0.2 }).apply(hidden);
+      x = add(layers, x, layers.dense({ units: 64 }).apply(dropped), `block${block}`);
+    }
+    return layers.globalAveragePooling1d({}).apply(x as Symbolic);
+  });
+const transformer = transformerOf([1, 2]);
+const everyHalf = ["attended1", "block1", "attended2"];
 
 const residual = moduleOf([12, 12, 2], (layers, input) => {
   const convolution = () => layers.conv2d({ filters: 8, kernelSize: 3, padding: "same" });
@@ -53,8 +54,8 @@ const residual = moduleOf([12, 12, 2], (layers, input) => {
   return layers.flatten().apply(x as Symbolic);
 });
 
-const recurrent = moduleOf([6, 4], (layers, input, { sequential }) => {
-  const inner = sequential({ layers: [layers.simpleRNN({ units: 8, returnSequences: true, inputShape: [6, 4] })] });
+const recurrent = moduleOf([3, 4], (layers, input, { sequential }) => {
+  const inner = sequential({ layers: [layers.simpleRNN({ units: 8, returnSequences: true, inputShape: [3, 4] })] });
   const gru = layers.gru({ units: 8, returnSequences: true, name: "gru", dropout: 0.2 });
   const both = layers.bidirectional({ layer: gru, mergeMode: "concat", name: "both" } as never);
   return layers.flatten().apply(both.apply(inner.apply(input) as Symbolic));
@@ -103,11 +104,14 @@ suite("rematerialisation", () => {
     ["a", "b", "c"].map((key) => randomBatch(definition, 8, key));
 
   const cases: readonly (readonly [string, ModuleDefinition, readonly (readonly string[])[]])[] = [
-    ["a transformer with dropout", transformer, [["block1", "block2"], everyHalf, ["attended2"]]],
+    ["a transformer with dropout", transformer, [["block1"], everyHalf]],
     [
       "a residual network with batch normalization and dropout",
       residual,
-      [["stem", "block1", "block2"], ["block2"], ["batch_normalization_BatchNormalization2", "re_lu_ReLU3"]],
+      [
+        ["stem", "block1", "block2"],
+        ["batch_normalization_BatchNormalization2", "re_lu_ReLU3"],
+      ],
     ],
     ["recurrent layers, one of them nested", recurrent, [["both"], ["simple_rnn_SimpleRNN1"]]],
     ["an LSTM with hard sigmoid gates", lstm, [["lstm"]]],
@@ -200,8 +204,9 @@ suite("rematerialisation", () => {
   }
 
   it("records a pass with less than half of the memory, and keeps no tensors", async () => {
-    const batch = randomBatch(transformer, 16);
-    const [whole, cut] = [await create(transformer, "none"), await create(transformer, everyHalf)];
+    const deep = transformerOf([1, 2, 3]);
+    const batch = randomBatch(deep, 16);
+    const [whole, cut] = [await create(deep, "none"), await create(deep, [...everyHalf, "block2", "attended3"])];
     const gradient = new Float32Array(whole.parameterCount);
     const expected = peakOf(() => whole.gradients(batch, "k", gradient));
     const before = tf.memory().numTensors;

@@ -1,9 +1,10 @@
 /** Users' models, trained by gangs in this process. */
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
+import { createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { FakeGang } from "./fake-gang";
-import { classes, createWorker, features, run, type taskOf, type Worker } from "./in-process";
+import { classes, createWorker, features, run, syntheticSplit, type taskOf, type Worker } from "./in-process";
 
 type Layers = ModelContext["tf"]["layers"];
 export type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
@@ -24,7 +25,7 @@ export function moduleOf(build: (layers: Layers, input: Symbolic) => Symbolic): 
 
 /** Two sequences with masks of their own, joined before a recurrent layer. */
 export const joinedMasks = moduleOf((layers, input) => {
-  const steps = () => [layers.dense({ units: 12, activation: "relu" }), layers.reshape({ targetShape: [6, 2] })];
+  const steps = () => [layers.dense({ units: 6, activation: "relu" }), layers.reshape({ targetShape: [3, 2] })];
   const parts = [0, 1].map(() =>
     through(input, ...steps(), layers.masking({ maskValue: 0 }), layers.dense({ units: 3 })),
   );
@@ -32,7 +33,7 @@ export const joinedMasks = moduleOf((layers, input) => {
 });
 
 /**
- * Trains a gang to its end.
+ * Trains a gang to its end, without validation, which changes no replica.
  *
  * @param created receives the models, for the caller to dispose of
  * @param killed a member that is lost after three steps
@@ -52,7 +53,8 @@ export async function trainOn(
   for (const id of ids) {
     const model = await engine.createModel(definition, task.seed);
     created.push(model);
-    workers.push(createWorker(gang.member(id), task, model));
+    const worker = createWorker(gang.member(id), task, model);
+    workers.push({ ...worker, training: { ...worker.training, validation: createSplitBlocks(syntheticSplit(0), 16) } });
   }
   const survivors = workers.filter((_, rank) => ids[rank] !== killed);
   for (const worker of workers) if (!survivors.includes(worker)) run(worker).catch(() => undefined);
