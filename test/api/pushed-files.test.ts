@@ -2,7 +2,8 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import type { createApp } from "../../api/app";
 import { callApp, startTestApp } from "../support/app";
-import { type CliResult, cliOverApp } from "../support/cli-over-app";
+import type { CliResult } from "../support/cli";
+import { cliOverApp } from "../support/cli-over-app";
 import type { Embedded } from "../support/embedded";
 import { temporaryFolder } from "../support/temporary-folder";
 

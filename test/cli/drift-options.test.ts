@@ -1,13 +1,12 @@
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { openServedFile } from "../../adapters/duckdb/served-file";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { versionOf } from "../core/drift/columns-source";
 import { memoryRows } from "../core/features/memory-rows";
+import { runCli } from "../support/cli";
 import { temporaryFolder } from "../support/temporary-folder";
 
-const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 const directory = temporaryFolder("cli-drift");
 
 /** No stack runs over this data: the command line refuses the options itself. */
@@ -22,11 +21,10 @@ it.each([
   ["monitors create a --dataset d --min-rows 500", ["--min-rows is for --model"]],
   ["monitors report a --window 0", ["--window is 0, but must be at least 1"]],
   ["models drift m --file f.csv --since 7d", ['--since is "7d", but is for the logged rows']],
-])("%s names its options", (line, messages) => {
-  const args = [cli, "--json", "--data", path.join(directory, "none"), ...line.split(" ")];
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
-  const { code, message } = JSON.parse(stdout).error;
-  expect([status, code]).toEqual([2, "INVALID_INPUT"]);
+])("%s names its options", async (line, messages) => {
+  const result = await runCli(["--json", "--data", path.join(directory, "none"), ...line.split(" ")]);
+  const { code, message } = JSON.parse(result.out).error;
+  expect([result.code, code]).toEqual([2, "INVALID_INPUT"]);
   for (const one of messages) expect(message).toContain(one);
 });
 

@@ -1,9 +1,5 @@
-import { execFile } from "node:child_process";
-import * as path from "node:path";
-import { promisify } from "node:util";
+import { runCli } from "../support/cli";
 import { startServer } from "../support/web-server";
-
-const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 
 it("runs list: says how to go on, goes on there, and leaves it to the API to judge the limit", async () => {
   const requested: string[] = [];
@@ -13,7 +9,7 @@ it("runs list: says how to go on, goes on there, and leaves it to the API to jud
     response.end(JSON.stringify({ runs: [], ...(requested.length === 1 && { nextToken: "page-2" }) }));
   });
   const list = async (...args: readonly string[]): Promise<string> =>
-    (await promisify(execFile)(process.execPath, [cli, "--api", server.endpoint, "runs", "list", ...args])).stdout;
+    (await runCli(["--api", server.endpoint, "runs", "list", ...args])).out;
   try {
     expect(await list("--limit", "abc")).toContain("next page: ringmaster runs list --limit abc --next-token page-2");
     expect(await list("--next-token", "page-2")).not.toContain("next page");

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
@@ -6,9 +5,8 @@ import { compareRuns } from "../../api/compare/compare";
 import { toJson } from "../../core/json-text";
 import { comparedRuns, requestOf } from "../api/compare/compared";
 import { runOf } from "../core/tracking/search/runs";
+import { runCli } from "../support/cli";
 import { startServer, type WebServer } from "../support/web-server";
-
-const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
 
 /** A stand-in for the API: records requests and returns the given responses. */
 const requested: { readonly path: string; readonly body: unknown }[] = [];
@@ -33,15 +31,7 @@ beforeEach(() => {
   requested.length = 0;
 });
 
-function run(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [cli, "--api", server.endpoint, "runs", ...args], (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    );
-  });
-}
+const run = (...args: readonly string[]) => runCli(["--api", server.endpoint, "runs", ...args]);
 
 it("runs search: sends the options' query, and shows the fields of the order", async () => {
   const {

@@ -9,22 +9,22 @@ function load() {
   const { write } = process.stdout;
   process.argv.splice(2, Infinity, "--version");
   process.stdout.write = () => true;
-  const { main } = require(cli);
+  const { runCommand } = require(cli);
   return new Promise((resolve) =>
     setImmediate(() => {
       process.stdout.write = write;
-      resolve(main);
+      resolve(runCommand);
     }),
   );
 }
 
-const main = load();
+const runCommand = load();
 
 process.on("message", async ({ args, environment }) => {
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   process.exitCode = undefined;
-  await (await main)(args);
+  await (await runCommand)(args);
   const end = `\0${process.exitCode ?? 0}\0`;
   process.stdout.write(end);
   process.stderr.write(end);

@@ -1,17 +1,8 @@
-import { execFile } from "node:child_process";
-import * as path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { createApp } from "../../api/app";
+import { type CliResult, runCli } from "./cli";
 import { startServer } from "./web-server";
-
-const cli = path.resolve(__dirname, "..", "..", "bin", "ringmaster.js");
-
-export interface CliResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** Serves an API app on the loopback interface, and runs the command line as users do against it. */
 export async function cliOverApp(app: ReturnType<typeof createApp>) {
@@ -29,12 +20,7 @@ export async function cliOverApp(app: ReturnType<typeof createApp>) {
     await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => undefined);
   });
   return {
-    run: (...args: readonly string[]): Promise<CliResult> =>
-      new Promise((resolve) => {
-        execFile(process.execPath, [cli, "--api", server.endpoint, ...args], (error, out, err) =>
-          resolve({ code: error ? Number(error.code) : 0, out, err }),
-        );
-      }),
+    run: (...args: readonly string[]): Promise<CliResult> => runCli(["--api", server.endpoint, ...args]),
     stop: () => server.close(),
   };
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
@@ -7,9 +6,8 @@ import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { inferSchemaOf } from "../../../cli/datasets/schema-file";
 import { schemaText } from "../../../cli/datasets/schema-text";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
+import { runCli } from "../../support/cli";
 import { temporaryFolder } from "../../support/temporary-folder";
-
-const cli = path.resolve(__dirname, "../../../bin/ringmaster.js");
 
 describe("ringmaster datasets schema", () => {
   const directory = temporaryFolder("schema-test");
@@ -368,19 +366,10 @@ describe("ringmaster datasets schema", () => {
     }
   });
 
-  it("prints what a push would write", () => {
-    const args = [
-      cli,
-      "datasets",
-      "schema",
-      write("few.csv", "a,y\n-,1\n2,0\nx,1\n"),
-      "--label",
-      "y",
-      "--missing",
-      "-,x",
-    ];
-    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
-    expect(stdout).toContain(
+  it("prints what a push would write", async () => {
+    const args = ["datasets", "schema", write("few.csv", "a,y\n-,1\n2,0\nx,1\n"), "--label", "y", "--missing", "-,x"];
+    const { out } = await runCli(args);
+    expect(out).toContain(
       '{ name: a, type: int, nullable: true }\n  - { name: "y", type: int, role: label }\nmissing: ["-", "x"]\n',
     );
   });
@@ -388,11 +377,10 @@ describe("ringmaster datasets schema", () => {
   it.each([
     ["a label that is no column", "rows.csv", "price", /--label is "price", but must be a column/],
     ["a file that does not exist", "absent.csv", "x", /must exist/],
-  ])("refuses %s", (_case, name, label, reason) => {
+  ])("refuses %s", async (_case, name, label, reason) => {
     write("rows.csv", csv);
-    const args = [cli, "datasets", "schema", path.join(directory, name), "--label", label];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-    expect([status, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(reason);
+    const { code, out, err } = await runCli(["datasets", "schema", path.join(directory, name), "--label", label]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(reason);
   });
 });
