@@ -5,6 +5,7 @@ import { openApiDocument } from "../../api/openapi/document";
 import type { JsonSchema } from "../../api/openapi/model";
 import { gatewaySchema, mentionedSchemas, modelName, uncheckedSchemas } from "../../infra/api/schemas";
 import { damaged, valuesOf } from "../api/fuzz/arbitrary";
+import { rounds, seedOf } from "../support/rounds";
 
 it.each<readonly [string, JsonSchema, JsonSchema]>([
   ["a constant", { type: "string", const: "a" }, { type: "string", enum: ["a"] }],
@@ -120,7 +121,7 @@ it.each(bodies)("the gateway accepts every body of %s that the API accepts", (op
       taken += 1;
       if (!validate(body)) throw new Error(`refused: ${JSON.stringify(validate.errors)}`);
     }),
-    { numRuns: 200, seed: 7 },
+    { numRuns: rounds(40), seed: seedOf(7) },
   );
-  expect(taken).toBeGreaterThan(5);
+  expect(taken).toBeGreaterThan(2);
 });
