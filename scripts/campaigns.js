@@ -6,7 +6,6 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const sizes = {
   RINGMASTER_CAMPAIGN: String(Date.now() % 2 ** 31),
-  RINGMASTER_RECLAMATION_SEEDS: "3000",
   RINGMASTER_ALL_WORLDS: "1",
   RINGMASTER_PUSH_KILLS: "20",
   RINGMASTER_PUSH_SEED: String(Date.now() % 2 ** 31),
@@ -21,7 +20,6 @@ const inRounds = fs
 const files = [
   ...inRounds,
   "test/adapters/duckdb/bad-files.test.ts",
-  "test/adapters/reclamation/seeds.test.ts",
   "test/e2e/cli.test.ts",
   "test/trainer/loop/native-worlds.test.ts",
 ];

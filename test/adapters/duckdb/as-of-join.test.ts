@@ -8,6 +8,7 @@ import { writeViewFiles } from "../../../adapters/duckdb/view-ingest";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { type ArrivedRow, latestAt, windowAt } from "../../core/feature-store/oracle";
 import { viewVersionOf } from "../../core/feature-store/versions";
+import { rounds } from "../../support/rounds";
 
 let directory: string;
 beforeAll(() => {
@@ -120,7 +121,7 @@ describe("a join of rows with the features that were known at their time", () =>
             );
           },
         ),
-        { numRuns: 14, seed: 7 },
+        { numRuns: rounds(14, 140), seed: 7 },
       ),
     );
   });
@@ -176,7 +177,7 @@ it("gives windows that end at the time of the label, with late rows, and steps o
           expect(found).toEqual(expected);
         },
       ),
-      { numRuns: 14, seed: 8 },
+      { numRuns: rounds(5, 140), seed: 8 },
     ),
   );
 });

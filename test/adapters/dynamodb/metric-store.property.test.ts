@@ -9,6 +9,7 @@ import type { MetricPoint, MetricStore } from "../../../core/tracking/metric-sto
 import { localConfig } from "../../../local/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
+import { rounds } from "../../support/rounds";
 
 /** So small that a few dozen points are young, grown, folded and spread over many blocks. */
 const limits: LogLimits = {
@@ -150,7 +151,7 @@ describe("metrics in DynamoDB with any faults", () => {
           }
         },
       ),
-      { numRuns: 20, seed: 20_260_101 },
+      { numRuns: rounds(10, 200), seed: 20_260_101 },
     );
   });
 });

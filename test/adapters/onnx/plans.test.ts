@@ -16,6 +16,7 @@ import type { FeatureTransform } from "../../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
 import { fitRows, planOf } from "../../core/feature-plans/engines";
 import { columns, finite, plans, rowOf, view } from "../../core/feature-plans/random-plans";
+import { rounds } from "../../support/rounds";
 
 const runtime = startOnnxRuntime();
 afterAll(() => runtime.close());
@@ -105,9 +106,9 @@ describe("an exported plan", () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 100, seed: 18 });
-    expect(exported).toBeGreaterThan(40);
-    expect(refused).toBeGreaterThan(5);
+    await fc.assert(property, { numRuns: rounds(25, 1_000), seed: 18 });
+    expect(exported).toBeGreaterThan(8);
+    expect(refused).toBeGreaterThan(0);
   });
 
   it.each(inexpressible)("is refused by ONNX with the feature and its kind: %s", async (kind) => {

@@ -3,12 +3,13 @@ import { mulberry32 } from "../../../core/datasets/split";
 import { sha256 } from "../../../core/digest";
 import { reclaim } from "../../../core/reclamation/reclaim";
 import { createReclamationWorld, type ReclamationWorld } from "../../core/reclamation/world";
+import { rounds } from "../../support/rounds";
 import { createModelS3 } from "./model-s3";
 import { ModelProcess } from "./process";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-const seeds = Number(process.env["RINGMASTER_RECLAMATION_SEEDS"] ?? 300);
+const seeds = rounds(60, 3_000);
 const operations = 300;
 
 interface Writer {

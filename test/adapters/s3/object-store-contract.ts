@@ -70,7 +70,6 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       { bytes: 4, readings: 1 },
       { bytes: 8 * mebibyte, readings: 1 }, // One part: sent from the first reading.
       { bytes: 8 * mebibyte + 4, readings: 2 },
-      { bytes: 24 * mebibyte, readings: 2 },
       { bytes: 33 * mebibyte, readings: 2 },
     ])("streams $bytes bytes by content, and sends them once", async ({ bytes, readings }) => {
       const body = bodyOf(bytes, bytes);

@@ -5,6 +5,7 @@ import { assertContractFits, parseDataContract } from "../../../core/datasets/co
 import type { ColumnProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 import { draftOf } from "../../core/datasets/drafts";
+import { rounds } from "../../support/rounds";
 
 describe("an inferred contract", () => {
   const rulesFor = (
@@ -64,7 +65,7 @@ rules:
         const { contract } = inferContract(schema, sorted, 1_000);
         expect(parseDataContract(contractText(contract, "any"))).toEqual(contract);
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(25, 1_000) },
     );
     const wide = Array.from({ length: 3_000 }, (_, i) => ({ name: `column-${i}`, type: "float" }) as const);
     const numbers = { count: 1_000, nulls: 0, distinct: 900, min: -5, max: 5, mean: 0, std: 1 };

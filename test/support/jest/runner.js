@@ -74,11 +74,18 @@ class SequentialStorage {
   }
 }
 
-/** Forgets TensorFlow.js, which has one backend for each process, and the modules that use it. */
+/** Forgets TensorFlow.js, which has one backend for each process, and the modules that load it, directly or through others. */
 function forgetTensorFlow() {
+  const loaders = new Map();
+  for (const { filename, children } of Object.values(require.cache)) {
+    for (const child of children) loaders.set(child.filename, [...(loaders.get(child.filename) ?? []), filename]);
+  }
   const isTensorFlow = (file) => /[\\/]node_modules[\\/]@tensorflow[\\/]/.test(file);
-  if (!Object.keys(require.cache).some(isTensorFlow)) return;
-  forgetModules((file) => isTensorFlow(file) || isOwn(file));
+  const using = new Set(Object.keys(require.cache).filter(isTensorFlow));
+  if (using.size === 0) return;
+  // The set grows while it is read.
+  for (const file of using) for (const loader of loaders.get(file) ?? []) using.add(loader);
+  forgetModules((file) => using.has(file) && (isTensorFlow(file) || isOwn(file)));
   delete globalThis._tfengine;
   delete globalThis._tfGlobals;
 }
