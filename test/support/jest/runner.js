@@ -120,13 +120,15 @@ function jestObject({ moduleMocker, fakeTimersModern }) {
 /** @returns a function that undoes what a test file may change in the process */
 function saveProcessState() {
   const { console } = globalThis;
-  const environment = { ...process.env };
-  const { exitCode } = process;
+  // A copy in its place would keep what is set later from native libraries, which read the environment of the process.
+  const { env, exitCode } = process;
+  const environment = { ...env };
   return () => {
     globalThis.console = console;
     delete globalThis[timeout];
     // Otherwise the handlers of every earlier file report each result of this worker to the main process again.
     delete globalThis[eventHandlers];
+    process.env = env;
     for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
     Object.assign(process.env, environment);
     process.exitCode = exitCode;

@@ -28,7 +28,6 @@ const places = { runId: "run-1", step: 1, earlier: {} };
 
 describe("the thread that uploads checkpoints", () => {
   const root = path.resolve(__dirname, "../../..");
-  const environment = { ...process.env };
   let s3: RunningS3;
   let folder: string;
   let script: string;
@@ -58,7 +57,6 @@ describe("the thread that uploads checkpoints", () => {
     values = Float32Array.from({ length: 4_501_000 }, (_, i) => i);
   });
   afterAll(async () => {
-    process.env = environment;
     await s3.close();
     fs.rmSync(folder, { recursive: true, force: true });
   });

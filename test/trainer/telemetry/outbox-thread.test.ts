@@ -12,7 +12,6 @@ const batch = (step: number): MetricBatch => ({
 
 describe("the thread that sends metrics", () => {
   const root = path.resolve(__dirname, "../../..");
-  const environment = { ...process.env };
   let folder: string;
   let script: string;
   let server: WebServer;
@@ -54,7 +53,6 @@ describe("the thread that sends metrics", () => {
     });
   });
   afterAll(async () => {
-    process.env = environment;
     await server.close();
     fs.rmSync(folder, { recursive: true, force: true });
   });
