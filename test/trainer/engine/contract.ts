@@ -68,7 +68,7 @@ export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3, 
 }
 
 /** @param leakSteps of the test that memory stays bounded. */
-export function describeEngineContract(name: string, start: () => Promise<Engine>, leakSteps = 10_000): void {
+export function describeEngineContract(name: string, start: () => Promise<Engine>, leakSteps: number): void {
   describe(`engine contract: ${name}`, () => {
     const { engine, create } = modelsOf(start);
 

@@ -4,6 +4,7 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
+import { rounds } from "../../support/rounds";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeMasks } from "./masks-contract";
@@ -15,7 +16,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
 
 if (findBinding("cpu")) {
-  describeEngineContract("native", start, 2_000); // 10,000 of the built-in models' programs: native-program.test.ts
+  describeEngineContract("native", start, rounds(2_000)); // 10,000 of the built-in models' programs: native-program.test.ts
   describeModuleContract("native", start);
   describeRecurrentLayers(start);
   describeNormalization(start);

@@ -17,13 +17,10 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
   ["binary", { ...mlp, task: "binary", outputs: 1 }],
   ["regression", { ...mlp, task: "regression" }],
   ["regression, standardised label", { ...mlp, task: "regression", label: { mean: 3, deviation: 0.5 } }],
-  ...(["relu", "relu6", "elu", "selu", "tanh", "sigmoid", "linear"] as const).flatMap(
-    (activation) =>
-      [
-        [`mlp, ${activation}`, { ...mlp, activation }],
-        [`cnn, ${activation}`, { ...cnn, activation }],
-      ] as const,
+  ...(["relu", "relu6", "elu", "selu", "tanh", "sigmoid", "linear"] as const).map(
+    (activation) => [`mlp, ${activation}`, { ...mlp, activation }] as const,
   ),
+  ["cnn, relu", { ...cnn, activation: "relu" }],
   ["cnn, odd sides, kernel 5", { ...cnn, inputShape: [9, 11, 3], kernelSize: 5 }],
   ["cnn, one channel, three blocks", { ...cnn, inputShape: [16, 8], filters: [3, 5, 4], hidden: [] }],
   ["cnn, regression", { ...cnn, task: "regression", outputs: 2 }],

@@ -1,6 +1,7 @@
 import { trainingStep } from "../../../core/training/training-step";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
+import { rounds } from "../../support/rounds";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeMasks } from "./masks-contract";
@@ -11,7 +12,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
 
-describeEngineContract("wasm", start);
+describeEngineContract("wasm", start, rounds(2_000));
 describeModuleContract("wasm", start);
 describeRecurrentLayers(start);
 describeNormalization(start);

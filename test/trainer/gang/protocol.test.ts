@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { rounds } from "../../support/rounds";
 import { GangSimulation } from "./simulation";
 
 type Event =
@@ -81,7 +82,7 @@ describe.each([
           expect(ids.length).toBeLessThanOrEqual(maxWorkers);
         }
       }),
-      { seed: 3, numRuns: 100 },
+      { seed: 3, numRuns: rounds(20) },
     );
   });
 
@@ -94,7 +95,7 @@ describe.each([
         const turns = simulation.finishedUnder.filter((list, i, all) => list !== all[i - 1]);
         expect(turns).toEqual([...new Set(turns)]);
       }),
-      { seed: 7, numRuns: 150 },
+      { seed: 7, numRuns: rounds(30) },
     );
   });
 
@@ -109,7 +110,7 @@ describe.each([
           expect(generations).toEqual([...generations].sort((a, b) => a - b));
         }
       }),
-      { seed: 4, numRuns: 100 },
+      { seed: 4, numRuns: rounds(20) },
     );
   });
 
@@ -122,7 +123,7 @@ describe.each([
         if (up < minWorkers) return;
         expect(await calm(simulation, 45)).toBeLessThan(45);
       }),
-      { seed: 5, numRuns: 120 },
+      { seed: 5, numRuns: rounds(24) },
     );
   });
 
@@ -139,7 +140,7 @@ describe.each([
         const inside = await simulation.settled();
         for (const process of inside) expect(process.finishedSteps).toBeGreaterThanOrEqual(furthest);
       }),
-      { seed: 6, numRuns: 100 },
+      { seed: 6, numRuns: rounds(20) },
     );
   });
 });

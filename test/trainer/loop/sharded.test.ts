@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Gang } from "../../../trainer-container/gang/gang";
+import { rounds } from "../../support/rounds";
 import { FakeCheckpoints, stateDigest } from "./fake-checkpoints";
 import { FakeGang } from "./fake-gang";
 import { createWorker, run, taskOf, type Worker } from "./in-process";
@@ -126,7 +127,7 @@ describe("a sharded optimizer", () => {
           expect(gang.generationCount).toBeLessThanOrEqual(2);
         },
       ),
-      { numRuns: 40, seed: 5 },
+      { numRuns: rounds(8), seed: 5 },
     );
     expect(restores).toBe(0);
   });
@@ -176,7 +177,7 @@ describe("a sharded optimizer", () => {
       fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.array(single, { maxLength: 5 }), async (world, faults) => {
         expect(await survive(world, faults)).toBe(0);
       }),
-      { numRuns: 40, seed: 21 },
+      { numRuns: rounds(8), seed: 21 },
     );
   });
 
@@ -186,7 +187,7 @@ describe("a sharded optimizer", () => {
       fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.array(fault, { maxLength: 6 }), async (world, faults) => {
         restores += await survive(world, faults);
       }),
-      { numRuns: 40, seed: 8 },
+      { numRuns: rounds(8), seed: 8 },
     );
     expect(restores).toBeGreaterThan(0); // or neighbours were never lost together
   });
@@ -294,7 +295,7 @@ describe("a sharded optimizer", () => {
           }
         },
       ),
-      { numRuns: 40, seed: 4 },
+      { numRuns: rounds(8), seed: 4 },
     );
   });
 
