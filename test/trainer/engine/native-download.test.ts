@@ -56,16 +56,17 @@ function findPython(): string | undefined {
   }
 }
 
-/** Writes a wheel that pip accepts. Its one file of TensorFlow is not TensorFlow. */
+/** Writes wheels that pip accepts. Their one file of TensorFlow is not TensorFlow. */
 const forgeScript = `
-import sys, zipfile
-file, project = sys.argv[1], sys.argv[2]
-with zipfile.ZipFile(file, "w") as wheel:
-    info = project + "-2.21.0.dist-info/"
-    wheel.writestr("tensorflow/libtensorflow_cc.so.2", "forged")
-    wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: " + project + "\\nVersion: 2.21.0\\n")
-    wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: false\\nTag: cp312-cp312-any\\n")
-    wheel.writestr(info + "RECORD", "")
+import os, sys, zipfile
+for file in sys.argv[1:]:
+    project = os.path.basename(file).split("-")[0]
+    with zipfile.ZipFile(file, "w") as wheel:
+        info = project + "-2.21.0.dist-info/"
+        wheel.writestr("tensorflow/libtensorflow_cc.so.2", "forged")
+        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: " + project + "\\nVersion: 2.21.0\\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: false\\nTag: cp312-cp312-any\\n")
+        wheel.writestr(info + "RECORD", "")
 `;
 
 const python = findPython();
@@ -73,12 +74,9 @@ const python = findPython();
   let forged: Readonly<Record<string, Buffer>>;
   beforeEach(() => {
     mkdirSync(path.join(folder, "forged"));
-    const entries = Object.keys(wheels.sha256).map((name) => {
-      const file = path.join(folder, "forged", name);
-      execFileSync(python!, ["-c", forgeScript, file, name.split("-")[0]!]);
-      return [name, readFileSync(file)] as const;
-    });
-    forged = Object.fromEntries(entries);
+    const files = Object.keys(wheels.sha256).map((name) => path.join(folder, "forged", name));
+    execFileSync(python!, ["-c", forgeScript, ...files]);
+    forged = Object.fromEntries(files.map((file) => [path.basename(file), readFileSync(file)]));
     mkdirSync(path.join(folder, "node", "include", "node"), { recursive: true });
     writeFileSync(path.join(folder, "node", "include", "node", "node_api.h"), "");
   });
