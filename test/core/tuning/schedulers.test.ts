@@ -7,7 +7,7 @@ import {
   type SchedulerTrial,
   schedulerSettingsSchema,
 } from "../../../core/tuning/scheduler";
-import { rungsOf } from "../../../core/tuning/schedulers/rank";
+import { rankAt, rungsOf } from "../../../core/tuning/schedulers/rank";
 import { type Space, spaceSchema } from "../../../core/tuning/space";
 import { rounds, seedOf } from "../../support/rounds";
 import { type SimulatedStudy, simulate } from "./simulated-study";
@@ -41,6 +41,23 @@ const untilCounts = (trials: readonly SchedulerTrial[]) => {
   for (const { until } of trials) counts[until] = (counts[until] ?? 0) + 1;
   return counts;
 };
+
+describe("a ranking at an epoch", () => {
+  it("has trials that ended before it last, however good their values", () => {
+    const trials = [
+      paused(0, 1, 0.1, { state: "stopped" }),
+      paused(1, 3, 0.5),
+      paused(2, 2, 0.2, { state: "failed" }),
+      paused(3, 3, 0.4, { state: "stopped" }),
+    ];
+    expect(rankAt(trials, 3, objective).map(({ trial, loss }) => [trial.number, loss])).toEqual([
+      [3, 0.4],
+      [1, 0.5],
+      [0, Number.POSITIVE_INFINITY],
+      [2, Number.POSITIVE_INFINITY],
+    ]);
+  });
+});
 
 describe("rungs", () => {
   it.each([
