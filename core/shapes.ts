@@ -84,7 +84,7 @@ export const texts = z.record(z.string(), z.string());
 export function warningsOf(output: unknown): readonly Warning[] {
   const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
   if (!Array.isArray(warnings)) return [];
-  return warnings.flatMap(({ code, message }: Partial<Warning>) =>
-    typeof code === "string" && typeof message === "string" ? { code, message } : [],
+  return warnings.flatMap((one: Partial<Warning> | null) =>
+    typeof one?.code === "string" && typeof one.message === "string" ? { code: one.code, message: one.message } : [],
   );
 }

@@ -12,14 +12,16 @@ let timer: NodeJS.Timeout | undefined;
 
 /**
  * Shows positions in the sources where a stack trace refers to a bundle with a map next to it. A map is read with the first
- * trace; `--enable-source-maps` would read it at each start of a process. Errors of system calls keep their positions: Node.js
- * computes the trace of each connection that breaks, and reading a map takes longer than a connection lives.
+ * trace; `--enable-source-maps` would read it at each start of a process. Errors of connections keep the positions in the
+ * bundle: Node.js computes a trace whenever a connection breaks, and the map would be read at the end of each gang.
  */
 export function mapStackTraces(): void {
-  Error.prepareStackTrace = (error, frames) => {
-    const show = "syscall" in error ? String : describe;
-    return [header(error), ...frames.map(show)].join("\n    at ");
-  };
+  Error.prepareStackTrace = (error, frames) =>
+    [header(error), ...frames.map(isOfConnection(error) ? String : describe)].join("\n    at ");
+}
+
+function isOfConnection({ syscall }: NodeJS.ErrnoException): boolean {
+  return syscall === "connect" || syscall === "read" || syscall === "write" || syscall === "shutdown";
 }
 
 /** Returns the first line of a trace as Node.js writes it: its own errors contain their code. */

@@ -1,4 +1,5 @@
 import { runCommand } from "../../cli/run-command";
+import { applySettings } from "../../trainer-container/engine/native-settings";
 
 export interface CliResult {
   readonly code: number;
@@ -19,16 +20,17 @@ export function runCli(args: readonly string[], environment: NodeJS.ProcessEnv =
 }
 
 async function runNow(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<CliResult> {
-  const { exitCode, env } = process;
+  const { exitCode } = process;
+  const before = Object.fromEntries(Object.keys(environment).map((name) => [name, process.env[name]]));
   const [out, err] = [capture(process.stdout), capture(process.stderr)];
   process.exitCode = 0;
-  process.env = { ...env, ...environment };
+  applySettings(environment);
   try {
     await runCommand(args);
     return { code: Number(process.exitCode), out: out.text(), err: err.text() };
   } finally {
     for (const stream of [out, err]) stream.restore();
-    process.env = env;
+    applySettings(before);
     process.exitCode = exitCode;
   }
 }

@@ -110,4 +110,15 @@ describe("a stack trace", () => {
     expect(lines[0]).toMatch(/^RangeError \[ERR_OUT_OF_RANGE\]: The value of "size" is out of range/);
     expect(lines.join("\n")).toContain(`${join(bundles, "source.ts")}:2:10`);
   });
+
+  it.each([
+    ["open", "has positions in the sources for an error of a file", "source.ts:2:"],
+    ["write", "reads no map for an error of a connection, which Node.js raises often", "main.js:"],
+  ])("of %s %s", (syscall, _what, position) => {
+    const lines = trace(
+      `const raise = () =>\n  Object.assign(new Error("broken"), { syscall: "${syscall}" });\nconsole.log(raise().stack);`,
+    );
+    expect(lines[0]).toBe("Error: broken");
+    expect(lines[1]).toContain(position);
+  });
 });
