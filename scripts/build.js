@@ -100,8 +100,15 @@ const settings = {
   logLevel: "error",
 };
 
+const values = new Map();
+
 /** @returns {unknown} the value of the function that a module exports */
 function evaluate(module, name) {
+  if (!values.has(module)) values.set(module, call(module, name));
+  return values.get(module);
+}
+
+function call(module, name) {
   const { outputFiles } = require("esbuild").buildSync({ ...settings, entryPoints: [module], write: false, external });
   const bundle = { exports: {} };
   new Function("module", "exports", "require", outputFiles[0].text)(bundle, bundle.exports, require);

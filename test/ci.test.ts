@@ -5,7 +5,8 @@ const root = join(__dirname, "..");
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<"test" | "test:rest" | "verify", string>>;
 };
-const omitted = /--testPathIgnorePatterns \/node_modules\/ ([^&]+) &&/.exec(scripts.test)![1]!.split(" ");
+const patternsOf = (text: string): readonly string[] => text.replaceAll("'", "").split(" ");
+const omitted = patternsOf(/--testPathIgnorePatterns \/node_modules\/ ([^&]+) &&/.exec(scripts.test)![1]!);
 const testFiles = readdirSync(__dirname, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts"))
   .map((file) => `test/${file}`);
@@ -13,7 +14,7 @@ const testFiles = readdirSync(__dirname, { recursive: true, encoding: "utf8" })
 /** A test that nothing runs goes wrong unnoticed. */
 describe("the continuous integration", () => {
   it("runs what `npm test` omits by `npm run test:rest`", () => {
-    expect(scripts["test:rest"].split(" jest ")[1]!.split(" ")).toEqual(omitted);
+    expect(patternsOf(scripts["test:rest"].split("jest.js ")[1]!)).toEqual(omitted);
   });
 
   it("runs both, and the quickstart", () => {
@@ -22,8 +23,8 @@ describe("the continuous integration", () => {
     expect(scripts.verify).toMatch(/&& npm test$/);
   });
 
-  it.each(omitted)("names a file by %s", (pattern) => {
-    expect(testFiles.filter((file) => file.startsWith(pattern))).toHaveLength(1);
+  it.each(omitted)("names files by %s", (pattern) => {
+    expect(testFiles.filter((file) => new RegExp(`^${pattern}`).test(file))).not.toEqual([]);
   });
 
   it.each(["newcomer", "spine", "study", "restore", "retraining", "reproduce", "teams", "policy"])(
@@ -31,7 +32,7 @@ describe("the continuous integration", () => {
     (journey) => {
       const file = `test/e2e/${journey}.test.ts`;
       expect(testFiles).toContain(file);
-      expect(omitted.filter((pattern) => file.startsWith(pattern))).toEqual([]);
+      expect(omitted.filter((pattern) => new RegExp(pattern).test(file))).toEqual([]);
     },
   );
 });
