@@ -1,7 +1,10 @@
-const { availableParallelism, totalmem } = require("node:os");
+const { availableParallelism, tmpdir, totalmem } = require("node:os");
+const path = require("node:path");
 const { useMemory } = require("./test/support/jest/temporary-folder.js");
 
 useMemory();
+// The data directory of the stack that end-to-end tests share. The first of them starts it.
+process.env.RINGMASTER_SHARED_STACK = path.join(tmpdir(), `ringmaster-shared-${process.pid}`);
 // Tests compare texts without colours, also where the environment asks for them, as CI systems do.
 process.env.NO_COLOR = "1";
 
@@ -13,6 +16,7 @@ module.exports = {
   transform: {},
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/cdk.out", "<rootDir>/.ringmaster"],
   setupFilesAfterEnv: ["<rootDir>/test/support/setup.ts"],
+  globalTeardown: "<rootDir>/test/support/jest/stop-shared-stack.js",
   testSequencer: "<rootDir>/test/support/sequencer.js",
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
   // End-to-end tests wait for processes and clocks half of their time, so more files run at once than there are cores.

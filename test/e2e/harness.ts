@@ -21,10 +21,10 @@ interface Connection {
 
 const commandLineUser = "operator";
 
-/** A stack of its own in a temporary directory, driven by the built command line as a person would. */
+/** A stack in a temporary directory, driven by the built command line as a person would. */
 export class TestStack {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
-  readonly data = join(this.directory, "data");
+  readonly data: string;
   private api = "";
   private endpoint = "";
   /** By name; empty while the stack requires no token. */
@@ -34,12 +34,24 @@ export class TestStack {
   /**
    * @param bundles the folder of the command line and the stack; by default the current build
    * @param environment variables of the commands, and so of the stack
+   * @param team uses the stack that the test files of a run share, as that team; by default the stack is the file's own
    */
   constructor(
     private readonly bundles = ensureBuild(),
     private readonly environment: Readonly<Record<string, string>> = {},
+    private readonly team?: string,
   ) {
     this.commands = new CommandPool(bundles);
+    this.data = team === undefined ? join(this.directory, "data") : process.env["RINGMASTER_SHARED_STACK"]!;
+  }
+
+  /**
+   * A team's part of the stack that the test files of a run share (`jest.config.js`). A start of a
+   * stack and of its functions takes as long as most files' tests. Files that stop a stack, kill its processes, or
+   * move its clock have one of their own.
+   */
+  static of(team: string): TestStack {
+    return new TestStack(undefined, {}, team);
   }
 
   /** Runs a command to its end, in a process that ran commands before. */
@@ -78,8 +90,12 @@ export class TestStack {
   }
 
   async up(...more: readonly string[]): Promise<void> {
-    const up = ["up", "--detach", "--port", "0", "--api-port", "0", "--workers", "16", ...more];
-    const { api, endpoint } = await this.json<{ api: string; endpoint: string }>(up);
+    const options = ["up", "--detach", "--port", "0", "--api-port", "0", "--workers", "16", ...more, "--json"];
+    const isStarting = ({ stderr }: CliResult) => this.team !== undefined && stderr.includes("is in use by the stack");
+    let result = await this.run(...options);
+    while (isStarting(result)) result = await this.run(...options);
+    if (result.code !== 0) throw new Error(`ringmaster up ended with ${result.code}: ${result.stderr}`);
+    const { api, endpoint } = JSON.parse(result.stdout) as { api: string; endpoint: string };
     Object.assign(this, { api, endpoint });
   }
 
@@ -100,6 +116,7 @@ export class TestStack {
       RINGMASTER_API_URL: undefined,
       NO_COLOR: "1",
       ...this.environment,
+      ...(this.team === undefined ? {} : { RINGMASTER_TEAM: this.team }),
       ...(this.owner === undefined ? {} : { RINGMASTER_TOKEN: this.owner }),
     };
   }
@@ -125,17 +142,22 @@ export class TestStack {
 
   /** Reads from the API without the cost of a process. */
   async get<T>(path: string): Promise<T> {
-    const headers = this.owner === undefined ? undefined : { authorization: `Bearer ${this.owner}` };
-    return (await (await fetch(`${this.api}/api/v1${path}`, { headers })).json()) as T;
+    return (await (await fetch(`${this.api}/api/v1${path}`, { headers: this.headers(this.owner) })).json()) as T;
+  }
+
+  private headers(token: string | undefined): Record<string, string> {
+    return {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(this.team === undefined ? {} : { "x-ringmaster-team": this.team }),
+    };
   }
 
   /** Sends a request to the API as a caller, without the cost of a process; returns any response. */
   async as<T>(actor: string, method: "POST" | "PUT" | "GET", path: string, body?: object) {
-    const token = this.tokens.get(actor);
     const headers = {
       "content-type": "application/json",
       "x-ringmaster-actor": actor,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...this.headers(this.tokens.get(actor)),
     };
     const response = await fetch(`${this.api}/api/v1${path}`, { method, headers, body: body && JSON.stringify(body) });
     return {
@@ -151,7 +173,7 @@ export class TestStack {
   }
 
   async remove(): Promise<void> {
-    await this.run("down");
+    if (this.team === undefined) await this.run("down");
     await this.commands.stop();
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -56,7 +56,7 @@ seed: 3
 ${more}`;
 
 describe("a model of a rare class", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("churn");
   const submit = (name: string, ...of: Parameters<typeof job>) =>
     stack.json<Shown>(["submit", stack.file(`${name}.yaml`, job(...of)), "--wait"], [0, 3]);
   let first: Shown;

@@ -12,7 +12,7 @@ type Shown = ReturnType<typeof describeRun>;
 
 /** Tests questions about an old run: whether it can be reproduced, and whether its model can be exported. */
 describe("after a run", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("reproducers");
   let first: Shown;
   let reproduction: string;
 

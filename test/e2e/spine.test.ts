@@ -275,6 +275,40 @@ describe("raw data to a champion model", () => {
     expect(stdout).toContain('"message":"completed"');
   });
 
+  it("asks for a token once there is one, and knows by it who calls", async () => {
+    const create = (name: string, ...more: readonly string[]) =>
+      stack.json<{ token: string }>(["--team", "default", "tokens", "create", name, ...more]);
+    const { token } = await create("ann", "--scope", "read,write,approve", "--expires", "1d");
+    const { token: without } = await create("ben");
+    const refused = await stack.json(["models", "list"], [2]);
+    expect(refused).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
+    expect((await stack.run("status")).code).toBe(0);
+    process.env["RINGMASTER_TOKEN"] = without;
+    try {
+      const refused = await stack.run("models", "approve", "toy", "1");
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/decideModelVersion requires scope approve, but the token of ben has scope read, write/),
+      ]);
+      process.env["RINGMASTER_TOKEN"] = token;
+      await stack.json(["models", "approve", "toy", "2", "--reason", "fine"]);
+      expect(await stack.json(["--team", "other", "models", "list"], [2])).toMatchObject({
+        error: { code: "NOT_IN_TEAM" },
+      });
+      const { history } = await stack.json<{ history: { action: string; by: string }[] }>(["models", "show", "toy"]);
+      expect(history.findLast(({ action }) => action === "approved")?.by).toBe("ann");
+      const { tokens } = await stack.json<{ tokens: readonly { actor: string; expiresAt?: string; scopes?: [] }[] }>([
+        ...["tokens", "list"],
+      ]);
+      expect(tokens.map(({ actor, expiresAt, scopes }) => [actor, expiresAt !== undefined, scopes])).toEqual([
+        ["ann", true, ["read", "write", "approve"]],
+        ["ben", true, ["read", "write"]],
+      ]);
+    } finally {
+      delete process.env["RINGMASTER_TOKEN"];
+    }
+  });
+
   it("leaves nothing running", async () => {
     const { pid } = await stack.json<{ pid: number }>(["status"]);
     expect((await stack.run("down")).code).toBe(0);

@@ -19,7 +19,7 @@ ${more}`;
 
 /** Tests studies on the whole embedded cloud, with a person's commands. */
 describe("a study", () => {
-  const calm = new TestStack();
+  const calm = TestStack.of("default");
   const hit = new TestStack();
   afterAll(() => Promise.all([calm.remove(), hit.remove()]));
 

@@ -26,7 +26,7 @@ async function* eventsOf(response: Response): AsyncGenerator<FollowedEvent> {
 
 /** Two teams on one deployment with the same names for everything, through the commands that a person types. */
 describe("two teams with the same dataset and the same model", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("vision");
   const as = <T>(team: string, ...args: string[]) => stack.json<T>(["--team", team, ...args], [0, 2]);
   const runs = new Map<string, Shown>();
 
@@ -120,40 +120,6 @@ describe("two teams with the same dataset and the same model", () => {
     }
     const { code, stderr } = await stack.run("up", "--detach", "--allow-loopback-hooks");
     expect([code, stderr]).toEqual([2, expect.stringContaining("refuses hooks to this machine")]);
-  });
-
-  it("asks for a token once there is one, and knows by it who calls", async () => {
-    const create = (name: string, ...more: readonly string[]) =>
-      as<{ token: string }>("vision", "tokens", "create", name, ...more);
-    const { token } = await create("ann", "--scope", "read,write,approve", "--expires", "1d");
-    const { token: without } = await create("ben");
-    const refused = await stack.json(["models", "list"], [2]);
-    expect(refused).toMatchObject({ error: { code: "UNAUTHENTICATED" } });
-    expect((await stack.run("status")).code).toBe(0);
-    process.env["RINGMASTER_TOKEN"] = without;
-    try {
-      const refused = await stack.run("models", "approve", "toy", "1");
-      expect([refused.code, refused.stderr]).toEqual([
-        2,
-        expect.stringMatching(/decideModelVersion requires scope approve, but the token of ben has scope read, write/),
-      ]);
-      process.env["RINGMASTER_TOKEN"] = token;
-      await stack.json(["models", "approve", "toy", "1", "--reason", "fine"]);
-      expect(await stack.json(["--team", "audio", "models", "list"], [2])).toMatchObject({
-        error: { code: "NOT_IN_TEAM" },
-      });
-      const { history } = await stack.json<{ history: { action: string; by: string }[] }>(["models", "show", "toy"]);
-      expect(history.find(({ action }) => action === "approved")?.by).toBe("ann");
-      const { tokens } = await stack.json<{ tokens: readonly { actor: string; expiresAt?: string; scopes?: [] }[] }>([
-        ...["tokens", "list"],
-      ]);
-      expect(tokens.map(({ actor, expiresAt, scopes }) => [actor, expiresAt !== undefined, scopes])).toEqual([
-        ["ann", true, ["read", "write", "approve"]],
-        ["ben", true, ["read", "write"]],
-      ]);
-    } finally {
-      delete process.env["RINGMASTER_TOKEN"];
-    }
   });
 });
 

@@ -17,7 +17,7 @@ import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { defineTraining } from "ringmaster";
 
 const { RINGMASTER_BUCKET: Bucket, RINGMASTER_RUN_ID: runId, RINGMASTER_RUN_KEY: runKey } = process.env;
-const content = "teams/default/cas/sha256/${content}";
+const content = "teams/research/cas/sha256/${content}";
 
 async function attempts() {
   const ask = { FunctionName: process.env.RINGMASTER_CREDENTIALS_FUNCTION, Payload: JSON.stringify({ runId, runKey }) };
@@ -26,9 +26,9 @@ async function attempts() {
   const s3 = new S3Client({ credentials });
   const dynamodb = new DynamoDBClient({ credentials });
   const attempts = {
-    "read its task": () => s3.send(new GetObjectCommand({ Bucket, Key: \`teams/default/runs/\${runId}/training/task.json\` })),
+    "read its task": () => s3.send(new GetObjectCommand({ Bucket, Key: \`teams/research/runs/\${runId}/training/task.json\` })),
     "read the team's content": () => s3.send(new GetObjectCommand({ Bucket, Key: content })),
-    "read another run": () => s3.send(new GetObjectCommand({ Bucket, Key: "teams/default/runs/${otherRun}/training/result.json" })),
+    "read another run": () => s3.send(new GetObjectCommand({ Bucket, Key: "teams/research/runs/${otherRun}/training/result.json" })),
     "read another team": () => s3.send(new GetObjectCommand({ Bucket, Key: "teams/speech/cas/sha256/${content}" })),
     "list the bucket": () => s3.send(new ListObjectsV2Command({ Bucket })),
     "overwrite content": () => s3.send(new PutObjectCommand({ Bucket, Key: content, Body: "poison" })),
@@ -72,7 +72,7 @@ const { RINGMASTER_BUCKET: Bucket, RINGMASTER_RUN_ID: runId, RINGMASTER_RUN_KEY:
 async function lie() {
   const ask = { FunctionName: process.env.RINGMASTER_CREDENTIALS_FUNCTION, Payload: JSON.stringify({ runId, runKey }) };
   const credentials = JSON.parse(Buffer.from((await new LambdaClient({}).send(new InvokeCommand(ask))).Payload).toString());
-  const Key = \`teams/default/runs/\${runId}/training/result.json\`;
+  const Key = \`teams/research/runs/\${runId}/training/result.json\`;
   await new S3Client({ credentials }).send(new PutObjectCommand({ Bucket, Key, Body: ${JSON.stringify(result)} }));
 }
 const lied = lie().catch(console.log);
@@ -114,7 +114,7 @@ function logsOf(data: string): string {
 }
 
 describe("user code", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("research");
   beforeAll(async () => {
     await stack.up();
     const csv = stack.file("toy.csv", toyCsv(300));
