@@ -1,9 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { buildSync } from "esbuild";
-import { ensureBuild, external } from "../../../scripts/build.js";
-
-const root = path.resolve(__dirname, "../../..");
+import { ensureBuild } from "../../../scripts/build.js";
 
 /** Arguments of Node.js for the trainer of the current build, which the embedded cloud starts in the same way. */
 export function trainerArguments(): readonly string[] {
@@ -15,32 +12,15 @@ function argumentsIn(bundles: string): readonly string[] {
 }
 
 /**
- * Bundles the trainer without its threads for uploads and prefetching. Its processes share compiled code like those of
- * the build. The caller removes the folder.
+ * Copies the trainer of the build without its threads for uploads and prefetching. Its processes share compiled code like
+ * those of the build. The caller removes the folder.
  *
  * @returns the folder, and the arguments of Node.js
  */
 export function buildTrainer(): { readonly folder: string; readonly nodeArguments: readonly string[] } {
-  fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-  const folder = fs.mkdtempSync(path.join(root, "dist/test-trainer-")); // below the repository: packages stay outside
-  buildSync({
-    absWorkingDir: root,
-    entryPoints: {
-      preload: "local/start/preload.ts",
-      trainer: "trainer-container/main.ts",
-      "metrics-outbox-worker": "trainer-container/telemetry/outbox-worker.ts",
-    },
-    outdir: folder,
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "cjs",
-    supported: { "dynamic-import": false }, // as in the build: V8's cache cannot hold `import()`
-    mainFields: ["module", "main"],
-    sourcemap: true,
-    sourcesContent: false,
-    external: [...external],
-    logLevel: "error",
-  });
+  const bundles = ensureBuild();
+  const folder = fs.mkdtempSync(path.join(path.dirname(bundles), "test-trainer-")); // its packages are the repository's
+  for (const name of ["preload.js", "trainer.js", "metrics-outbox-worker.js"])
+    for (const file of [name, `${name}.map`]) fs.copyFileSync(path.join(bundles, file), path.join(folder, file));
   return { folder, nodeArguments: argumentsIn(folder) };
 }
