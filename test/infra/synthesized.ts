@@ -54,7 +54,9 @@ export type Rules = "apply-rules" | "skip-rules";
 
 const newApp = (outdir: string, rules: Rules, context: Readonly<Record<string, unknown>> = {}) =>
   new App({
-    context: { ...defaultContext(), ...context },
+    // Templates depend neither on traces of where resources were created nor on the file of the tree of constructs.
+    context: { ...defaultContext(), "aws:cdk:disable-creation-stack-traces": true, ...context },
+    treeMetadata: false,
     outdir,
     builtinCloudFormationValidation: rules === "apply-rules",
   });
