@@ -16,8 +16,9 @@ describe("createObjectStore", () => {
   });
   afterAll(() => s3.close());
 
-  objectStoreContract("on S3's wire protocol", async () => createObjectStore(s3.client, "contract"));
-  objectStoreContract("under a prefix", async () => createObjectStore(s3.client, "contract", "teams/red/"));
+  objectStoreContract("on S3's wire protocol, under a prefix", async () =>
+    createObjectStore(s3.client, "contract", "teams/red/"),
+  );
 
   it("separates the objects of two prefixes, content included", async () => {
     const storeOf = (team: string) => createObjectStore(s3.client, "contract", teamPrefix(team));

@@ -28,7 +28,6 @@ it.each([
   ["tpe", "asha", 3],
   ["cmaes", "hyperband", 3],
   ["auto", "asha", 9],
-  ["auto", "hyperband", 9],
 ] as const)("%s suggests few trials like those that %s stopped", (sampler, scheduler, usually) => {
   const every = rounds(usually, 1);
   const isOne = (at: number) => at % every === 0;
