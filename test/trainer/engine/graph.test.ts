@@ -181,7 +181,8 @@ suite("recorded graphs", () => {
     }
   }
 
-  it.each(definitions)(
+  // Without the first two, of which the third has all layers.
+  it.each(definitions.slice(2))(
     "of many rows have the same bits if the tape computes only the first: %s",
     async (_, definition) => {
       const [{ model }, { model: other }] = [await both(definition), await both(definition)];
@@ -343,15 +344,14 @@ suite("recorded graphs", () => {
   const pooled = { ...cnn, dropout: 0.5, inputShape: [8, 8, 1], filters: [4, 8], hidden: [16] } as typeof cnn;
 
   it.each([
-    [6, 4, "an mlp", small],
     [3, 32, "an mlp", { ...small, hidden: [5, 37] }],
-    [8, 16, "a cnn", pooled],
+    [6, 8, "a cnn", pooled],
   ] as const)(
     "add %i microshards of %i rows with the bits of single additions: %s",
     async (count, rows, _, definition) => {
       const { model } = await both(definition);
-      // The first call computes the microshards one by one, too; the others use the graph.
-      for (let call = 0; call < 3; call++) {
+      // The first call computes the microshards one by one, too; the other uses the graph.
+      for (let call = 0; call < 2; call++) {
         const batches = Array.from({ length: count }, (__, index) => randomBatch(definition, rows, `${call} ${index}`));
         const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
         const expected = parts.map(({ values }) => values);
@@ -415,7 +415,6 @@ suite("recorded graphs", () => {
   const optimizers: readonly (readonly [string, OptimizerConfig, number | undefined])[] = [
     ["SGD", { type: "sgd", weightDecay: 0.01 }, undefined],
     ["Nesterov's momentum", { type: "momentum", nesterov: true, weightDecay: 0.01 }, undefined],
-    ["Adam", { type: "adam" }, undefined],
     ["Adam with a penalty and clipping", { type: "adam", weightDecay: 0.01 }, 0.1],
     ["AdamW with clipping", { type: "adamw", weightDecay: 0.1 }, 0.1],
   ];
@@ -433,7 +432,7 @@ suite("recorded graphs", () => {
     const expected = one.weights.slice();
     const sum = new Float32Array(alone.parameterCount);
     const leaf = new Float32Array(alone.parameterCount);
-    for (let step = 1; step <= 5; step++) {
+    for (let step = 1; step <= 3; step++) {
       const batches = [0, 1].map((index) => randomBatch(definition, 4, `${step} ${index}`));
       sum.fill(0);
       for (const [index, batch] of batches.entries()) {
