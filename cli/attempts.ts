@@ -1,5 +1,4 @@
 import { formatDuration } from "../core/quantities";
-import { isMultiNode } from "../core/runs/run";
 import type { AttemptUsage, RecoveryRecord, RunDetails, TrainingAttempt, WorkerAttempt } from "../core/runs/shapes";
 import { type Reservation, spansOfRows, totalUsage, usageOf } from "../core/runs/usage";
 
@@ -32,10 +31,10 @@ export const attemptColumns = [
 ];
 
 export function attemptRow(attempt: TrainingAttempt): readonly (string | number)[] {
-  const { market, workers, status, reason = "", usage } = attempt;
+  const { market, placement, workers, status, reason = "", usage } = attempt;
   return [
     attempt.evaluation === undefined ? attempt.attempt : `${attempt.attempt} (evaluation)`,
-    isMultiNode(attempt) ? `${market}, cluster` : market,
+    placement === "cluster" ? `${market}, cluster` : market,
     usage?.instanceTypes.join(", ") ?? "",
     workers,
     usage ? formatDuration(usage.workerSeconds * 1000) : "",

@@ -1,6 +1,6 @@
 import { type BatchClient, DescribeJobsCommand, type JobDetail } from "@aws-sdk/client-batch";
 import type { JobOutcome } from "../../core/runs/attempts";
-import { containersOf, isMultiNode, type JobKind } from "../../core/runs/run";
+import { containersOf, type JobKind } from "../../core/runs/run";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { isLost, type WorkerSpan } from "../../core/runs/usage";
 
@@ -20,7 +20,7 @@ export async function describeAll(client: BatchClient, ids: readonly string[]): 
 export function workerJobsOf(jobId: string, kind: JobKind): readonly string[] {
   const containers = containersOf(kind);
   if (containers === 1) return [jobId];
-  const separator = isMultiNode(kind) ? "#" : ":";
+  const separator = kind.placement === "cluster" ? "#" : ":";
   return Array.from({ length: containers }, (_, index) => `${jobId}${separator}${index}`);
 }
 
@@ -46,7 +46,10 @@ export function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail):
 export async function failedChildren(client: BatchClient, job: JobDetail): Promise<readonly JobDetail[]> {
   const { size } = job.arrayProperties ?? {};
   if (job.status !== "FAILED" || !size || job.jobId === undefined) return [job];
-  const children = await describeAll(client, workerJobsOf(job.jobId, { workers: size, market: "spot" }));
+  const children = await describeAll(
+    client,
+    workerJobsOf(job.jobId, { workers: size, market: "spot", placement: "spread" }),
+  );
   const failed = children.filter(({ status }) => status === "FAILED");
   return failed.length === 0 ? [job] : failed;
 }

@@ -8,7 +8,7 @@ import {
 import type { Clock } from "../../core/ports";
 import { JobRefusedError } from "../../core/runs/errors";
 import { type JobDefinitions, type JobRequest, jobNameOf, type TrainingJobs } from "../../core/runs/ports";
-import { containersOf, isMultiNode } from "../../core/runs/run";
+import { containersOf } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
@@ -144,7 +144,7 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
       ...(request.gpusPerWorker > 0 ? [{ type: "GPU" as const, value: String(perHost * request.gpusPerWorker) }] : []),
     ],
   };
-  if (isMultiNode(request)) {
+  if (request.placement === "cluster") {
     return {
       jobDefinition: definitions.gang,
       nodeOverrides: {

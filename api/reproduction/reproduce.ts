@@ -47,14 +47,9 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   const details = await runs.findDetails(runId);
   if (!details) throw runNotFound(runId, "training");
   if (!findOutput<TrainingOutput>(details, "LaunchTraining")) throw notTrained(runId);
-  const { job, model, dataset, code, environment, fineTunedFrom } = details.run;
+  const { job, dataset, code, environment, fineTunedFrom } = details.run;
   return submitRun(dependencies, {
-    // Runs of earlier versions have a model although their job does not name it.
-    job: {
-      ...job,
-      ...(model === undefined ? {} : { registerAs: model }),
-      dataset: `${dataset.name}@${dataset.version}`,
-    },
+    job: { ...job, dataset: `${dataset.name}@${dataset.version}` },
     dataset: await getDatasetVersion(datasets, dataset.name, dataset.version),
     code,
     ...(environment ? { environment } : {}),

@@ -3,7 +3,6 @@ import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import type { Meter } from "../metering/metrics";
 import { isoTime } from "../ports";
-import { hyperparametersSchema, withoutUnusedOptions } from "../runs/hyperparameters";
 import type { Job } from "../runs/job";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
@@ -131,14 +130,8 @@ function submittersOf({ authors }: RetrainingRule, cause: Cause): readonly strin
   return cause.personId === undefined ? undefined : [...new Set([...authors, cause.personId])];
 }
 
-/**
- * Returns the job for a cause. A dataset cause trains on its own version, not on `latest`. A rule that was created
- * before an option existed gets the option's default.
- */
-function jobFor(stored: Job, cause: Cause): Job {
-  const { registerAs = stored.experiment } = stored; // Rules of earlier versions may not name the model.
-  const hyperparameters = hyperparametersSchema.parse(withoutUnusedOptions(stored.hyperparameters));
-  const job = { ...stored, registerAs, hyperparameters };
+/** Returns the job for a cause. A dataset cause trains on its own version, not on `latest`. */
+function jobFor(job: Job, cause: Cause): Job {
   return cause.type === "dataset" ? { ...job, dataset: `${cause.dataset}@${cause.version}` } : job;
 }
 

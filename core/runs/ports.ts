@@ -68,8 +68,7 @@ export interface JobRequest {
   /** Number of workers of each container. Default 1. */
   readonly workersPerHost?: number;
   readonly market: "spot" | "on-demand";
-  /** Absent for an attempt of an earlier version (`isMultiNode`). */
-  readonly placement?: "spread" | "cluster";
+  readonly placement: "spread" | "cluster";
   readonly gpusPerWorker: number;
   /** Default: the deployment's first. */
   readonly gpuClass?: string;

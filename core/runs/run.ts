@@ -5,14 +5,6 @@ import type { Run, RunOutcome, TrainingAttempt } from "./shapes";
 /** Facts that determine the kind of an attempt's Batch job. */
 export type JobKind = Pick<TrainingAttempt, "market" | "placement" | "workers" | "workersPerHost">;
 
-/**
- * Returns whether an attempt's job is multi-node-parallel. Other jobs are plain jobs or arrays, which AWS Batch also runs
- * on spot.
- */
-export function isMultiNode({ market, placement, workers }: JobKind): boolean {
-  return placement === undefined ? market === "on-demand" && workers > 1 : placement === "cluster";
-}
-
 /** Returns the kind of a run's next attempt. One host needs no others close to it. */
 export function jobKindOf(run: Pick<Run, "workers" | "job">, market: JobKind["market"]): JobKind {
   const { resources } = run.job;

@@ -168,9 +168,8 @@ export const attempt = z
       description: "Hash of the inputs of the evaluation that the job computes; absent: the job trains.",
     }),
     market,
-    placement: z.enum(["spread", "cluster"]).optional().meta({
-      description:
-        "`cluster`: a multi-node job. `spread`: an array or a plain job. Absent in attempts of earlier versions: on-demand, several workers are a multi-node job.",
+    placement: z.enum(["spread", "cluster"]).meta({
+      description: "`cluster`: a multi-node job. `spread`: an array or a plain job, which AWS Batch also runs on spot.",
     }),
     workers: count,
     workersPerHost: z.int().min(2).optional().meta({

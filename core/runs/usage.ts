@@ -1,5 +1,5 @@
 import { type InstancePrice, instancePriceOf, instancePricesAsOf } from "../metering/prices";
-import { isMultiNode, type JobKind } from "./run";
+import type { JobKind } from "./run";
 import type { AttemptUsage, MachineRecord, TrainingAttempt, WorkerAttempt, WorkerRecord } from "./shapes";
 import { trainerExitCodes } from "./training-task";
 
@@ -80,7 +80,7 @@ function shareOf(
   { vcpusPerWorker, memoryMbPerWorker, gpusPerWorker }: Reservation,
   { vcpus, memoryGib, gpus }: InstancePrice,
 ): number {
-  if (isMultiNode(attempt)) return 1;
+  if (attempt.placement === "cluster") return 1;
   const gpuPart = gpus === 0 ? 0 : gpusPerWorker / gpus;
   const largest = Math.max(vcpusPerWorker / vcpus, memoryMbPerWorker / 1024 / memoryGib, gpuPart);
   return Math.min(1, largest * (attempt.workersPerHost ?? 1));

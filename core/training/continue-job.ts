@@ -76,13 +76,13 @@ export async function continueJob(
       await completeTraining(dependencies, runId, { read: details });
       await runs.recordWorker(runId, ended(found.worker, clock.now()));
     }
-    if (request.leave || !(await isActive(dependencies, details.run.trial?.study))) {
+    const study = details.run.trial?.study;
+    if (request.leave || study === undefined || !(await isActive(dependencies, study))) {
       if (!job || (await sharedJobs.remove(job))) return { leave: true };
       continue;
     }
     const { sharing, current } = found;
-    const study = details.run.trial?.study;
-    const next = { jobId, sharing, current, ...(study ? { study } : {}), idle: true, seenAt: clock.now() };
+    const next = { jobId, sharing, current, study, idle: true, seenAt: clock.now() };
     if (await sharedJobs.save({ ...next, revision: (job?.revision ?? 0) + 1 })) return {};
   }
   return {};
@@ -109,8 +109,8 @@ function sharedAttempt(details: RunDetails, { jobId, segment }: z.output<typeof 
   return { sharing, current, worker };
 }
 
-async function isActive({ studies }: ContinueJobDependencies, study: string | undefined): Promise<boolean> {
-  return study !== undefined && (await studies.find(study))?.status === "running";
+async function isActive({ studies }: ContinueJobDependencies, study: string): Promise<boolean> {
+  return (await studies.find(study))?.status === "running";
 }
 
 /** Whether an idle job continues to wait, and its record is recent. Most requests of a trainer end here. */

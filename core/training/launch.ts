@@ -116,8 +116,7 @@ export function jobRequestOf(
   const { runId, team } = run;
   const sharing = evaluation === undefined ? sharingOf(run, { market, workers, definitions }) : undefined;
   return {
-    ...{ runId, team, attempt, market, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
-    ...(placement === undefined ? {} : { placement }),
+    ...{ runId, team, attempt, market, placement, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
     ...(workersPerHost === undefined ? {} : { workersPerHost }),
     ...(gpu?.class === undefined ? {} : { gpuClass: gpu.class }),
     ...(segment === undefined ? {} : { segment }),

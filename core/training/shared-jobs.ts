@@ -16,8 +16,8 @@ export interface SharedJob {
   /** Digest of what its trials have in common. See `sharingOf`. */
   readonly sharing: string;
   readonly current: SharedTraining;
-  /** Name of the study. Absent in records of earlier versions. */
-  readonly study?: string;
+  /** Name of the study. */
+  readonly study: string;
   /** Whether the current training has ended and the trainer waits for the next. */
   readonly idle: boolean;
   /** Time of the trainer's last request. Milliseconds since the epoch. */

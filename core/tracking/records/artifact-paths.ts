@@ -126,7 +126,6 @@ export function checkModelNames(
 /** Returns the files of a finished step of a training run. Their names are the same in every run. */
 export function producedArtifacts({ step, output, finishedAt }: StepRecord): readonly Artifact[] {
   return contentsOf(step, output).flatMap(([path, content, contentType]) => {
-    // Outputs of earlier versions of the step may lack a file.
     if (content === undefined) return [];
     const { sha256, bytes } = content;
     return [{ path: `${producedDirectory}/${path}`, sha256, bytes, contentType, updatedAt: finishedAt }];

@@ -28,6 +28,7 @@ async function submitted(
     attempt: 1,
     workers: 1,
     market: "spot",
+    placement: "spread",
     gpusPerWorker: 0,
     vcpusPerWorker: 4,
     memoryMbPerWorker: 8_192,
@@ -53,8 +54,6 @@ it.each<[Partial<JobRequest>, string, string]>([
     "ringmaster-cluster-gpu",
     "ringmaster-trainer-gang",
   ],
-  // An attempt that an earlier version began.
-  [{ market: "on-demand", gpusPerWorker: 1, workers: 2 }, "ringmaster-on-demand-gpu", "ringmaster-trainer-gang"],
   [
     { workers: 2, definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" } },
     "ringmaster-spot",
@@ -63,10 +62,11 @@ it.each<[Partial<JobRequest>, string, string]>([
   [
     {
       market: "on-demand",
+      placement: "cluster",
       workers: 2,
       definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" },
     },
-    "ringmaster-on-demand",
+    "ringmaster-cluster",
     "ringmaster-trainer-gang:4",
   ],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
@@ -102,7 +102,6 @@ it("finds the workers' jobs of containers", () => {
   expect(workerJobsOf("j", cluster)).toEqual(["j#0", "j#1"]);
   expect(workerJobsOf("j", { ...cluster, placement: "spread" })).toEqual(["j:0", "j:1"]);
   expect(workerJobsOf("j", { ...cluster, placement: "spread", workers: 8 })).toEqual(["j"]);
-  expect(workerJobsOf("j", { market: "on-demand", workers: 2 })).toEqual(["j#0", "j#1"]);
 });
 
 it.each([

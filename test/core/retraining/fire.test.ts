@@ -1,5 +1,5 @@
 import { type Cause, causeIdOf } from "../../../core/retraining/cause";
-import { type FireDependencies, fire } from "../../../core/retraining/fire";
+import { fire } from "../../../core/retraining/fire";
 import { deleteRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { jobSchema } from "../../../core/runs/job";
@@ -40,30 +40,6 @@ describe("a cause", () => {
     expect(await scene.platform.retraining.find("on-digits")).toMatchObject({ starts: 1 });
     expect(scene.calls.measured.filter(({ measures }) => measures.RetrainingFired)).toHaveLength(1);
     expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
-  });
-
-  it("makes a run of a rule of an earlier version, with the defaults of later options and the experiment's model", async () => {
-    const created = await scene.rule({ job: jobInput({ evaluation: {}, hyperparameters: { weightDecay: 0.1 } }) });
-    const { beta1: _beta1, beta2: _beta2, epsilon: _epsilon, ...hyperparameters } = created.job.hyperparameters;
-    const { registerAs: _registerAs, ...job } = created.job;
-    const stored = {
-      ...created,
-      job: { ...job, experiment: "earlier", hyperparameters: { ...hyperparameters, momentum: 0.5 } },
-    };
-    const find = scene.dependencies.retraining.find.bind(scene.dependencies.retraining);
-    const retraining: FireDependencies["retraining"] = {
-      ...scene.dependencies.retraining,
-      find: async (name) => {
-        const state = await find(name);
-        return state && { ...state, rule: stored };
-      },
-    };
-    await fire({ ...scene.dependencies, retraining }, "on-digits", await scene.push(101));
-    const [run] = await scene.runs();
-    expect(run!.job.hyperparameters).toMatchObject({
-      ...{ weightDecay: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9 },
-    });
-    expect(run).toMatchObject({ model: "earlier", job: { registerAs: "earlier" } });
   });
 
   it("pauses after each lost race, and gives up after some of them", async () => {

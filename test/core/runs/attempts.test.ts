@@ -5,6 +5,7 @@ import type { TrainingFailure } from "../../../core/runs/training-task";
 const attempt = (n: number, more: Partial<TrainingAttempt> = {}): TrainingAttempt => ({
   attempt: n,
   market: "spot",
+  placement: "spread",
   workers: 2,
   jobId: `job-${n}`,
   status: "submitted",

@@ -90,7 +90,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     await runs.create(runOf("run-queued"));
     await runs.enterPhase("run-queued", "LaunchTraining", at);
     expect(await shown()).toEqual(["running", undefined, undefined]);
-    const attempt = { market: "spot", workers: 1, status: "submitting" } as const;
+    const attempt = { market: "spot", placement: "spread", workers: 1, status: "submitting" } as const;
     await runs.beginAttempt("run-queued", { ...attempt, attempt: 1, startedAt: later(1) });
     expect(await shown()).toEqual(["queued", later(1), undefined]);
     for (const repeated of [4, 9]) await runs.leaveQueue("run-queued", later(repeated));
@@ -187,6 +187,7 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     const attempt = (more: Partial<TrainingAttempt> = {}): TrainingAttempt => ({
       attempt: 1,
       market: "spot",
+      placement: "spread",
       workers: 1,
       status: "submitting",
       startedAt: at,

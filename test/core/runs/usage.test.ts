@@ -5,7 +5,7 @@ import { isLost, spansOfRows, totalUsage, usageOf } from "../../../core/runs/usa
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
 const hour = 3_600_000;
-const spot = { market: "spot", workers: 2 } as const;
+const spot = { market: "spot", placement: "spread", workers: 2 } as const;
 const onDemand = { market: "on-demand", placement: "spread", workers: 2 } as const;
 const machine = (memberId: string, instanceType: string) => ({ memberId, instanceType });
 
@@ -39,7 +39,6 @@ describe("what an attempt takes", () => {
 
   // g5.12xlarge: 48 vCPUs, 192 GiB, 4 GPUs, $5.672. g5.xlarge: 4 vCPUs, 16 GiB, 1 GPU, $1.006. Spot is 0.43 of that. c6i.4xlarge: 16 × $0.0425 = $0.68.
   const cluster = { market: "on-demand", placement: "cluster", workers: 2 } as const;
-  const earlier = { market: "on-demand", workers: 2 } as const;
   it.each<[string, JobKind, string, [vcpus: number, gib: number, gpus: number], number]>([
     ["a quarter for one GPU of four", onDemand, "g5.12xlarge", [4, 16, 1], 5.672 / 4],
     ["all of an instance with one GPU", onDemand, "g5.xlarge", [1, 2, 1], 1.006],
@@ -47,7 +46,6 @@ describe("what an attempt takes", () => {
     ["half for half of the vCPUs and one GPU of four", onDemand, "g5.12xlarge", [24, 16, 1], 5.672 / 2],
     ["all of a node's instance with four GPUs, although it uses one", cluster, "g5.12xlarge", [4, 16, 1], 5.672],
     ["all of a node's instance without GPU", cluster, "c6i.4xlarge", [1, 2, 0], 0.68],
-    ["all of a node's instance in an attempt of an earlier version", earlier, "c6i.4xlarge", [1, 2, 0], 0.68],
   ])("is %s", (_name, kind, type, [vcpusPerWorker, gib, gpusPerWorker], usdPerHour) => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: hour }];
     const reserved = { vcpusPerWorker, memoryMbPerWorker: gib * 1024, gpusPerWorker };
@@ -90,7 +88,15 @@ describe("what an attempt takes", () => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: 90_000 }];
     const usage = usageOf(spot, reservation, spans, [machine("j/1", "local")], 0);
     expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"], workerLosses: 0 });
-    const attempt = { attempt: 1, market: "spot", workers: 1, status: "failed", startedAt: "", usage } as const;
+    const attempt = {
+      attempt: 1,
+      market: "spot",
+      placement: "spread",
+      workers: 1,
+      status: "failed",
+      startedAt: "",
+      usage,
+    } as const;
     expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", 0, "–", "failed", ""]);
     expect(describeUsage([attempt])).toBe("1m 30s (local, no cost)");
   });
@@ -105,7 +111,15 @@ describe("what an attempt takes", () => {
       pricesOf: "2026-06-17",
     };
     const attempt = (n: number) =>
-      ({ attempt: n, market: "spot", workers: 1, status: "failed", startedAt: "", usage }) as const;
+      ({
+        attempt: n,
+        market: "spot",
+        placement: "spread",
+        workers: 1,
+        status: "failed",
+        startedAt: "",
+        usage,
+      }) as const;
     expect(totalUsage([attempt(1), attempt(2)])).toEqual({
       ...usage,
       workerSeconds: 15_000,
@@ -164,7 +178,15 @@ describe("worker losses", () => {
   it("are described with the times that training resumed, and with the longest pause that a survivor measured", () => {
     const usage = { workerSeconds: 9, gpuSeconds: 0, instanceTypes: [], workerLosses: 6 };
     const attempt = (n: number) =>
-      ({ attempt: n, market: "spot", workers: 1, status: "failed", startedAt: "", usage }) as const;
+      ({
+        attempt: n,
+        market: "spot",
+        placement: "spread",
+        workers: 1,
+        status: "failed",
+        startedAt: "",
+        usage,
+      }) as const;
     const recoveries = [
       { generation: 2, step: 5, seconds: 1.2 },
       { generation: 3, step: 9 },

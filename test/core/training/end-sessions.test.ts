@@ -7,7 +7,14 @@ import { rounds, seedOf } from "../../support/rounds";
 
 const now = Date.parse("2026-01-01T12:00:00.000Z");
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
-const attempt = { attempt: 1, market: "spot", workers: 1, status: "submitted", startedAt: minutesAgo(60) } as const;
+const attempt = {
+  attempt: 1,
+  market: "spot",
+  placement: "spread",
+  workers: 1,
+  status: "submitted",
+  startedAt: minutesAgo(60),
+} as const;
 const ended = (runId: string, endedAt = minutesAgo(0)): Pick<RunDetails, "run" | "attempts"> => ({
   run: runOf(runId, { status: "completed", endedAt }),
   attempts: [attempt],

@@ -242,13 +242,13 @@ describe("a job that trains several trials", () => {
 
   it("is not shared by trainings of several workers, or by runs without a study", () => {
     const run = { ...runOf("run-1"), trial: { study: "s", number: 0 } };
-    const one = { market: "spot", workers: 1 } as const;
+    const one = { market: "spot", placement: "spread", workers: 1 } as const;
     expect(sharingOf(run, one)).toMatch(/^[0-9a-f]{64}$/);
     expect(sharingOf(run, { ...one, workers: 2 })).toBeUndefined();
     expect(sharingOf({ ...run, trial: undefined }, one)).toBeUndefined();
     const model = { type: "module", path: "model.ts", options: {} } as const;
     const ofModule = { ...run, job: { ...run.job, model } } as Run;
-    const attempt = { attempt: 1, market: "spot", workers: 1 } as const;
+    const attempt = { attempt: 1, market: "spot", placement: "spread", workers: 1 } as const;
     expect(jobRequestOf(ofModule, attempt)).toMatchObject({ sharing: sharingOf(run, one), processPerTraining: true });
     expect(jobRequestOf(run, attempt)).toMatchObject({ sharing: sharingOf(run, one), processPerTraining: false });
     expect(sharingOf(run, { ...one, market: "on-demand" })).not.toBe(sharingOf(run, one));
@@ -257,7 +257,7 @@ describe("a job that trains several trials", () => {
   it("stores a job once for each revision", async () => {
     const { shared } = world();
     const job: SharedJob = {
-      ...{ jobId: `job-${made}`, sharing: `digest-${made}`, idle: true, seenAt: epoch, revision: 1 },
+      ...{ jobId: `job-${made}`, sharing: `digest-${made}`, study: "rates", idle: true, seenAt: epoch, revision: 1 },
       current: { runId: "run-1", attempt: 1 },
     };
     expect([await shared.save(job), await shared.save(job)]).toEqual([true, false]);

@@ -32,7 +32,7 @@ describe("the credentials of a run's trainers", () => {
   const environment = { ...process.env };
   const content = "a".repeat(64);
   const attempt: TrainingAttempt = {
-    ...{ attempt: 1, market: "spot" as const, workers: 1, status: "submitted" as const },
+    ...{ attempt: 1, market: "spot" as const, placement: "spread" as const, workers: 1, status: "submitted" as const },
     startedAt: new Date().toISOString(),
   };
   const own = "teams/vision/runs/run-own";

@@ -89,7 +89,7 @@ describe("a training on spot hosts", () => {
     let market: TrainingAttempt["market"] = "spot";
     for (let attempt = 1; ; attempt += 1) {
       const running: TrainingAttempt = {
-        ...{ attempt, market, workers: 1, status: "submitted" },
+        ...{ attempt, market, placement: "spread", workers: 1, status: "submitted" },
         startedAt: new Date().toISOString(),
       };
       const jobId = await submit(runId, attempt, market);

@@ -68,7 +68,14 @@ if (probe === undefined)
         { ...job, jobArn: "", jobId: "j", jobName: "", jobQueue: "", jobDefinition: "", startedAt: 0 },
       ]),
       attempts: [
-        { attempt: 1, market: "spot", workers: 1, status: "submitted", startedAt: "2026-01-01T00:00:00.000Z" },
+        {
+          attempt: 1,
+          market: "spot",
+          placement: "spread",
+          workers: 1,
+          status: "submitted",
+          startedAt: "2026-01-01T00:00:00.000Z",
+        },
       ],
       retries: 0,
     });
