@@ -1,9 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { NetworkInterfaceInfo } from "node:os";
-import { CorruptObjectError, StorageFullError } from "../../../core/object-documents";
+import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../../core/object-documents";
 import { readTrainerConfig as read } from "../../../platform/config";
 import { containerOf } from "../../../platform/members";
-import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
+import { imageShape } from "../../../trainer-container/engine/built-in-models";
+import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { advertisedHost } from "../../../trainer-container/host/advertised-host";
 import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/enter-gang";
@@ -75,6 +76,13 @@ describe("advertisedHost", () => {
 });
 
 describe("classifyError", () => {
+  const thrownBy = (call: () => unknown): unknown => {
+    try {
+      return call();
+    } catch (error) {
+      return error;
+    }
+  };
   const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
   it.each([
     {
@@ -82,7 +90,11 @@ describe("classifyError", () => {
       error: new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
       verdict: { code: "NON_FINITE_LOSS", step: 7, retryable: false },
     },
-    { name: "a user's model", error: new ModelError("m"), verdict: { code: "USER_CODE", retryable: false } },
+    {
+      name: "a model that cannot be built",
+      error: thrownBy(() => imageShape([66])),
+      verdict: { code: "USER_CODE", retryable: false },
+    },
     {
       name: "no such backend",
       error: new BackendUnavailableError("m"),
@@ -92,6 +104,11 @@ describe("classifyError", () => {
       name: "damaged data",
       error: new CorruptObjectError("k", "a", "b"),
       verdict: { code: "CORRUPT_OBJECT", retryable: false },
+    },
+    {
+      name: "missing data",
+      error: new ObjectNotFoundError("k"),
+      verdict: { code: "OBJECT_NOT_FOUND", retryable: false },
     },
     { name: "a bug", error: new TypeError("x is undefined"), verdict: { code: "TRAINER_ERROR", retryable: true } },
     { name: "a full store", error: new StorageFullError("k"), verdict: { kind: "try-again" } },

@@ -12,15 +12,15 @@ function argumentsIn(bundles: string): readonly string[] {
 }
 
 /**
- * Copies the trainer of the build without its threads for uploads and prefetching. Its processes share compiled code like
- * those of the build. The caller removes the folder.
+ * Copies the trainer of the build without its threads, which take a third of the processor time of a short training. Its
+ * processes share compiled code like those of the build. The caller removes the folder.
  *
  * @returns the folder, and the arguments of Node.js
  */
 export function buildTrainer(): { readonly folder: string; readonly nodeArguments: readonly string[] } {
   const bundles = ensureBuild();
   const folder = fs.mkdtempSync(path.join(path.dirname(bundles), "test-trainer-")); // its packages are the repository's
-  for (const name of ["preload.js", "trainer.js", "metrics-outbox-worker.js"])
+  for (const name of ["preload.js", "trainer.js"])
     for (const file of [name, `${name}.map`]) fs.copyFileSync(path.join(bundles, file), path.join(folder, file));
   return { folder, nodeArguments: argumentsIn(folder) };
 }

@@ -32,11 +32,6 @@ export class TrainerFleet {
     return trainer;
   }
 
-  /** Resolves when a run has trained so many steps. */
-  trained(runId: string, steps: number) {
-    return this.cloud.received((batch) => batch.runId === runId && (batch.progress?.step ?? 0) >= steps);
-  }
-
   async stop(): Promise<void> {
     for (const trainer of this.running) trainer.signal("SIGKILL");
     await Promise.all([...this.running].map((trainer) => trainer.ended));

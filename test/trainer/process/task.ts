@@ -64,8 +64,9 @@ export async function storeTask(
   const task: TrainingTask = {
     runId,
     seed: 3,
-    // With ELU the tape computes the gradients, so a run takes long enough to be interrupted in its middle.
-    model: { type: "mlp", hidden: [24], activation: "elu", dropout: 0.1 },
+    // With ELU the tape computes the gradients, so a run takes long enough to be interrupted in its middle. The weights have
+    // nine blocks for a sharded optimizer to share.
+    model: { type: "mlp", hidden: [128], activation: "elu", dropout: 0.1 },
     hyperparameters: {
       optimizer: "adamw",
       learningRate: 0.003,
@@ -86,7 +87,7 @@ export async function storeTask(
     threads: 1,
     backend: "wasm",
     featureManifestKey,
-    checkpoint: { everySteps: 20, everySeconds: 600, keep: 3 },
+    checkpoint: { everySteps: 50, everySeconds: 600, keep: 3 },
     ...changes,
   };
   await store.put(objectKeys.trainingTask(runId, segment), JSON.stringify(task));

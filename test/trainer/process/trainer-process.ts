@@ -73,6 +73,20 @@ export class TrainerProcess {
     return this.lines.filter((line) => line.message === message);
   }
 
+  /** Waits for a line with that message, of that step or a later one. */
+  async reached(message: string, step = 0): Promise<LogLine> {
+    let hasEnded = false;
+    void this.ended.then(() => {
+      hasEnded = true;
+    });
+    for (;;) {
+      const line = this.said(message).find((one) => Number(one["step"]) >= step);
+      if (line !== undefined) return line;
+      if (hasEnded) throw new Error(`It ended without '${message}' of step ${step}:\n${this.transcript()}`);
+      await new Promise((tick) => setTimeout(tick, 5));
+    }
+  }
+
   transcript(): string {
     return [...this.lines.map((line) => JSON.stringify(line)), ...this.errors].join("\n");
   }
