@@ -65,6 +65,7 @@ import { localConfig } from "../../local/settings";
 import { environmentOf } from "../../platform/config";
 import { tables } from "../../platform/tables";
 import { testIam } from "./iam";
+import { callInProcess } from "./in-process";
 
 /** The stores of the embedded cloud in a temporary directory, with stock clients and the platform's tables and bucket. */
 export interface Embedded {
@@ -77,14 +78,13 @@ export interface Embedded {
 
 export async function startEmbedded(): Promise<Embedded> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
-  const services = [
-    await createDynamoDb({ dataDirectory: join(directory, "dynamodb") }),
-    await createS3({
-      dataDirectory: join(directory, "s3"),
-      events: { put: () => undefined },
-      contentDigest: contentDigestOf,
-    }),
-  ];
+  const tableService = await createDynamoDb({ dataDirectory: join(directory, "dynamodb") });
+  const objectService = await createS3({
+    dataDirectory: join(directory, "s3"),
+    events: { put: () => undefined },
+    contentDigest: contentDigestOf,
+  });
+  const services = [tableService, objectService];
   const front = createFront(services, testIam);
   await listen(front, 0, "");
   const connection = {
@@ -94,6 +94,8 @@ export async function startEmbedded(): Promise<Embedded> {
   };
   const dynamodb = new DynamoDBClient(connection);
   const s3 = new S3Client(connection);
+  callInProcess(dynamodb, tableService);
+  callInProcess(s3, objectService);
   const { bucket, prefix } = localConfig();
   await s3.send(new CreateBucketCommand({ Bucket: bucket }));
   for (const table of tables) {
