@@ -19,8 +19,17 @@ export const introduction = `Everything under \`/api/v1\` takes and returns JSON
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-/** Builds the document from the contracts that check the requests. Pure: equal contracts give an equal document. */
+const documents = new WeakMap<readonly Contract[], OpenApiDocument>();
+
+/** Returns the document of the contracts that check the requests. It is built once, because that takes a second. */
 export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
+  const document = documents.get(contracts) ?? buildDocument(contracts);
+  documents.set(contracts, document);
+  return document;
+}
+
+/** Builds the document. Pure: equal contracts give an equal document. */
+function buildDocument(contracts: readonly Contract[]): OpenApiDocument {
   const schemas = new SchemaCollection();
   const error = schemas.add(errorBody, "output");
   const paths: Record<string, Record<string, Operation>> = {};

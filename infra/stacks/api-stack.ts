@@ -29,8 +29,6 @@ import { PlatformArns } from "../names";
 import { retentionOf } from "../retention";
 
 const stageName = "live";
-/** The document that the first stack makes. It takes seconds, and depends on the contracts alone. */
-let contractsDocument: ReturnType<typeof openApiDocument> | undefined;
 
 export interface ApiStackProps extends StackProps {
   readonly config: DeploymentConfig;
@@ -46,8 +44,7 @@ export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
     super(scope, id, props);
     acknowledgeApiFindings(this, config);
-    contractsDocument ??= openApiDocument(contracts);
-    const document = contractsDocument;
+    const document = openApiDocument(contracts);
     const arns = new PlatformArns(this, config.prefix);
     const caller = this.caller(config, bundles);
     // The API's metrics are free, but those of each method cost money, and the access log contains the route.

@@ -23,7 +23,7 @@ describe("the limits of a request", () => {
 
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const inObjects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
-  const list = (length: number, element: string) => `[${Array.from({ length }, () => element).join(",")}]`;
+  const list = (length: number, element: string) => `[${`${element},`.repeat(length - 1)}${element}]`;
   const shapes = Array.from({ length: 90_000 }, (_, i) => `{"k${i}":${i}}`).join(",");
 
   const bodies: readonly (readonly [string, (member: string) => string, string])[] = [
@@ -71,7 +71,7 @@ describe("the limits of a request", () => {
   );
 
   it("takes a hundred thousand points in one call", async () => {
-    const column = list(100_000, "1").replaceAll(/1/g, () => "1");
+    const column = list(100_000, "1");
     const steps = `[${Array.from({ length: 100_000 }, (_, i) => i).join(",")}]`;
     const body = `{"series":[{"metric":"a","steps":${steps},"values":${column}}]}`;
     expect((await send(`/api/v1/runs/${runId}/metrics`, body)).status).toBe(200);

@@ -23,9 +23,8 @@ export function callInProcess(client: { readonly config: { requestHandler: Handl
   const wire = config.requestHandler;
   const handle = async (sent: SentRequest, options?: { readonly abortSignal?: AbortSignal }): Promise<unknown> => {
     const { body, method, headers } = sent;
-    const isWhole = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-    if (!isWhole || options?.abortSignal) return wire.handle(sent as never, options as never);
-    const bytes = typeof body === "string" ? [Buffer.from(body)] : body === undefined ? [] : [Buffer.from(body)];
+    const bytes = bytesOf(body);
+    if (bytes === undefined || options?.abortSignal) return wire.handle(sent as never, options as never);
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const request = Object.assign(Readable.from(bytes, { objectMode: false }), {
       ...{ method, url: urlOf(sent), headers: Object.fromEntries(lowerCase), socket: {}, complete: true },
@@ -37,6 +36,13 @@ export function callInProcess(client: { readonly config: { requestHandler: Handl
     });
   };
   config.requestHandler = Object.assign(Object.create(wire), { handle });
+}
+
+/** Returns the chunks of a body; `undefined` for a stream. */
+function bytesOf(body: unknown): readonly Buffer[] | undefined {
+  if (body === undefined) return [];
+  if (typeof body === "string") return [Buffer.from(body)];
+  return body instanceof Uint8Array ? [Buffer.from(body.buffer, body.byteOffset, body.byteLength)] : undefined;
 }
 
 function urlOf({ path, query = {} }: SentRequest): string {

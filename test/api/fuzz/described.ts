@@ -7,7 +7,7 @@ export function describedBy(
   document: OpenApiDocument,
   operations: ReadonlyMap<string, Described>,
 ): (request: FuzzRequest, response: Response, text: string) => void {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { optimize: false } });
   ajv.addSchema({ $id: "api", components: document.components });
   const validators = new Map<JsonSchema, ValidateFunction>();
   const validatorOf = (schema: JsonSchema): ValidateFunction => {
