@@ -146,7 +146,7 @@ const englishOnly = {
 const copiedNamespace = /__toESM(\(require\("@tensorflow\/[\w-]+"\)\))/g;
 
 async function bundle(entries, directory) {
-  const { outputFiles } = await require("esbuild").build({
+  await require("esbuild").build({
     ...settings,
     entryPoints: entries,
     outdir: directory,
@@ -155,12 +155,11 @@ async function bundle(entries, directory) {
     legalComments: "none",
     external: [...external],
     plugins: [evaluateModules, englishOnly],
-    write: false,
   });
-  for (const { path: file, contents } of outputFiles) {
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    const isCode = file.endsWith(".js");
-    fs.writeFileSync(file, isCode ? Buffer.from(contents).toString().replace(copiedNamespace, "       $1") : contents);
+  for (const name of fs.readdirSync(path.resolve(root, directory), { recursive: true })) {
+    const file = path.resolve(root, directory, name);
+    if (!file.endsWith(".js")) continue;
+    fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(copiedNamespace, "       $1"));
   }
 }
 
