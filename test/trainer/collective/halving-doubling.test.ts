@@ -11,41 +11,28 @@ describe("halving and doubling", () => {
 
   it.each([
     [2, 2],
-    [2, 4],
-    [4, 4],
     [4, 8],
     [8, 8],
-    [8, 16],
-    [16, 16],
     [16, 32],
     // Guests: W is no power of two.
     [3, 4],
-    [3, 8],
-    [5, 8],
     [6, 8],
     [7, 8],
-    [9, 16],
-    [11, 16],
     [13, 32],
     [5, 64],
-  ])("gives the direct exchange's bits on %i ranks, V = %i, at any length", async (worldSize, microshards) => {
+  ])("gives the canonical sum's bits on %i ranks, V = %i, at any length", async (worldSize, microshards) => {
     world = await startWorld(worldSize, { microshards, chunkElements: 500, algorithm });
-    const direct = await startWorld(worldSize, { microshards, chunkElements: 500, algorithm: "direct" });
     for (const elements of [0, 1, worldSize - 1, worldSize, 1_025, 10_007]) {
       const leaves = makeLeaves(microshards, elements, elements + 1);
       const expected = referenceSum(leaves);
       const allocate = elements % 2 === 0 ? allocateSum : undefined;
-      const outcomes = await Promise.all([world, direct].map((each) => reduceAll(each, leaves, { allocate })));
-      for (const { out } of outcomes.flat()) expect(sameBits(out, expected)).toBe(true);
+      for (const { out } of await reduceAll(world, leaves, { allocate })) expect(sameBits(out, expected)).toBe(true);
     }
-    direct.close();
   });
 
   it.each([
     [3, 4],
-    [5, 8],
     [6, 8],
-    [7, 16],
     [13, 16],
   ])("gives them on %i ranks, V = %i, also in two halves of a vector with hosts of their own", async (worldSize, V) => {
     world = await startWorld(worldSize, { microshards: V, chunkElements: 1_500, algorithm });
