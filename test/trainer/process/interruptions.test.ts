@@ -15,8 +15,8 @@ import { readResult, storeFeatures, storeTask } from "./task";
 /** The time that a notice announces. The tests end hosts themselves. */
 const noticeMs = 120_000;
 /** Fewer than deployed: each takes a process. With restarts, the notices are more than one job's attempts. */
-const attempts = 4;
-const notices = 4;
+const attempts = 3;
+const notices = 3;
 
 /** Trainers on the embedded Batch, under the deployed retry rules, whose hosts EC2 takes away. */
 describe("a training on spot hosts", () => {
@@ -113,7 +113,7 @@ describe("a training on spot hosts", () => {
   it(`uses none of the user's retries for ${notices} notices, with restarts on hosts under notice`, async () => {
     // Many steps, of which few store a checkpoint: those of notices and of the ends of epochs.
     const checkpoint = { everySteps: 500, everySeconds: 600, keep: 3 };
-    const settings = [{ workers: 1, checkpoint }, { epochs: 3 }] as const;
+    const settings = [{ workers: 1, checkpoint }, { epochs: 2 }] as const;
     await storeTask(cloud.store, "run-calm", ...settings);
     await storeTask(cloud.store, "run-hit", ...settings);
     await train("run-calm", async () => undefined);
