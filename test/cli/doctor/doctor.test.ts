@@ -267,7 +267,7 @@ describe("ringmaster doctor on an AWS account", () => {
 });
 
 describe("ringmaster doctor on one machine", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("doctor");
   beforeAll(() => stack.up());
   afterAll(() => stack.remove());
 
