@@ -9,6 +9,9 @@ import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
 import type { CauseRecord } from "../../core/retraining/cause";
 import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/runs/shapes";
+import { runCampaign } from "../support/fuzz/campaign";
+import { closeConnections } from "../support/fuzz/request";
+import { createSources } from "../support/fuzz/sources";
 import { sign } from "../support/sign";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
@@ -307,4 +310,15 @@ describe("retraining", () => {
     expect(refused).toMatchObject({ status: "completed", outcome: { decision: "refused-by-gate" } });
     expect((await toy()).model.production).toBe(made.version);
   });
+
+  it("random requests to every entry point get an answer, and none of them fails", async () => {
+    const teams = ["red", "blue"].map((team) => ({ name: team, headers: { "x-ringmaster-team": team } }));
+    const { endpoint, credentials } = stack.connection;
+    const target = { api: stack.url, endpoint, keys: credentials };
+    const sources = createSources(target, { teams, all: teams }, 1);
+    const result = await runCampaign({ requests: 300, inFlight: 8, sources });
+    closeConnections();
+    expect([result.requests, result.failures]).toEqual([300, []]);
+    expect((await stack.get<{ status: string }>("/health")).status).toBe("ok");
+  }, 480_000);
 });
