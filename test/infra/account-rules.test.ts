@@ -68,16 +68,6 @@ describe("a platform with a key, a boundary and Session Manager", () => {
   });
 });
 
-it("has none of these by default", () => {
-  const platform = synthesizePlatform(withoutAssets);
-  const text = (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[])
-    .filter((stack) => stack !== "observability") // The alarms' topic has a key of its own.
-    .map((stack) => JSON.stringify(platform.template(stack).toJSON()))
-    .join();
-  platform.remove();
-  expect(text).not.toMatch(/"kms:|ssmmessages|BUCKET_KEY/);
-});
-
 describe("the settings", () => {
   const problemsOf = (settings: RingmasterConfig): readonly string[] => {
     try {

@@ -184,6 +184,14 @@ describe("the deployed roles", () => {
     expect([...roles.keys()].sort()).toEqual(known.sort());
   });
 
+  it("use no key and open no shell, unless configured (test/infra/account-rules.test.ts)", () => {
+    const text = (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[])
+      .filter((stack) => stack !== "observability") // The alarms' topic has a key of its own.
+      .map((stack) => JSON.stringify(platform.template(stack).toJSON()))
+      .join();
+    expect(text).not.toMatch(/"kms:|ssmmessages|BUCKET_KEY/);
+  });
+
   it("functions admit API Gateway and EventBridge only, each for a source of this account", () => {
     const admitted = Object.keys(platform.stacks).flatMap((name) =>
       Object.values(platform.template(name as keyof Synthesized["stacks"]).findResources("AWS::Lambda::Permission")),

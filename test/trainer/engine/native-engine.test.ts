@@ -16,7 +16,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
 
 if (findBinding("cpu")) {
-  describeEngineContract("native", start, rounds(1_000, 20_000)); // 10,000 of the built-in models' programs: native-program.test.ts
+  describeEngineContract("native", start, rounds(500, 20_000)); // 10,000 of the built-in models' programs: native-program.test.ts
   describeModuleContract("native", start);
   describeRecurrentLayers(start);
   describeNormalization(start);

@@ -12,7 +12,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
 
-describeEngineContract("wasm", start, rounds(1_000, 20_000));
+describeEngineContract("wasm", start, rounds(500, 20_000));
 describeModuleContract("wasm", start);
 describeRecurrentLayers(start);
 describeNormalization(start);
