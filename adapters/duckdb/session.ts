@@ -38,6 +38,8 @@ export async function openDuckDb(
   });
   const connection = await instance.connect();
   await connection.run("SET preserve_insertion_order = true; SET TimeZone = 'UTC'; SET enable_progress_bar = false");
+  // Nothing opens the file again, so that its tables need not be written when it is closed.
+  await connection.run("PRAGMA disable_checkpoint_on_shutdown");
   return {
     connection,
     directory,

@@ -59,8 +59,8 @@ it.each(cases.map((each, index) => [...each, index] as const))(
       for (let step = 0; step < 40; step += 1) {
         network.gradients(batch, `step ${step}`, gradient);
         network.readWeights(weights);
-        const updated = weights.map((weight, i) => weight - 0.02 * (gradient[i] as number));
-        network.writeWeights(updated);
+        for (let i = 0; i < weights.length; i += 1) weights[i]! -= 0.02 * gradient[i]!;
+        network.writeWeights(weights);
       }
       expect(network.evaluate(batch).loss).toBeLessThan(0.6 * before);
     } finally {

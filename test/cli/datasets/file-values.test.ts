@@ -22,6 +22,13 @@ describe("a suggested schema for files as people have them", () => {
     return { columns: schema.columns, rows: draft.rowCount };
   }
 
+  /** 40 rows of columns by their names, with a label y. */
+  const csvOf = (columns: readonly (readonly [string, (i: number) => string])[]): string =>
+    [
+      [...columns.map(([name]) => name), "y"].join(","),
+      ...Array.from({ length: 40 }, (_, i) => [...columns.map(([, value]) => value(i)), i % 2].join(",")),
+    ].join("\n");
+
   it.each<readonly [string, string, (i: number) => string]>([
     ["an empty last name", "a,y,", (i) => `${i % 7},${i % 2},`],
     ["two of them, of which rows lack one", "a,y,,", (i) => `${i % 7},${i % 2},`],
@@ -67,8 +74,8 @@ describe("a suggested schema for files as people have them", () => {
     ["version", "1.10", /versions, such as 1.1 and 1.10/, (i) => `1.${i % 10}`],
   ];
   const header = [...codes.map(([name]) => name), "y"];
-  const coded = Array.from({ length: 5_000 }, (_, i) => [
-    ...codes.map(([, odd, , value]) => (i === 4_321 ? odd : value(i))),
+  const coded = Array.from({ length: 2_500 }, (_, i) => [
+    ...codes.map(([, odd, , value]) => (i === 2_321 ? odd : value(i))),
     `${i % 2}`,
   ]);
   const codesCsv = [header, ...coded].map((row) => row.join(",")).join("\n");
@@ -95,21 +102,21 @@ describe("a suggested schema for files as people have them", () => {
       expect(line).toMatch(note);
       expect(line).toContain("type: string");
     }
-    expect((await accepted(file, text)).rows).toBe(5_000);
+    expect((await accepted(file, text)).rows).toBe(2_500);
   });
 
-  it.each<readonly [string, string, (i: number) => string]>([
-    ["changes with a sign", "int", (i) => (i % 2 ? `+${i % 9}` : `-${i % 9}`)],
-    ["scientific notation", "float", (i) => `${1 + (i % 9)}e${i % 5}`],
-    ["decimals of one length", "float", (i) => `${i % 9}.${i % 10}0`],
-    ["zeros", "int", (i) => `${i % 3}`],
-    ["decimals below 1", "float", (i) => `0.${1 + (i % 7)}`],
-  ])("takes for numbers: %s", async (_case, type, value) => {
-    const file = write(
-      "numbers.csv",
-      ["a,y", ...Array.from({ length: 40 }, (_, i) => `${value(i)},${i % 2}`)].join("\n"),
+  it("takes for numbers what numbers are written like", async () => {
+    const written: readonly (readonly [string, string, (i: number) => string])[] = [
+      ["changes with a sign", "int", (i) => (i % 2 ? `+${i % 9}` : `-${i % 9}`)],
+      ["scientific notation", "float", (i) => `${1 + (i % 9)}e${i % 5}`],
+      ["decimals of one length", "float", (i) => `${i % 9}.${i % 10}0`],
+      ["zeros", "int", (i) => `${i % 3}`],
+      ["decimals below 1", "float", (i) => `0.${1 + (i % 7)}`],
+    ];
+    const file = write("numbers.csv", csvOf(written.map(([name, , value]) => [name, value])));
+    expect((await accepted(file, await suggest(file, "y"))).columns.slice(0, -1)).toEqual(
+      written.map(([name, type]) => ({ name, type, role: "feature" })),
     );
-    expect((await accepted(file, await suggest(file, "y"))).columns[0]).toEqual({ name: "a", type, role: "feature" });
   });
 
   it("says which texts are one number", async () => {
@@ -127,34 +134,42 @@ describe("a suggested schema for files as people have them", () => {
     });
   });
 
-  it.each<readonly [string, string, (i: number) => string]>([
-    ["negative amounts in parentheses", "(1,234.5)", (i) => (i % 3 ? `"1,${100 + i}.50"` : `"(1,${100 + i}.50)"`)],
-    ["such without groups", "(1234.5)", (i) => (i % 3 ? `${i}.5` : `(${i}.5)`)],
-    ["such with a currency", "($1,234.5)", (i) => (i % 3 ? `"$1,${100 + i}.5"` : `"($1,${100 + i}.5)"`)],
-    ["a minus at the end", "1.234,5-", (i) => `"1.${100 + i},50${i % 3 ? "" : "-"}"`],
-  ])("reads %s, and a push does", async (_case, format, value) => {
-    const rows = Array.from({ length: 40 }, (_, i) => `${value(i)},${i % 2}`);
-    const file = write("amounts.csv", ["a,y", ...rows].join("\n"));
-    const text = await suggest(file, "y");
-    expect((await accepted(file, text)).columns[0]).toEqual({ name: "a", type: "float", role: "feature", format });
-    const schema = parseDatasetSchema(text);
-    const sums = await withDuckDb(async (session) => {
+  it("reads negative amounts, and a push does", async () => {
+    const written: readonly (readonly [string, string, (i: number) => string])[] = [
+      ["parentheses", "(1,234.5)", (i) => (i % 3 ? `"1,${100 + i}.50"` : `"(1,${100 + i}.50)"`)],
+      ["without groups", "(1234.5)", (i) => (i % 3 ? `${i}.5` : `(${i}.5)`)],
+      ["with a currency", "($1,234.5)", (i) => (i % 3 ? `"$1,${100 + i}.5"` : `"($1,${100 + i}.5)"`)],
+      ["a minus at the end", "1.234,5-", (i) => `"1.${100 + i},50${i % 3 ? "" : "-"}"`],
+    ];
+    const file = write("amounts.csv", csvOf(written.map(([name, , value]) => [name, value])));
+    const schema = parseDatasetSchema(await suggest(file, "y"));
+    expect(schema.columns.slice(0, -1)).toEqual(
+      written.map(([name, format]) => ({ name, type: "float", role: "feature", format })),
+    );
+    const counted = written.map(([name]) => `count_if("${name}" < 0) * 100 + count_if("${name}" > 0) AS "${name}"`);
+    const signs = await withDuckDb(async (session) => {
       await createSnapshot(session, { name: "toy", file, schema });
-      return session.rows("SELECT count_if(a < 0) AS below, count_if(a > 0) AS above FROM canonical");
+      return session.rows(`SELECT ${counted.join(", ")} FROM canonical`);
     });
-    expect(sums).toEqual([{ below: 14n, above: 26n }]);
+    expect(signs).toEqual([Object.fromEntries(written.map(([name]) => [name, 1_426n]))]);
   });
 
-  it.each([
-    ["$1", "2"],
-    ["12 %", "3"],
-    ["EUR 5", "$6"],
-    ["-$5", "€7"],
-  ])("says that numbers are written in different ways: %s and %s", async (one, other) => {
-    const rows = Array.from({ length: 40 }, (_, i) => `${i % 2 ? one : other},${i % 3}`);
-    expect(await suggest(write("ways.csv", ["a,y", ...rows].join("\n")), "y")).toMatch(
-      /name: a, type: string \} +# numbers that are written in different ways \("\S.*" and "\S.*"\): write them alike/,
-    );
+  it("says that numbers are written in different ways", async () => {
+    const ways = [
+      ["$1", "2"],
+      ["12 %", "3"],
+      ["EUR 5", "$6"],
+      ["-$5", "€7"],
+    ] as const;
+    const file = write("ways.csv", csvOf(ways.map(([one, other], k) => [`c${k}`, (i) => (i % 2 ? one : other)])));
+    const text = await suggest(file, "y");
+    for (const k of ways.keys()) {
+      expect(text).toMatch(
+        new RegExp(
+          `name: c${k}, type: string \\} +# numbers that are written in different ways \\("\\S.*" and "\\S.*"\\): write them alike`,
+        ),
+      );
+    }
   });
 
   it("takes texts with several words for features, and texts like ids for none", async () => {
@@ -184,8 +199,9 @@ describe("a suggested schema for files as people have them", () => {
     const rows = Array.from({ length: 40 }, (_, i) => JSON.stringify({ x: i % 7, y: value(i) }));
     const file = write("lists.jsonl", rows.join("\n"));
     const advice = "write a column with one value for each row, such as a bool for each class";
-    await expect(suggest(file, "y")).rejects.toThrow(`--label is "y", but must have one class or number in each row`);
-    await expect(suggest(file, "y")).rejects.toThrow(advice);
+    const refusal = String(await suggest(file, "y").catch((error: unknown) => error));
+    expect(refusal).toContain(`--label is "y", but must have one class or number in each row`);
+    expect(refusal).toContain(advice);
     const schema = "columns: [{ name: x, type: int }, { name: y, type: string, role: label }]";
     await expect(accepted(file, schema)).rejects.toThrow(/column y, row \d+: .* must be one class: write a column/);
   });

@@ -8,6 +8,7 @@ import type { ObjectStore, UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
 import { drawer, dyingPorts } from "../../support/kills";
+import { rounds } from "../../support/rounds";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const directory = temporaryFolder("push-kills");
@@ -51,7 +52,7 @@ it("leaves nothing visible when it is killed, and a repetition sends what is mis
   const expected = await push(whole, counting);
   const draw = drawer(7);
   const reached = new Set<string>();
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < rounds(8, 100); round += 1) {
     const store = {
       objects: createMemoryObjectStore(),
       repository: createMemoryDatasetRepository(),
