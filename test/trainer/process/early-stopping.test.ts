@@ -48,7 +48,7 @@ describe("a run with early stopping", () => {
 
     // All workers are lost after the run's best epoch, and the run pauses right after it.
     const first = await startSegment(runId, 0, { ...task, workers: 2, pauseAt: bestEpoch + 1 });
-    await first[0]!.reached("checkpoint written", bestEpoch * stepsPerEpoch);
+    await Promise.race(first.map((trainer) => trainer.reached("checkpoint written", bestEpoch * stepsPerEpoch)));
     for (const trainer of first) trainer.signal("SIGKILL");
     await Promise.all(first.map((trainer) => trainer.ended));
     const second = [0, 1].map((index) => fleet.start(runId, 0, index, 2));

@@ -50,6 +50,8 @@ if (probe === undefined)
 
   it("completes in the smallest memory that a job can have", async () => {
     const limitMb = smallest();
+    for (const given of [{}, { gpusPerWorker: 1 }])
+      expect(resourcesSchema.parse(given).memoryMbPerWorker).toBeGreaterThanOrEqual(limitMb);
     const { code, peak, trainer } = await train("run-least", limitMb);
     expect(`${code} ${code === 0 ? "" : trainer.transcript()}`).toBe("0 ");
     expect(peak).toBeLessThan(limitMb);
