@@ -63,7 +63,7 @@ export function definePlatform(
   const triggers = new TriggersStack(app, `${prefix}-triggers`, { ...props, functions: workflow.functions });
   const observability = new ObservabilityStack(app, `${prefix}-observability`, {
     ...props,
-    otherAlarms: [workflow.givenUp, ...triggers.undelivered],
+    otherAlarms: [workflow.deadLetters, ...triggers.undelivered],
   });
   // The stacks refer to each other by name (names.ts), so CloudFormation does not know their order.
   for (const stack of [compute, workflow]) stack.addStackDependency(data);

@@ -15,13 +15,13 @@ export interface FunctionDefinition {
   readonly asynchronous?: {
     readonly retries: 0 | 1 | 2;
     readonly maxAgeSeconds: number;
-    readonly keepGivenUp: boolean;
+    readonly hasDeadLetterQueue: boolean;
   };
   /**
    * Maximum concurrency, if more would do harm. In an account with enough concurrency (`functions.accountConcurrency`),
    * it is also reserved.
    */
-  readonly atOnce?: number;
+  readonly concurrency?: number;
 }
 
 const deployed = [
@@ -35,8 +35,8 @@ const deployed = [
     timeoutSeconds: 60,
     memoryMb: 512,
     externals: [],
-    asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
-    atOnce: 20, // an array of a thousand workers ends at the same time; Batch answers about fifty calls a second
+    asynchronous: { retries: 2, maxAgeSeconds: 3_600, hasDeadLetterQueue: true },
+    concurrency: 20, // an array of a thousand workers ends at the same time; Batch answers about fifty calls a second
   },
   // Reads raw rows and predicts, because the champion has its own transform.
   { name: "evaluate", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: ["tfjs", "duckdb"] },
@@ -47,7 +47,7 @@ const deployed = [
   { name: "promote", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   { name: "conclude-run", timeoutSeconds: 60, memoryMb: 512, externals: [] },
   // Follows a run for the maximum duration of a stream.
-  { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], atOnce: 100 }, // a screen that is left open takes one
+  { name: "stream-metrics", timeoutSeconds: 900, memoryMb: 512, externals: [], concurrency: 100 }, // a screen that is left open takes one
   { name: "ingest-metrics", timeoutSeconds: 30, memoryMb: 512, externals: [] },
   { name: "run-credentials", timeoutSeconds: 15, memoryMb: 256, externals: [] },
   { name: "continue-job", timeoutSeconds: 30, memoryMb: 512, externals: [] },
@@ -57,16 +57,16 @@ const deployed = [
     memoryMb: 256,
     externals: [],
     // After 15 minutes the sessions of the run have expired.
-    asynchronous: { retries: 2, maxAgeSeconds: 900, keepGivenUp: true },
-    atOnce: 1, // each writes the same policy, and IAM answers few writes a second
+    asynchronous: { retries: 2, maxAgeSeconds: 900, hasDeadLetterQueue: true },
+    concurrency: 1, // each writes the same policy, and IAM answers few writes a second
   },
   {
     name: "reconcile-runs",
     timeoutSeconds: 60,
     memoryMb: 512,
     externals: [],
-    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next minute repeats it
-    atOnce: 1,
+    asynchronous: { retries: 0, maxAgeSeconds: 60, hasDeadLetterQueue: false }, // the next minute repeats it
+    concurrency: 1,
   },
   {
     // Holds the digests of all references of an account.
@@ -74,16 +74,16 @@ const deployed = [
     timeoutSeconds: 900,
     memoryMb: 1769,
     externals: [],
-    asynchronous: { retries: 0, maxAgeSeconds: 60, keepGivenUp: false }, // the next quarter of an hour repeats it
-    atOnce: 1,
+    asynchronous: { retries: 0, maxAgeSeconds: 60, hasDeadLetterQueue: false }, // the next quarter of an hour repeats it
+    concurrency: 1,
   },
   {
     name: "retrain",
     timeoutSeconds: 60,
     memoryMb: 512,
     externals: [],
-    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
-    atOnce: 5,
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, hasDeadLetterQueue: true },
+    concurrency: 5,
   },
   {
     // Suggests settings from up to ten thousand trials.
@@ -91,8 +91,8 @@ const deployed = [
     timeoutSeconds: 120,
     memoryMb: 1024,
     externals: [],
-    asynchronous: { retries: 2, maxAgeSeconds: 3_600, keepGivenUp: true },
-    atOnce: 10, // trials of a study may end at the same time, and each of its changes excludes the others
+    asynchronous: { retries: 2, maxAgeSeconds: 3_600, hasDeadLetterQueue: true },
+    concurrency: 10, // trials of a study may end at the same time, and each of its changes excludes the others
   },
   {
     // Reads the rows of dataset versions.
@@ -101,8 +101,8 @@ const deployed = [
     memoryMb: 3008,
     storageMb: 10_240,
     externals: ["duckdb"],
-    asynchronous: { retries: 0, maxAgeSeconds: 300, keepGivenUp: false }, // the next sweep repeats it
-    atOnce: 5,
+    asynchronous: { retries: 0, maxAgeSeconds: 300, hasDeadLetterQueue: false }, // the next sweep repeats it
+    concurrency: 5,
   },
   {
     // Reads and writes the files of rows.
@@ -111,8 +111,8 @@ const deployed = [
     memoryMb: 3008,
     storageMb: 10_240,
     externals: ["duckdb"],
-    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
-    atOnce: 10,
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, hasDeadLetterQueue: true },
+    concurrency: 10,
   },
   {
     // An attempt may wait half a minute for a receiver.
@@ -120,8 +120,8 @@ const deployed = [
     timeoutSeconds: 120,
     memoryMb: 512,
     externals: [],
-    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
-    atOnce: 5,
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, hasDeadLetterQueue: true },
+    concurrency: 5,
   },
   {
     name: "snapshot-dataset",
@@ -129,8 +129,8 @@ const deployed = [
     memoryMb: 3008,
     storageMb: 10_240,
     externals: ["duckdb"],
-    asynchronous: { retries: 2, maxAgeSeconds: 21_600, keepGivenUp: true },
-    atOnce: 5, // a folder of a thousand files may be uploaded at the same time
+    asynchronous: { retries: 2, maxAgeSeconds: 21_600, hasDeadLetterQueue: true },
+    concurrency: 5, // a folder of a thousand files may be uploaded at the same time
   },
 ] as const satisfies readonly (Omit<FunctionDefinition, "name"> & { readonly name: string })[];
 

@@ -5,7 +5,7 @@ import type { Experiment, Lifecycle } from "../../core/tracking/shapes";
 
 /** A listing may lack changes of the last minute; the marks of changes have them. */
 const listingLagMs = 60_000;
-const atOnce = 16;
+const concurrency = 16;
 
 /**
  * Deletes or restores an experiment with all of its runs, for every API, as MLflow's server does. The runs come first:
@@ -27,12 +27,12 @@ export async function setLifecycle(
   for await (const page of records.list(experimentId)) {
     const others = page.filter((run) => run.lifecycle !== lifecycle);
     for (const { runId } of page) seen.add(runId);
-    await eachLimited(others, atOnce, ({ runId }) => change(runId));
+    await eachLimited(others, concurrency, ({ runId }) => change(runId));
   }
   const recent = await changes.since(experimentId, clock.now() - listingLagMs);
   await eachLimited(
     recent.filter((runId) => !seen.has(runId)),
-    atOnce,
+    concurrency,
     change,
   );
   return experiments.change(experimentId, (experiment) =>

@@ -96,7 +96,7 @@ interface ReconcileAllOptions {
 }
 
 /** Number of runs at a time. Their waits for services overlap, within the services' rate limits. */
-const atOnce = 8;
+const concurrency = 8;
 
 /**
  * Reconciles every open run. A failure of one run does not affect others. If there are more runs than time, each minute
@@ -112,7 +112,7 @@ export async function reconcileAll(open: readonly Run[], options: ReconcileAllOp
   const first = Math.floor(((minute * 0.618_033_988_749) % 1) * open.length);
   const waiting = [...open.slice(first), ...open.slice(0, first)];
   let errors = 0;
-  await eachLimited(runsInTime(), atOnce, async (run) => {
+  await eachLimited(runsInTime(), concurrency, async (run) => {
     try {
       onDone(run.runId, await reconcile(forTeam(run.team), run));
     } catch (error) {

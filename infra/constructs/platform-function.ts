@@ -31,16 +31,16 @@ export interface PlatformFunctionProps {
   /** Whether the account has concurrency to reserve. */
   readonly reserve?: boolean;
   /** The queue for events that an asynchronous function could not process. */
-  readonly givenUp?: IQueue;
+  readonly deadLetterQueue?: IQueue;
 }
 
 /** A function with a role of its own that may do what its ports need, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
     const { definition, code, permissions, layers, environment, prefix, bucketKeyArn } = props;
-    const { retention, reserve = false, givenUp } = props;
-    const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, atOnce } = definition;
-    const keeper = asynchronous?.keepGivenUp ? givenUp : undefined;
+    const { retention, reserve = false, deadLetterQueue } = props;
+    const { name, timeoutSeconds, memoryMb, storageMb, asynchronous, concurrency } = definition;
+    const keeper = asynchronous?.hasDeadLetterQueue ? deadLetterQueue : undefined;
     const functionName = functionNameIn(prefix, name);
     const logGroup = new LogGroup(scope, `${name}-log`, {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -67,7 +67,7 @@ export class PlatformFunction extends LambdaFunction {
       logGroup,
       loggingFormat: LoggingFormat.TEXT, // The functions write JSON lines themselves.
       tracing: Tracing.ACTIVE,
-      ...(reserve && atOnce !== undefined ? { reservedConcurrentExecutions: atOnce } : {}),
+      ...(reserve && concurrency !== undefined ? { reservedConcurrentExecutions: concurrency } : {}),
       ...(asynchronous === undefined
         ? {}
         : {

@@ -76,7 +76,7 @@ export function alarmDefinitions(
     },
     {
       name: "function-errors",
-      says: "A function without a waiting caller fails: finish-training, conclude-run, retrain, monitor-drift, notify, ingest-metrics, run-credentials, end-sessions or reclaim-storage. The dashboard's 'Function errors' shows which one; its log shows the cause.",
+      says: `A function without a waiting caller fails: ${unattended.join(", ")}. The dashboard's 'Function errors' shows which one; its log shows the cause.`,
       metric: sumOf(
         unattended.map((name) => metrics.ofFunction(name, "Errors", { statistic: "Sum" })),
         "errors",

@@ -37,12 +37,16 @@ const makesRuns: ReadonlySet<string> = new Set(["api", "retrain", "drive-study"]
  */
 const minConcurrencyToReserve = 300;
 
+const withDeadLetters = functions
+  .filter(({ asynchronous }) => asynchronous?.hasDeadLetterQueue)
+  .map(({ name }) => name);
+
 /** The functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;
   /** The alarm for an event that a function could not process. The observability stack sends its notifications. */
-  readonly givenUp: Alarm;
+  readonly deadLetters: Alarm;
 
   constructor(
     scope: Construct,
@@ -59,16 +63,20 @@ export class WorkflowStack extends Stack {
       onnx: packageLayer(this, "onnx", nodeModules),
       tfjs: packageLayer(this, "tfjs", nodeModules),
     };
-    const givenUp = new Queue(this, "GivenUp", {
+    const deadLetterQueue = new Queue(this, "DeadLetters", {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    this.givenUp = new Alarm(this, "GivenUpAlarm", {
-      alarmName: `${prefix}-given-up`,
+    this.deadLetters = new Alarm(this, "DeadLettersAlarm", {
+      alarmName: `${prefix}-dead-letters`,
       alarmDescription:
-        'finish-training or retrain failed for an event three times: it waits in the queue with its error. Runs are repaired by reconcile-runs, retraining by its sweep; find out why it failed. Runbook: docs/operations.md, "undelivered".',
-      metric: givenUp.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5), statistic: "Maximum" }),
+        `A function failed for an event three times (${withDeadLetters.join(", ")}): the event waits in the queue with its error. ` +
+        'Sweeps repair most: find out why it failed. Runbook: docs/operations.md, "undelivered".',
+      metric: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+        period: Duration.minutes(5),
+        statistic: "Maximum",
+      }),
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       threshold: 0,
       evaluationPeriods: 1,
@@ -91,7 +99,7 @@ export class WorkflowStack extends Stack {
           bucketKeyArn,
           retention: retentionOf(config),
           reserve: config.functions.accountConcurrency >= minConcurrencyToReserve,
-          givenUp,
+          deadLetterQueue,
         }),
       ]),
     );

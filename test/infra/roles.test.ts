@@ -90,9 +90,9 @@ beforeAll(() => {
 afterAll(() => platform.remove());
 
 describe("the deployed roles", () => {
-  it.each(functions.map(({ name, asynchronous }) => [name, asynchronous?.keepGivenUp === true] as const))(
+  it.each(functions.map(({ name, asynchronous }) => [name, asynchronous?.hasDeadLetterQueue === true] as const))(
     "%s: what the description says, its log and its trace, and the queue of what it gives up",
-    (name, keepsGivenUp) => {
+    (name, hasDeadLetterQueue) => {
       const role = roles.get(`${idOf(name)}role`)!;
       const log = `<${idOf(name)}log.Arn>`;
       expect(role.trust).toEqual(["lambda.amazonaws.com"]);
@@ -102,7 +102,7 @@ describe("the deployed roles", () => {
           ...rightsOf(functionPermissions[name]),
           `logs:CreateLogStream ${log}`,
           `logs:PutLogEvents ${log}`,
-          ...(keepsGivenUp ? ["sqs:SendMessage <GivenUp.Arn>"] : []),
+          ...(hasDeadLetterQueue ? ["sqs:SendMessage <DeadLetters.Arn>"] : []),
           ...tracing,
         ].sort(),
       );

@@ -34,13 +34,13 @@ it("reserves no concurrency in an account without enough of it", () => {
 
 it("limits functions that could use up the concurrency of others, if the account allows it", () => {
   const roomy = workflowOf(1_000);
-  for (const { name, atOnce } of functions) {
+  for (const { name, concurrency } of functions) {
     roomy.hasResourceProperties("AWS::Lambda::Function", {
       FunctionName: `ringmaster-${name}`,
-      ReservedConcurrentExecutions: atOnce ?? Match.absent(),
+      ReservedConcurrentExecutions: concurrency ?? Match.absent(),
     });
   }
-  const set = functions.reduce((sum, { atOnce = 0 }) => sum + atOnce, 0);
+  const set = functions.reduce((sum, { concurrency = 0 }) => sum + concurrency, 0);
   expect(set + 100).toBeLessThanOrEqual(300); // Lambda keeps a hundred for all others.
 });
 
@@ -57,7 +57,9 @@ it("sets the retries of each function that events call, and keeps the events tha
     template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
       MaximumRetryAttempts: asynchronous.retries,
       MaximumEventAgeInSeconds: asynchronous.maxAgeSeconds,
-      DestinationConfig: asynchronous.keepGivenUp ? { OnFailure: { Destination: Match.anyValue() } } : Match.absent(),
+      DestinationConfig: asynchronous.hasDeadLetterQueue
+        ? { OnFailure: { Destination: Match.anyValue() } }
+        : Match.absent(),
     });
   }
 });

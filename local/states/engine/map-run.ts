@@ -75,9 +75,9 @@ export async function runMap(
     }
   };
   signal.addEventListener("abort", stopAll);
-  const atOnce = Math.min(concurrency, inputs.length, availableParallelism());
+  const workers = Math.min(concurrency, inputs.length, availableParallelism());
   try {
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await Promise.all(Array.from({ length: workers }, work));
   } catch (error) {
     stopAll();
     return { error: "States.Runtime", cause: `Internal error: ${(error as Error).message}` };
