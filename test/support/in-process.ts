@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { PassThrough, Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Service } from "../../local/service";
 
 interface SentRequest {
@@ -25,6 +26,8 @@ export function callInProcess(client: { readonly config: { requestHandler: Handl
     const { body, method, headers } = sent;
     const bytes = bytesOf(body);
     if (bytes === undefined || options?.abortSignal) return wire.handle(sent as never, options as never);
+    // As a socket does: otherwise callers that repeat refused requests would leave no turn to timers and to the disk.
+    await nextTurn();
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const request = Object.assign(Readable.from(bytes, { objectMode: false }), {
       ...{ method, url: urlOf(sent), headers: Object.fromEntries(lowerCase), socket: {}, complete: true },
