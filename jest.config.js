@@ -1,4 +1,4 @@
-const { availableParallelism, tmpdir, totalmem } = require("node:os");
+const { availableParallelism, tmpdir } = require("node:os");
 const path = require("node:path");
 const { useMemory } = require("./test/support/jest/temporary-folder.js");
 
@@ -19,9 +19,7 @@ module.exports = {
   globalTeardown: "<rootDir>/test/support/jest/stop-shared-stack.js",
   testSequencer: "<rootDir>/test/support/sequencer.js",
   reporters: ["default", "<rootDir>/test/support/native-reporter.js"],
-  // End-to-end tests wait for processes and clocks half of their time, so more files run at once than there are cores.
-  // A worker takes up to 1.3 GiB, and the stacks that it starts another.
-  maxWorkers: Math.max(availableParallelism(), Math.min(4, Math.floor(totalmem() / 2 ** 30 / 3))),
+  maxWorkers: availableParallelism(), // with more, all tests take longer
   // Tests end by what they wait for. The limit ends one that hangs, and is beyond what a busy machine takes.
   testTimeout: 240_000,
 };
