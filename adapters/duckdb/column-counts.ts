@@ -50,7 +50,7 @@ export interface Counts extends DateFormats {
 
 /** The values of a column with the number of their rows. All facts are counted on them, so that a file is read once. */
 const values = '"values#"';
-// No column is named " rows", because names neither begin nor end with a space.
+// No column is named " rows", " raw" and so on, because names neither begin nor end with a space.
 const rows = '" rows"';
 
 /** Counts the rows of each value of a column, for `countsOf`. */
@@ -80,27 +80,27 @@ export async function countsOf(
   const text = `trim(CAST(${raw} AS VARCHAR))`;
   const integer = castTo(columnOf("int"), sourceType);
   const rowsWith = (condition: string): string => `coalesce(sum(${rows}) FILTER (${condition}), 0)`;
-  const fitting = candidates.map((type) => `${rowsWith(`"as ${type}" IS NOT NULL`)} AS "${type}"`);
+  const fitting = candidates.map((type) => `${rowsWith(`" as ${type}" IS NOT NULL`)} AS "${type}"`);
   const unfit = nearTypes.map(
-    (type) => `min(left("text#", 40)) FILTER ("raw#" IS NOT NULL AND "as ${type}" IS NULL) AS "un${type}"`,
+    (type) => `min(left(" text", 40)) FILTER (" raw" IS NOT NULL AND " as ${type}" IS NULL) AS "un${type}"`,
   );
   // Within the aggregates, DuckDB would plan and evaluate each expression again.
-  const read = candidates.map((type) => `${castTo(columnOf(type, []), sourceType)} AS "as ${type}"`);
+  const read = candidates.map((type) => `${castTo(columnOf(type, []), sourceType)} AS " as ${type}"`);
   const [row] = await session.rows(
-    `SELECT coalesce(sum(${rows}), 0) AS "rows", ${rowsWith(`"raw#" IS NOT NULL`)} AS present, count("raw#") AS "distinct",
-            ${rowsWith(`lower("text#") IN ('true', 'false')`)} AS words,
-            ${rowsWith(`isnan("as float")`)} AS nan,
-            ${rowsWith(`"text#"[1] IN ('{', '[') AND json_valid("text#")`)} AS nested,
-            ${rowsWith(`starts_with("text#", '[') AND ends_with("text#", ']')`)} AS brackets,
-            min(len(string_split("text#", ','))) AS fewest, max(len(string_split("text#", ','))) AS most,
-            min("text#") AS smallest, max("text#") AS largest,
-            min("as int") AS first, max("as int") AS last,
-            to_json(list_sort(list(DISTINCT trim(CAST("whole#" AS VARCHAR)))
-              FILTER ("whole#" IS NOT NULL AND "raw#" IS NULL))) AS tokens,
+    `SELECT coalesce(sum(${rows}), 0) AS "rows", ${rowsWith(`" raw" IS NOT NULL`)} AS present, count(" raw") AS "distinct",
+            ${rowsWith(`lower(" text") IN ('true', 'false')`)} AS words,
+            ${rowsWith(`isnan(" as float")`)} AS nan,
+            ${rowsWith(`" text"[1] IN ('{', '[') AND json_valid(" text")`)} AS nested,
+            ${rowsWith(`starts_with(" text", '[') AND ends_with(" text", ']')`)} AS brackets,
+            min(len(string_split(" text", ','))) AS fewest, max(len(string_split(" text", ','))) AS most,
+            min(" text") AS smallest, max(" text") AS largest,
+            min(" as int") AS first, max(" as int") AS last,
+            to_json(list_sort(list(DISTINCT trim(CAST(" whole" AS VARCHAR)))
+              FILTER (" whole" IS NOT NULL AND " raw" IS NULL))) AS tokens,
             ${[...fitting, ...unfit].join(", ")}
-       FROM (SELECT ${rows}, "whole#", ${quoteName(name)} AS "raw#", trim(CAST(${quoteName(name)} AS VARCHAR)) AS "text#",
+       FROM (SELECT ${rows}, " whole", ${quoteName(name)} AS " raw", trim(CAST(${quoteName(name)} AS VARCHAR)) AS " text",
                     ${read.join(", ")}
-               FROM (SELECT ${rows}, ${whole} AS "whole#", ${raw} AS ${quoteName(name)} FROM ${values}))`,
+               FROM (SELECT ${rows}, ${whole} AS " whole", ${raw} AS ${quoteName(name)} FROM ${values}))`,
   );
   const number = (key: string): number => Number(row![key]);
   const isList = number("brackets") === number("present") && number("fewest") === number("most");

@@ -119,6 +119,16 @@ describe("a suggested schema for files as people have them", () => {
     );
   });
 
+  it("takes columns by any name, such as those that its queries use", async () => {
+    const names = ["rows", "whole#", "raw#", "as int", "int"];
+    const file = write("names.csv", csvOf(names.map((name) => [name, (i) => String(i / 4)] as const)));
+    const { columns } = await accepted(file, await suggest(file, "y"));
+    expect(columns.map(({ name, type }) => [name, type])).toEqual([
+      ...names.map((name) => [name, "float"]),
+      ["y", "int"],
+    ]);
+  });
+
   it("says which texts are one number", async () => {
     const rows = Array.from({ length: 40 }, (_, i) => `${["1.5", "1.50", "2.25"][i % 3]},${i % 2}`);
     expect(await suggest(write("same.csv", ["a,y", ...rows].join("\n")), "y")).toContain(

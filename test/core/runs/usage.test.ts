@@ -1,12 +1,15 @@
 import { attemptRow, describeEnds, describeLosses, describeUsage } from "../../../cli/attempts";
 import type { JobKind } from "../../../core/runs/run";
-import type { WorkerAttempt, WorkerRecord } from "../../../core/runs/shapes";
+import type { AttemptUsage, TrainingAttempt, WorkerAttempt, WorkerRecord } from "../../../core/runs/shapes";
 import { isLost, spansOfRows, totalUsage, usageOf } from "../../../core/runs/usage";
 
 const reservation = { vcpusPerWorker: 4, memoryMbPerWorker: 8_192, gpusPerWorker: 0 };
 const hour = 3_600_000;
 const spot = { market: "spot", placement: "spread", workers: 2 } as const;
 const onDemand = { market: "on-demand", placement: "spread", workers: 2 } as const;
+const failed = (attempt: number, usage: AttemptUsage): TrainingAttempt => ({
+  ...{ attempt, market: "spot", placement: "spread", workers: 1, status: "failed", startedAt: "", usage },
+});
 const machine = (memberId: string, instanceType: string) => ({ memberId, instanceType });
 
 describe("what an attempt takes", () => {
@@ -88,15 +91,7 @@ describe("what an attempt takes", () => {
     const spans = [{ memberId: "j/1", startedAt: 0, stoppedAt: 90_000 }];
     const usage = usageOf(spot, reservation, spans, [machine("j/1", "local")], 0);
     expect(usage).toEqual({ workerSeconds: 90, gpuSeconds: 0, instanceTypes: ["local"], workerLosses: 0 });
-    const attempt = {
-      attempt: 1,
-      market: "spot",
-      placement: "spread",
-      workers: 1,
-      status: "failed",
-      startedAt: "",
-      usage,
-    } as const;
+    const attempt = failed(1, usage);
     expect(attemptRow(attempt)).toEqual([1, "spot", "local", 1, "1m 30s", 0, "–", "failed", ""]);
     expect(describeUsage([attempt])).toBe("1m 30s (local, no cost)");
   });
@@ -110,16 +105,7 @@ describe("what an attempt takes", () => {
       estimatedUsd: 0.71,
       pricesOf: "2026-06-17",
     };
-    const attempt = (n: number) =>
-      ({
-        attempt: n,
-        market: "spot",
-        placement: "spread",
-        workers: 1,
-        status: "failed",
-        startedAt: "",
-        usage,
-      }) as const;
+    const attempt = (n: number) => failed(n, usage);
     expect(totalUsage([attempt(1), attempt(2)])).toEqual({
       ...usage,
       workerSeconds: 15_000,
@@ -177,16 +163,7 @@ describe("worker losses", () => {
 
   it("are described with the times that training resumed, and with the longest pause that a survivor measured", () => {
     const usage = { workerSeconds: 9, gpuSeconds: 0, instanceTypes: [], workerLosses: 6 };
-    const attempt = (n: number) =>
-      ({
-        attempt: n,
-        market: "spot",
-        placement: "spread",
-        workers: 1,
-        status: "failed",
-        startedAt: "",
-        usage,
-      }) as const;
+    const attempt = (n: number) => failed(n, usage);
     const recoveries = [
       { generation: 2, step: 5, seconds: 1.2 },
       { generation: 3, step: 9 },
