@@ -186,7 +186,7 @@ async function trainRun(own: Process, environment: Environment, threads = true):
         workerIndex,
         expectedWorkers: task.workers,
         minWorkers: task.minWorkers,
-        microshards: task.microshards,
+        microBatches: task.microBatches,
         store: gangs,
         clock,
         host,

@@ -113,7 +113,7 @@ export interface TrainingFacts {
 
 /** Parameters that determine how a run is executed, or how its weights are used. */
 const conduct =
-  /^(experiment|registerAs|dataset|notes|retries|fineTune\.from$|tags\.|evaluation\.|checkpoint\.|resources\.(?!microshards$|backend$|vcpusPerWorker$|gpusPerWorker$|gpu\.class$|tf32$)|model\.(path|sha256)$)/;
+  /^(experiment|registerAs|dataset|notes|retries|fineTune\.from$|tags\.|evaluation\.|checkpoint\.|resources\.(?!microBatches$|backend$|vcpusPerWorker$|gpusPerWorker$|gpu\.class$|tf32$)|model\.(path|sha256)$)/;
 
 function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;

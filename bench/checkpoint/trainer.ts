@@ -90,7 +90,7 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     clock: { now: () => Date.now() },
     runId: `bench-${task.stepMs ?? "sync"}`,
     layout,
-    identity: { seed: 0, microshards: 1, batchSize: 1, layout: "bench", optimizer: "adam", gradientFormat: "float32" },
+    identity: { seed: 0, microBatches: 1, batchSize: 1, layout: "bench", optimizer: "adam", gradientFormat: "float32" },
     numerics,
     rule: { everySteps: 2, stepsPerEpoch: 1_000_000, everySeconds: 3_600, keep: 3 },
     now: () => performance.now(),

@@ -15,8 +15,8 @@ const undisturbedWorlds = [1, 2, 3, 4];
 
 function jobs({ workers, backend }: ElasticOptions): { readonly usual: Job; readonly big: Job } {
   return {
-    usual: { workers, minWorkers: 1, microshards: Math.max(4, workers), epochs: 12, backend },
-    big: { workers: 32, minWorkers: 24, microshards: 32, epochs: 8, backend },
+    usual: { workers, minWorkers: 1, microBatches: Math.max(4, workers), epochs: 12, backend },
+    big: { workers: 32, minWorkers: 24, microBatches: 32, epochs: 8, backend },
   };
 }
 
@@ -91,7 +91,7 @@ async function undisturbed(ground: Ground, job: Job, say: (text: string) => void
   if (other) throw new Error(`undisturbed, ${other.workers} workers give ${other.sha256}, but one gives ${sha256}`);
   const { life } = references.find(({ workers }) => workers === job.workers) ?? references.at(-1)!;
   say(
-    `${totalSteps(job)} steps, ${job.microshards} microshards, checkpoint each ${checkpointEverySteps} steps; undisturbed with ` +
+    `${totalSteps(job)} steps, ${job.microBatches} micro-batches, checkpoint each ${checkpointEverySteps} steps; undisturbed with ` +
       `${undisturbedWorlds.join(", ")} workers: ${sha256.slice(0, 16)}…; ${job.workers} workers start in ${timeText(life.startMs)}, ` +
       `train for ${timeText(life.trainMs)}, end in ${timeText(life.endMs)}`,
   );

@@ -9,7 +9,7 @@ const stepsPerEpoch = 31;
 export interface Job {
   readonly workers: number;
   readonly minWorkers: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly epochs: number;
   readonly backend: "wasm" | "native";
 }
@@ -24,13 +24,13 @@ export function totalSteps({ epochs }: Job): number {
 export function storeJob(
   store: ObjectStore,
   runId: string,
-  { workers, minWorkers, microshards, epochs, backend }: Job,
+  { workers, minWorkers, microBatches, epochs, backend }: Job,
 ): Promise<void> {
   const changes: Partial<TrainingTask> = {
     model: { type: "mlp", hidden: [128, 64], activation: "relu", dropout: 0.1 },
     workers,
     minWorkers,
-    microshards,
+    microBatches,
     backend,
     checkpoint: { everySteps: checkpointEverySteps, everySeconds: 600, keep: 3 },
   };

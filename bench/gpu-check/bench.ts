@@ -94,7 +94,7 @@ async function measureTorch(
   { batchSize, seconds, device }: GpuCheckOptions,
   python: PeerPython,
 ): Promise<number | string> {
-  const setup = { model, batchSize, backend: "native", microshards: 1, torch: "eager", precision } as const;
+  const setup = { model, batchSize, backend: "native", microBatches: 1, torch: "eager", precision } as const;
   const gang = await startTorch(1, { ...setup, device: device === "gpu" ? "cuda" : "cpu" }, python);
   try {
     await gang.measure({ steps: warmUpSteps });
@@ -156,7 +156,7 @@ async function checkBits(options: GpuCheckOptions): Promise<number> {
   };
   const { device, models, batchSize } = options;
   for (const [label, model] of Object.entries(models)) {
-    const setup = { model, batchSize, microshards: 8, precision: "float32", device } as const;
+    const setup = { model, batchSize, microBatches: 8, precision: "float32", device } as const;
     const [one, other] = [await runOnce(setup), await runOnce(setup)];
     const { numerics, engine } = one;
     report(numerics.device === device, `${label}: the device is ${numerics.gpu?.model ?? numerics.device}`);
@@ -198,7 +198,7 @@ export async function benchGpuCheck(args: readonly string[]): Promise<void> {
   const rows: (readonly string[])[] = [];
   for (const [label, model] of Object.entries(models)) {
     for (const precision of precisions) {
-      const ours = await measure({ model, batchSize, microshards: 1, precision, device }, gpu, seconds);
+      const ours = await measure({ model, batchSize, microBatches: 1, precision, device }, gpu, seconds);
       const peer = typeof torch === "string" ? undefined : await measureTorch(model, precision, options, torch);
       if (typeof peer === "string") say(`PyTorch skipped for ${label}, ${precision}: ${peer}`);
       rows.push(cellsOf(label, precision, ours, typeof peer === "number" ? peer : undefined));

@@ -7,7 +7,7 @@ import type { Task } from "../train/protocol";
 export interface CheckSetup {
   readonly model: BenchModel;
   readonly batchSize: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly precision: Precision;
   readonly device: "gpu" | "cpu";
   /** File of the training's state: read at the start, if it exists, and written every `everySteps` steps. */

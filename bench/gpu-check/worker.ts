@@ -32,11 +32,11 @@ function restore(replica: Replica, file: string): void {
 }
 
 async function main(): Promise<void> {
-  const { model: spec, batchSize, microshards, precision, device, state } = JSON.parse(process.argv[2]!) as CheckSetup;
+  const { model: spec, batchSize, microBatches, precision, device, state } = JSON.parse(process.argv[2]!) as CheckSetup;
   let execution: Execution["engine"] = "tape";
   const training = {
     batchSize,
-    microshards,
+    microBatches,
     precision,
     backend: "native",
     workers: 1,
@@ -51,7 +51,11 @@ async function main(): Promise<void> {
     },
   });
   const model = await engine.createModel(definitionOf({ model: spec }), 1);
-  const { replica, step } = trainAlone(model, benchPlan(training), memoryFeed({ model: spec, batchSize, microshards }));
+  const { replica, step } = trainAlone(
+    model,
+    benchPlan(training),
+    memoryFeed({ model: spec, batchSize, microBatches }),
+  );
   if (state !== undefined && existsSync(state)) {
     restore(replica, state);
     model.writeWeights(replica.weights);

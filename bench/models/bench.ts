@@ -27,7 +27,7 @@ async function measureModel(
   options: ModelsOptions,
   torch: PeerPython | undefined,
 ): Promise<readonly Line[]> {
-  const setup = { model, batchSize, backend: "native" as const, microshards: 1 };
+  const setup = { model, batchSize, backend: "native" as const, microBatches: 1 };
   const contenders: Contender[] = [];
   const add = async (who: string, start: Promise<TrainGang>) =>
     contenders.push(contenderOf(who, await start, batchSize));

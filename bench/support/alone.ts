@@ -14,7 +14,7 @@ export function trainAlone(model: TrainableModel, plan: TrainingPlan, feed: Feed
   const replica = createReplica(model, plan, layout);
   model.writeWeights(replica.weights);
   const leaves = createLeafComputer({ model, plan, layout, feed, now: () => performance.now() });
-  const range = { first: 0, end: plan.microshards };
+  const range = { first: 0, end: plan.microBatches };
   return {
     replica,
     async step(): Promise<StepOutcome> {

@@ -3,7 +3,7 @@ import type { Listener } from "../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../trainer-container/collective/mesh";
 import { defaultCollectiveTiming } from "../../trainer-container/collective/timing";
 
-/** Connects a rank with all ranks of a gang on this machine. Without `more`, each rank has one microshard. */
+/** Connects a rank with all ranks of a gang on this machine. Without `more`, each rank has one micro-batch. */
 export function openMesh(
   listener: Listener,
   rank: number,
@@ -15,7 +15,7 @@ export function openMesh(
     generation: 1,
     token: "bench",
     rank,
-    microshards: members.length,
+    microBatches: members.length,
     members: members.map((member) => ({ host: "127.0.0.1", ...member })),
     listener,
     heartbeat: new ThreadHeartbeat(),

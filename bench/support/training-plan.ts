@@ -2,7 +2,7 @@ import type { Precision } from "../../core/runs/hyperparameters";
 import type { TrainingTask } from "../../core/runs/training-task";
 import { planTraining } from "../../trainer-container/loop/plan";
 
-export interface BenchTraining extends Pick<TrainingTask, "microshards" | "backend"> {
+export interface BenchTraining extends Pick<TrainingTask, "microBatches" | "backend"> {
   readonly workers: number;
   readonly batchSize: number;
   /** 0: none. */

@@ -8,7 +8,7 @@ import { type Line, renderTable } from "./table";
 
 /** Label of separate trainings of one worker. Their scaling is the maximum that this machine allows a gang. */
 const apartLabel = ", apart";
-/** Label of gangs in which each worker takes the whole batch with all its microshards, so a step has W times the samples. */
+/** Label of gangs in which each worker takes the whole batch with all its micro-batches, so a step has W times the samples. */
 const perWorkerLabel = ", per worker";
 const peerName = "PyTorch DDP";
 
@@ -24,7 +24,7 @@ async function startContenders(
     contenders.push(contenderOf(who, await start, samplesPerStep));
   };
   const definition = benchModels[model]!;
-  const setup = { model: definition, batchSize, backend: "native" as const, microshards: worldSize };
+  const setup = { model: definition, batchSize, backend: "native" as const, microBatches: worldSize };
   try {
     const total = batchSize * worldSize;
     if (torch) {
@@ -33,15 +33,15 @@ async function startContenders(
       if (worldSize > 1) await add(`${peerName}${perWorkerLabel}`, startTorch(worldSize, wide, torch), total);
     }
     for (const backend of options.backends) {
-      for (const microshards of new Set([worldSize, ...options.microshards])) {
-        const start = startOurs(worldSize, { ...setup, backend, microshards });
-        await add(`${backend}, V = ${microshards}`, start);
+      for (const microBatches of new Set([worldSize, ...options.microBatches])) {
+        const start = startOurs(worldSize, { ...setup, backend, microBatches });
+        await add(`${backend}, V = ${microBatches}`, start);
       }
-      for (const microshards of worldSize > 1 ? options.microshards : []) {
-        const apart = startApart(worldSize, { ...setup, backend, microshards });
-        await add(`${backend}, V = ${microshards}${apartLabel}`, apart, total);
-        const wide = { ...setup, backend, batchSize: total, microshards: microshards * worldSize };
-        await add(`${backend}, V = ${microshards}${perWorkerLabel}`, startOurs(worldSize, wide), total);
+      for (const microBatches of worldSize > 1 ? options.microBatches : []) {
+        const apart = startApart(worldSize, { ...setup, backend, microBatches });
+        await add(`${backend}, V = ${microBatches}${apartLabel}`, apart, total);
+        const wide = { ...setup, backend, batchSize: total, microBatches: microBatches * worldSize };
+        await add(`${backend}, V = ${microBatches}${perWorkerLabel}`, startOurs(worldSize, wide), total);
       }
     }
     checkParameters(contenders);

@@ -6,13 +6,13 @@ import { batchesInMemory } from "./models";
 import { vocabularyOf } from "./modules";
 import type { Setup } from "./protocol";
 
-/** Feeds prepared microshards in turn. */
+/** Feeds prepared micro-batches in turn. */
 export function memoryFeed({
   model,
   batchSize,
-  microshards,
-}: Pick<Setup, "model" | "batchSize" | "microshards">): Feed {
-  const rows = batchSize / microshards;
+  microBatches,
+}: Pick<Setup, "model" | "batchSize" | "microBatches">): Feed {
+  const rows = batchSize / microBatches;
   const width = model.inputShape.reduce((product, side) => product * side, 1);
   const random = seededRandom("bench");
   const vocabularies = Array.from({ length: width }, (_, column) => vocabularyOf(model, column));
@@ -20,14 +20,14 @@ export function memoryFeed({
     const ids = vocabularies[column]!;
     return ids ? Math.floor(random() * ids) : random();
   };
-  const batches = Array.from({ length: batchesInMemory * microshards }, (): Batch => {
+  const batches = Array.from({ length: batchesInMemory * microBatches }, (): Batch => {
     const batch = createBatch(rows, width, new Int32Array(rows));
     for (let i = 0; i < batch.inputs.length; i += 1) batch.inputs[i] = value(i % width);
     for (let i = 0; i < rows; i += 1) batch.labels[i] = Math.floor(random() * model.outputs);
     return batch;
   });
   return {
-    microshard: (step, index) => batches[(step % batchesInMemory) * microshards + index]!,
+    microBatch: (step, index) => batches[(step % batchesInMemory) * microBatches + index]!,
     close: async () => undefined,
   };
 }

@@ -7,7 +7,7 @@ export interface TrainOptions {
   readonly worldSizes: readonly number[];
   readonly batches: readonly number[];
   /** V of our rows, in addition to V = W. */
-  readonly microshards: readonly number[];
+  readonly microBatches: readonly number[];
   readonly rounds: number;
   /** Approximate seconds of training per gang and round. */
   readonly seconds: number;
@@ -25,7 +25,7 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
     backends: "native,wasm",
     workers: "1,2",
     batches: "128",
-    microshards: "8",
+    microBatches: "8",
     rounds: 7,
     seconds: 1,
     warmUp: 8,
@@ -36,7 +36,7 @@ export function parseTrainOptions(args: readonly string[]): TrainOptions {
     backends: list(values.backends).map((backend) => checked("backends", backend, ["native", "wasm"] as const)),
     worldSizes: numbers(values.workers),
     batches: numbers(values.batches),
-    microshards: numbers(values.microshards),
+    microBatches: numbers(values.microBatches),
     rounds: values.rounds,
     seconds: values.seconds,
     warmUpSeconds: values.warmUp,

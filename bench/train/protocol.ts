@@ -10,7 +10,7 @@ export interface Setup {
   readonly batchSize: number;
   readonly backend: "native" | "wasm";
   /** V. */
-  readonly microshards: number;
+  readonly microBatches: number;
 }
 
 export interface TorchSetup extends Setup {

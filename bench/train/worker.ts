@@ -24,11 +24,11 @@ interface Start {
   readonly members: readonly RankAddress[];
 }
 
-const planOf = ({ batchSize, backend, microshards }: Setup, workers: number) =>
+const planOf = ({ batchSize, backend, microBatches }: Setup, workers: number) =>
   benchPlan({
     batchSize,
     backend,
-    microshards,
+    microBatches,
     workers,
     clipNorm: 0,
     rows: batchSize * batchesInMemory,
@@ -69,7 +69,7 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
         }
         const sums = subtrees && (await leaves.computeSums(step, range, subtrees, () => undefined));
         const local = sums ?? (await leaves.compute(step, range));
-        const out = plan.microshards === 1 || (sums && mesh.worldSize === 1) ? local[0]! : reduced;
+        const out = plan.microBatches === 1 || (sums && mesh.worldSize === 1) ? local[0]! : reduced;
         await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
         loss = applyStep(replica, out, model, plan, layout).score.loss;
       }
@@ -93,7 +93,7 @@ async function main(): Promise<void> {
       continue;
     }
     const { rank, members } = JSON.parse(line) as Start;
-    const mesh = await openMesh(listener, rank, members, { microshards: setup.microshards });
+    const mesh = await openMesh(listener, rank, members, { microBatches: setup.microBatches });
     trainer = await createTrainer(setup, mesh);
     say({ parameters: trainer.parameters } satisfies Ready);
   }

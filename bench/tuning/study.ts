@@ -140,7 +140,7 @@ function jobOf(epochs: number): string {
 dataset: digits
 model: { type: cnn, filters: [8, 16], kernelSize: 3, hidden: [64] }
 hyperparameters: { optimizer: adam, learningRate: 0.004, batchSize: 64, epochs: ${epochs} }
-resources: { microshards: 1 }
+resources: { microBatches: 1 }
 seed: 7
 `;
 }

@@ -53,7 +53,7 @@ export const recordedHyperparameters = z.strictObject({
   warmupSteps: z.int().min(0).max(1_000_000).default(0),
   /**
    * Format in which gradients are rounded, added and sent. 16 bits halve the bytes and change the weights
-   * (docs/adr/007-microshards.md).
+   * (docs/adr/007-micro-batches.md).
    */
   gradientFormat: z.enum(["float32", "bfloat16", "float16"]).default("float32"),
   /**

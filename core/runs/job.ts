@@ -160,22 +160,22 @@ export const jobSchema = z
       error: "must have no plan or view where columns or drop chooses columns: a plan names the columns that it uses",
     },
   )
-  .refine(({ resources: { workers, microshards } }) => workers <= microshards, {
+  .refine(({ resources: { workers, microBatches } }) => workers <= microBatches, {
     path: ["resources", "workers"],
     when: whenValid({ resources: resources.optional() }),
     error: ({ input }) =>
-      `must be at most resources.microshards (${microshardsOf(input)}), because a worker computes whole microshards: set fewer workers or more microshards`,
+      `must be at most resources.microBatches (${microBatchesOf(input)}), because a worker computes whole micro-batches: set fewer workers or more micro-batches`,
   })
   .refine(({ resources: { workers, minWorkers } }) => minWorkers <= workers, {
     path: ["resources", "minWorkers"],
     when: whenValid({ resources: resources.optional() }),
     error: "must be at most resources.workers",
   })
-  .refine(({ hyperparameters: { batchSize }, resources: { microshards } }) => batchSize % microshards === 0, {
+  .refine(({ hyperparameters: { batchSize }, resources: { microBatches } }) => batchSize % microBatches === 0, {
     path: ["hyperparameters", "batchSize"],
     when: whenValid({ resources: resources.optional(), hyperparameters: hyperparameters.optional() }),
     error: ({ input }) =>
-      `must be a multiple of resources.microshards (${microshardsOf(input)}), because all microshards have one shape`,
+      `must be a multiple of resources.microBatches (${microBatchesOf(input)}), because all micro-batches have one shape`,
   })
   .refine(
     ({ hyperparameters: { gradientFormat }, resources: { shardOptimizer } }) =>
@@ -220,8 +220,8 @@ export const jobSchema = z
   .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withMlpDefaults(job.features) } : job));
 
 /** Returns the input of rules across sections, with defaults filled in. */
-function microshardsOf(input: unknown): number {
-  return z.looseObject({ resources: resources.prefault({}) }).parse(input).resources.microshards;
+function microBatchesOf(input: unknown): number {
+  return z.looseObject({ resources: resources.prefault({}) }).parse(input).resources.microBatches;
 }
 
 /** Runs such a rule whenever its own sections are valid, even if others are not, so that a person sees all problems. */

@@ -39,10 +39,10 @@ const resourceFields = z.strictObject({
    */
   maxWaitMinutes: z.int().min(1).max(40_320).optional(),
   /**
-   * V: the number of microshards of each global batch. Part of the run's identity, so it does not follow `workers`: any
-   * world size up to V gives the same weights (docs/adr/007-microshards.md).
+   * V: the number of micro-batches of each global batch. Part of the run's identity, so it does not follow `workers`: any
+   * world size up to V gives the same weights (docs/adr/007-micro-batches.md).
    */
-  microshards: z.int().min(1).max(1_024).default(8),
+  microBatches: z.int().min(1).max(1_024).default(8),
   /**
    * Divides the optimizer's state among the workers (docs/adr/015-sharded-optimizer.md). The weights are bit-identical
    * in both cases.

@@ -21,7 +21,7 @@ const trainingTaskSchema = z.object({
   seed: z.number(),
   model: modelSpec,
   hyperparameters: recordedHyperparameters,
-  microshards: z.int().min(1).meta({ description: "V: number of microshards of a global batch." }),
+  microBatches: z.int().min(1).meta({ description: "V: number of micro-batches of a global batch." }),
   workers: z.int().min(1),
   minWorkers: z.int().min(1),
   pauseAt: z.int().min(1).optional().meta({

@@ -90,10 +90,10 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   problems.push(...earlyStoppingProblems(manifest, job, !isValue), ...decisionProblems(manifest, job, isValue));
   problems.push(...gateMetricProblems(job, known));
   const trainRows = manifest.split.indexes.train.rows;
-  if (trainRows < job.resources.microshards) {
+  if (trainRows < job.resources.microBatches) {
     problems.push({
-      path: "resources.microshards",
-      value: job.resources.microshards,
+      path: "resources.microBatches",
+      value: job.resources.microBatches,
       rule: `must be at most the ${trainRows} training rows of ${dataset}`,
     });
   }

@@ -91,8 +91,8 @@ function checkResumption({ job, pauseAt: pausedAt = 0 }: Run, pauseAt?: number, 
     const rule = `must be more than the ${pausedAt} finished epochs and less than the job's ${epochs}; leave it out to train to the end`;
     problems.push({ path: "pauseAt", value: pauseAt, rule });
   }
-  if (workers !== undefined && (workers < 1 || workers > job.resources.microshards)) {
-    const rule = `must be at least 1 and at most resources.microshards (${job.resources.microshards})`;
+  if (workers !== undefined && (workers < 1 || workers > job.resources.microBatches)) {
+    const rule = `must be at least 1 and at most resources.microBatches (${job.resources.microBatches})`;
     problems.push({ path: "workers", value: workers, rule });
   } else if (workers !== undefined) {
     const rule = workersProblem(workers, job.resources);

@@ -71,7 +71,7 @@ describe("the API", () => {
         400,
         "INVALID_INPUT",
       ],
-      ["more workers than microshards", { job: jobInput({ resources: { workers: 9 } }) }, 400, "INVALID_INPUT"],
+      ["more workers than micro-batches", { job: jobInput({ resources: { workers: 9 } }) }, 400, "INVALID_INPUT"],
       ["an unknown key", { job: { ...jobInput(), colour: "red" } }, 400, "INVALID_INPUT"],
     ])("refuses %s and creates nothing", async (_name, body, status, code) => {
       const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;

@@ -67,7 +67,7 @@ const evaluation: EvaluationResult = {
 };
 const checkpoint: CheckpointManifest = {
   ...{ format: checkpointFormat, runId: "run-x", finishedSteps: 5, epoch: 1, weightsSha256: sha, createdAt: at },
-  identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+  identity: { seed: 0, microBatches: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
   numerics: resultOf("run-x").numerics,
   tensors: [{ buffer: "weights", key: objectKeys.tensors("run-x", 5, sha), sha256: sha, bytes: 8 }],
   epochScore: "",

@@ -142,7 +142,7 @@ describe("the walk along two trainings", () => {
       finishedSteps: step,
       weightsSha256,
       epoch: 0,
-      identity: { seed: 0, microshards: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+      identity: { seed: 0, microBatches: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
       numerics,
       tensors: [],
       epochScore: "",

@@ -16,7 +16,7 @@ const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: 
   runId,
   finishedSteps,
   epoch,
-  identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+  identity: { seed: 0, microBatches: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
   numerics: resultOf(runId).numerics,
   weightsSha256: `${finishedSteps}`.padStart(64, "0"),
   ...(loss === undefined ? {} : { validation: { loss } }),
@@ -108,7 +108,7 @@ describe("restoring a checkpoint over the API", () => {
     const { body } = await restore(3, { overrides, allowOtherNumerics: true });
     expect(body.run).toMatchObject({
       allowOtherNumerics: true,
-      job: { hyperparameters: { epochs: 40, batchSize: 128 }, resources: { workers: 3, microshards: 8 } },
+      job: { hyperparameters: { epochs: 40, batchSize: 128 }, resources: { workers: 3, microBatches: 8 } },
     });
   });
 
@@ -128,7 +128,7 @@ describe("restoring a checkpoint over the API", () => {
     ["what is no epoch", "last", {}, 400, "INVALID_INPUT", "epoch"],
     ["fewer epochs than are finished", 3, { overrides: { hyperparameters: { epochs: 3 } } }, 400, "INVALID_INPUT", ""],
     ["another batch size", 3, { overrides: { hyperparameters: { batchSize: 64 } } }, 400, "INVALID_INPUT", ""],
-    ["more workers than microshards", 3, { overrides: { resources: { workers: 9 } } }, 400, "INVALID_INPUT", ""],
+    ["more workers than micro-batches", 3, { overrides: { resources: { workers: 9 } } }, 400, "INVALID_INPUT", ""],
   ])("refuses %s and creates nothing", async (_name, epoch, body, status, code, message) => {
     const before = (await call("GET", "/training-runs?limit=200")).body.runs.length;
     const answer = await restore(epoch, body);

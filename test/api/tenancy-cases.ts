@@ -439,7 +439,7 @@ export async function furnish(platform: Platform): Promise<Things> {
     runId,
     finishedSteps: 20,
     epoch: 2,
-    identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    identity: { seed: 0, microBatches: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
     numerics,
     weightsSha256: weights.sha256,
     tensors: [{ buffer: "weights", key, ...weights }],

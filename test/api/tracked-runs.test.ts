@@ -254,7 +254,7 @@ describe("training runs", () => {
       status: "running",
       createdBy: "tester",
       seed: 0,
-      params: { "hyperparameters.optimizer": "adam", "model.hidden": "[8]", "resources.microshards": "8", seed: "0" },
+      params: { "hyperparameters.optimizer": "adam", "model.hidden": "[8]", "resources.microBatches": "8", seed: "0" },
       datasets: [{ name: "digits", version: 1, sourceType: "ringmaster" }],
       code: { commit: "abc", dirty: true },
       environment: {

@@ -26,7 +26,7 @@ describe("gpu-check", () => {
     expect(error).toMatch(/^No GPU: nvidia-smi lists none, or CUDA_VISIBLE_DEVICES hides all\./);
   });
 
-  it("refuses a batch that has no equal microshards", async () => {
+  it("refuses a batch that has no equal micro-batches", async () => {
     const { code, error } = await gpuCheck(["--batch", "12"]);
     expect(code).toBe(2);
     expect(error).toContain("--batch is '12', but must be a multiple of 8");

@@ -30,7 +30,7 @@ describe("the job file", () => {
   it("fills in every default", () => {
     const { job } = parseJobFile("job.yaml", good);
     expect(job.hyperparameters).toMatchObject({ optimizer: "adam", learningRate: 0.01, batchSize: 64, epochs: 5 });
-    expect(job.resources).toMatchObject({ workers: 2, market: "spot", microshards: 8 });
+    expect(job.resources).toMatchObject({ workers: 2, market: "spot", microBatches: 8 });
     expect(job.seed).toBe(0);
   });
 
@@ -204,7 +204,7 @@ resources:
   });
 
   it.each([
-    ["workers more than microshards", ["resources.workers=9"], "resources.workers", 9],
+    ["workers more than micro-batches", ["resources.workers=9"], "resources.workers", 9],
     ["a batch that does not divide", ["hyperparameters.batchSize=60"], "hyperparameters.batchSize", 60],
     ["fewer workers than the least", ["resources.minWorkers=3"], "resources.minWorkers", 3],
     ["WebAssembly on a GPU", ["resources.gpusPerWorker=1", "resources.backend=wasm"], "resources.backend", "wasm"],

@@ -42,9 +42,9 @@ describe("bad input", () => {
       /learningRate is -1, but must be more than 0/,
     ],
     [
-      "more workers than microshards",
+      "more workers than micro-batches",
       () => stack.run("submit", job, "--set", "resources.workers=64"),
-      /workers is 64, but must be at most resources.microshards \(8\)/,
+      /workers is 64, but must be at most resources.microBatches \(8\)/,
     ],
     [
       "a metric that the task does not have",

@@ -88,7 +88,7 @@ describe("a run that continues from a checkpoint", () => {
     const refused = await stack.run("runs", "resume", runId, "--until", "2", "--workers", "99");
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("must be more than the 2 finished epochs");
-    expect(refused.stderr).toContain("at most resources.microshards");
+    expect(refused.stderr).toContain("at most resources.microBatches");
 
     await stack.json(["runs", "resume", runId, "--until", "3", "--workers", "1"]);
     expect(await stack.json<Shown>(["runs", "watch", runId])).toMatchObject({

@@ -17,6 +17,6 @@ describe.each(["digits", "flights", "penguins"])("examples/%s", (example) => {
   });
 
   it("keeps room for another worker", () => {
-    expect(job.resources.microshards).toBeGreaterThan(job.resources.workers);
+    expect(job.resources.microBatches).toBeGreaterThan(job.resources.workers);
   });
 });

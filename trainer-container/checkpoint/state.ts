@@ -28,7 +28,7 @@ export function stateBuffers(replica: Replica, layout: readonly ParameterSlot[])
 export function identityOf(plan: TrainingPlan, model: TrainableModel): TrainingIdentity {
   return {
     seed: plan.seed,
-    microshards: plan.microshards,
+    microBatches: plan.microBatches,
     batchSize: plan.batchSize,
     layout: digestOf(model.layout.map(({ name, shape, trainable }) => [name, shape, trainable])),
     optimizer: plan.optimizer.type,

@@ -33,7 +33,7 @@ export class Collective {
     private readonly givenChunkElements?: number,
     private readonly choose: typeof chooseAlgorithm = chooseAlgorithm,
   ) {
-    this.plan = planReduction(mesh.options.microshards, mesh.worldSize);
+    this.plan = planReduction(mesh.options.microBatches, mesh.worldSize);
     this.halving = planHalving(this.plan);
     this.chunkElements = givenChunkElements ?? defaultChunkElements;
     mesh.onShut = () => this.staging.release();
@@ -59,7 +59,7 @@ export class Collective {
   beginAllReduce(input: AllReduceInput): BegunAllReduce {
     this.requireLeaves(input);
     const { mesh, plan, halving, chunkElements, staging } = this;
-    const shape = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: input.out.length };
+    const shape = { worldSize: plan.worldSize, microBatches: plan.leafCount, elements: input.out.length };
     if (!halving || this.choose(shape) !== "halving-doubling") {
       const chunk = this.givenChunkElements ?? directChunkElements(shape.elements, plan.worldSize);
       return AllReduce.begin(mesh, plan, input, chunk, staging);
@@ -95,7 +95,7 @@ export class Collective {
   /** The ranges of leaves whose sums this rank may pass to `allReduce` instead of the leaves. */
   get subtrees(): readonly LeafRange[] | undefined {
     const { plan, halving, mesh } = this;
-    const smallest = { worldSize: plan.worldSize, microshards: plan.leafCount, elements: 0 };
+    const smallest = { worldSize: plan.worldSize, microBatches: plan.leafCount, elements: 0 };
     if (halving && this.choose(smallest) === "halving-doubling") return undefined; // needs the leaves
     const { partials, leaves } = plan.ranks[mesh.options.rank]!;
     return partials.map((first, index) => ({ first, end: partials[index + 1] ?? leaves.end }));

@@ -15,7 +15,7 @@ export interface Hello {
   /** Drawn by the member that sealed the generation. Only readers of the store know it. */
   readonly token: string;
   /** V. All members must agree, otherwise the sums would differ. */
-  readonly microshards: number;
+  readonly microBatches: number;
 }
 
 export const maxHelloLength = 2_048;
@@ -28,7 +28,7 @@ export function encodeHello(hello: Hello): string {
 export function parseHello(line: string): Hello | undefined {
   try {
     const value: Partial<Record<keyof Hello, unknown>> = JSON.parse(line);
-    const whole = [value.generation, value.from, value.to, value.microshards].every(Number.isSafeInteger);
+    const whole = [value.generation, value.from, value.to, value.microBatches].every(Number.isSafeInteger);
     const texts = [value.gangId, value.token].every((text) => typeof text === "string");
     const known = value.kind === "data" || value.kind === "pulse";
     return whole && texts && known ? (value as unknown as Hello) : undefined;
@@ -40,7 +40,7 @@ export function parseHello(line: string): Hello | undefined {
 /** Returns the reason why rank `to` of a generation refuses a hello; `undefined` if it accepts. */
 export function whyRefused(
   hello: Hello,
-  own: Pick<Hello, "gangId" | "generation" | "token" | "microshards"> & {
+  own: Pick<Hello, "gangId" | "generation" | "token" | "microBatches"> & {
     readonly rank: number;
     readonly worldSize: number;
   },
@@ -50,8 +50,8 @@ export function whyRefused(
   if (!sameSecret(hello.token, own.token)) return "its token is not this generation's";
   if (hello.to !== own.rank) return `it looks for rank ${hello.to}, but this is rank ${own.rank}`;
   if (hello.from < 0 || hello.from >= own.worldSize || hello.from === own.rank) return `there is no rank ${hello.from}`;
-  if (hello.microshards !== own.microshards) {
-    return `it sums ${hello.microshards} microshards, but this run has ${own.microshards}`;
+  if (hello.microBatches !== own.microBatches) {
+    return `it sums ${hello.microBatches} micro-batches, but this run has ${own.microBatches}`;
   }
   return undefined;
 }

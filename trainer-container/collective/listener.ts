@@ -9,7 +9,7 @@ export interface OpenGeneration {
   readonly token: string;
   readonly rank: number;
   readonly worldSize: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   accept(hello: Hello, socket: Socket): void;
 }
 

@@ -13,7 +13,7 @@ export interface MeshOptions {
   readonly generation: number;
   readonly token: string;
   readonly rank: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   /** By rank, this one included. If an incarnation is given, the member's local socket is tried first. */
   readonly members: readonly { readonly host: string; readonly port: number; readonly incarnation?: string }[];
   readonly listener: Listener;
@@ -86,11 +86,11 @@ export class Mesh {
     readonly options: MeshOptions,
     connecting: { resolve(): void; reject(error: Error): void },
   ) {
-    const { gangId, generation, token, rank, microshards, members, timing, now } = options;
+    const { gangId, generation, token, rank, microBatches, members, timing, now } = options;
     this.worldSize = members.length;
     this.lastProgress = now();
     const hello = (kind: Hello["kind"], to: number) =>
-      encodeHello({ kind, gangId, generation, token, microshards, from: rank, to });
+      encodeHello({ kind, gangId, generation, token, microBatches, from: rank, to });
     this.peers = members.map(({ host, port, incarnation }, to) => {
       if (to === rank) return undefined;
       const localPath = incarnation === undefined ? undefined : localSocketPath({ incarnation, port });
@@ -118,7 +118,7 @@ export class Mesh {
       generation,
       token,
       rank,
-      microshards,
+      microBatches,
       worldSize: members.length,
       accept: (from, socket) => this.accept(from, socket),
     });

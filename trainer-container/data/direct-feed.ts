@@ -8,7 +8,7 @@ import type { Sampler } from "./sampler";
 /** Interval at which gathering ahead yields to the sockets, because other ranks wait for this one's sums. */
 const turnMs = 0.5;
 
-/** A buffer and the microshard in it. */
+/** A buffer and the micro-batch in it. */
 interface Gathered {
   readonly batch: Batch;
   step: number;
@@ -16,13 +16,13 @@ interface Gathered {
 }
 
 /**
- * Gathers microshards on this thread: those of the next step while the sums of this one are being sent, the rest on
- * request. Each microshard of the rank has a buffer, which is reused.
+ * Gathers micro-batches on this thread: those of the next step while the sums of this one are being sent, the rest on
+ * request. Each micro-batch of the rank has a buffer, which is reused.
  *
  * @param sparseEntries pairs per row, if rows are sparse
  */
 export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEntries?: number): Feed {
-  const rows = sampler.rowsPerMicroshard;
+  const rows = sampler.rowsPerMicroBatch;
   const indexes = new Uint32Array(rows);
   const places: Gathered[] = [];
   let turn: NodeJS.Immediate | undefined;
@@ -48,8 +48,8 @@ export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEn
   };
 
   return {
-    microshard(step, index, { first }) {
-      // The caller waits for a microshard that is not gathered yet, and the wait is measured.
+    microBatch(step, index, { first }) {
+      // The caller waits for a micro-batch that is not gathered yet, and the wait is measured.
       clearImmediate(turn);
       return gather(place(index - first), step, index);
     },

@@ -4,12 +4,12 @@ import type { LeafRange } from "../gang/gang";
 /** The loop's source of batches. */
 export interface Feed {
   /**
-   * Returns one microshard of a step. Its arrays are valid until the next call.
+   * Returns one micro-batch of a step. Its arrays are valid until the next call.
    *
    * @param leaves all leaves of the step on this rank, from which a feed derives the next requests
    */
-  microshard(step: number, index: number, leaves: LeafRange): Batch | Promise<Batch>;
-  /** Gathers the microshards of the next step while the sums of a step are being sent. Does not wait. */
+  microBatch(step: number, index: number, leaves: LeafRange): Batch | Promise<Batch>;
+  /** Gathers the micro-batches of the next step while the sums of a step are being sent. Does not wait. */
   ahead?(step: number, leaves: LeafRange): void;
   close(): Promise<void>;
 }

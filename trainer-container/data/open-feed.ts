@@ -13,7 +13,7 @@ import type { ShardCache } from "./shard-cache";
 import { createWindowedBlocks, createWindowedFeed } from "./windowed-feed";
 
 /**
- * Smaller microshards are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
+ * Smaller micro-batches are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
  * thread would cost as much in hand-overs, and on a host whose cores all compute it starves until this one waits.
  */
 const worthAThreadBytes = 1024 * 1024;
@@ -27,7 +27,7 @@ interface FeedOptions {
 
 /**
  * Opens the training split's feed. If the order is windowed, it reads shard by shard. Otherwise it reads from memory, in a
- * separate thread for large microshards, and on this thread for small ones. Rows and bits are the same. Sparse rows are
+ * separate thread for large micro-batches, and on this thread for small ones. Rows and bits are the same. Sparse rows are
  * small, so they are always gathered on this thread.
  */
 export async function openFeed(
@@ -41,7 +41,7 @@ export async function openFeed(
   if (shardRows !== undefined) {
     return { feed: createWindowedFeed(manifest, { ...sampler, shardRows }, cache, entries), kind: "windowed" };
   }
-  const rows = sampler.batchSize / sampler.microshards;
+  const rows = sampler.batchSize / sampler.microBatches;
   const { width } = manifest.transform;
   if (
     entries !== undefined ||

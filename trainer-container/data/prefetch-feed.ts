@@ -10,11 +10,11 @@ import {
   transferOf,
 } from "./prefetch-protocol";
 
-/** Number of microshards that are requested in advance. */
+/** Number of micro-batches that are requested in advance. */
 const ahead = 3;
 
 /**
- * Gathers microshards in a worker thread in advance. The next requests follow from the current one: the rank's other
+ * Gathers micro-batches in a worker thread in advance. The next requests follow from the current one: the rank's other
  * leaves, then the same leaves of the next step. A new generation changes the leaves; wrongly prefetched ones are dropped.
  */
 export function createPrefetchFeed(script: string, start: PrefetchStart, createBuffers: () => PrefetchBuffers): Feed {
@@ -25,7 +25,7 @@ export function createPrefetchFeed(script: string, start: PrefetchStart, createB
     start.shards.map((shard) => shard.buffer),
   );
   const idle: PrefetchBuffers[] = Array.from({ length: ahead + 1 }, createBuffers);
-  const rows = start.sampler.batchSize / start.sampler.microshards;
+  const rows = start.sampler.batchSize / start.sampler.microBatches;
   /** Requests in the order of the worker's replies. */
   const requests: { readonly step: number; readonly index: number; readonly reply: Promise<PrefetchReply> }[] = [];
   const awaited: { resolve(reply: PrefetchReply): void; reject(error: Error): void }[] = [];
@@ -54,7 +54,7 @@ export function createPrefetchFeed(script: string, start: PrefetchStart, createB
   }
 
   return {
-    async microshard(step, index, leaves): Promise<Batch> {
+    async microBatch(step, index, leaves): Promise<Batch> {
       if (inUse) idle.push(inUse);
       inUse = undefined;
       while (requests.length > 0 && !(requests[0]!.step === step && requests[0]!.index === index)) {

@@ -8,7 +8,7 @@ export interface PrefetchStart {
   readonly shards: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** Requests one microshard. The buffers move to the worker and come back filled. */
+/** Requests one micro-batch. The buffers move to the worker and come back filled. */
 export interface PrefetchRequest extends PrefetchBuffers {
   readonly step: number;
   readonly index: number;

@@ -41,15 +41,15 @@ export function createWindowedFeed(
   const starts = startsOf(shardRows);
   const shelf = createShardShelf(manifest.splits.train.shards, manifest, cache);
   const { width } = manifest.transform;
-  const rows = sampler.rowsPerMicroshard;
+  const rows = sampler.rowsPerMicroBatch;
   const indexes = new Uint32Array(rows);
   const labels = manifest.label.kind === "class" ? new Int32Array(rows) : new Float32Array(rows);
   const batch = createBatch(rows, width, labels, sparseEntries);
   const { inputs, sparse } = batch;
 
   return {
-    async microshard(step, index) {
-      // The step determines the shards, so they are the same for all microshards of this rank.
+    async microBatch(step, index) {
+      // The step determines the shards, so they are the same for all micro-batches of this rank.
       const { epoch, stepInEpoch } = sampler.position(step);
       const first = order.windowAt(epoch, stepInEpoch * batchSize);
       const last = order.windowAt(epoch, Math.min(options.rows, (stepInEpoch + 1) * batchSize) - 1);

@@ -1,6 +1,6 @@
 /**
- * The engine's port: TensorFlow as the training loop sees it. Weights and gradients are flat float32 buffers, one microshard
- * at a time, always of the same shape, so a microshard's gradient has the same bits on every worker.
+ * The engine's port: TensorFlow as the training loop sees it. Weights and gradients are flat float32 buffers, one micro-batch
+ * at a time, always of the same shape, so a micro-batch's gradient has the same bits on every worker.
  */
 import type { SparseInputs } from "../../core/features/sparse";
 import type { NarrowPrecision } from "../../core/runs/hyperparameters";
@@ -16,13 +16,13 @@ export interface ParameterSlot {
   readonly size: number;
   /**
    * False for running statistics (batch normalisation's moving mean and variance). Their part of a gradient is
-   * `weight × (before − after)`. So the mean over all rows, subtracted with rate 1, is the mean of the microshards' updates,
+   * `weight × (before − after)`. So the mean over all rows, subtracted with rate 1, is the mean of the micro-batches' updates,
    * independent of order and worker. Statistics follow all trainable slots.
    */
   readonly trainable: boolean;
 }
 
-/** One microshard. Its `rows` must be the same in every call of a run, otherwise equal bits are not guaranteed. */
+/** One micro-batch. Its `rows` must be the same in every call of a run, otherwise equal bits are not guaranteed. */
 export interface Batch {
   /** `[rows, ...inputShape]`, row-major. */
   readonly inputs: Float32Array;
@@ -35,7 +35,7 @@ export interface Batch {
   readonly weights?: Float32Array;
 }
 
-/** Sums over a batch's rows. Add them over microshards, then divide by the sum of `weight`. */
+/** Sums over a batch's rows. Add them over micro-batches, then divide by the sum of `weight`. */
 export interface BatchResult {
   readonly loss: number;
   /** Sum of the rows' weights: `rows` without weights. */
@@ -49,11 +49,11 @@ export interface BatchResult {
 /** Reports that elements [start, end) of the current gradient are written and final. Must not throw. */
 export type OnFinal = (start: number, end: number) => void;
 
-/** The sum of several microshards' gradients in the order of the canonical tree. It has the bits of single additions. */
-export interface MicroshardSum {
-  /** Takes the next microshard, as `TrainableModel.gradients` does. It has no row weights. The arrays may be reused. */
+/** The sum of several micro-batches' gradients in the order of the canonical tree. It has the bits of single additions. */
+export interface MicroBatchSum {
+  /** Takes the next micro-batch, as `TrainableModel.gradients` does. It has no row weights. The arrays may be reused. */
   add(batch: Batch, randomKey: string): void;
-  /** Computes the sum and returns each microshard's result. */
+  /** Computes the sum and returns each micro-batch's result. */
   finish(into: Float32Array): readonly BatchResult[];
 }
 
@@ -90,7 +90,7 @@ export interface StepUpdate {
 
 /** A step that computes its gradients in the same call. It has no row weights. */
 export interface EngineStep {
-  /** Takes the next microshard, as `TrainableModel.gradients` does. The arrays may be reused. */
+  /** Takes the next micro-batch, as `TrainableModel.gradients` does. The arrays may be reused. */
   add(batch: Batch, randomKey: string): void;
   /** Takes the step, as `EngineOptimizer.apply` does. Its bits are those of the sum and `apply`. */
   finish(update: StepUpdate): { readonly results: readonly BatchResult[]; readonly gradientNorm: number };
@@ -99,18 +99,18 @@ export interface EngineStep {
 /** An optimizer whose step the engine takes, in its own memory: weights and slots need not leave it between steps. */
 export interface EngineOptimizer {
   /**
-   * Whether the engine takes the steps. It does once a microshard's gradients were computed as a graph, which depends on the
+   * Whether the engine takes the steps. It does once a micro-batch's gradients were computed as a graph, which depends on the
    * model alone, so it is the same on every worker.
    */
   readonly active: boolean;
   /**
-   * Updates weights, slots and statistics with the sum of all microshards' gradients.
+   * Updates weights, slots and statistics with the sum of all micro-batches' gradients.
    *
    * @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed.
    */
   apply(sum: Float32Array, update: StepUpdate): number;
-  /** Begins a step with at most `TrainableModel.maxSum` microshards. One step at a time. */
-  beginStep(microshards: number): EngineStep;
+  /** Begins a step with at most `TrainableModel.maxSum` micro-batches. One step at a time. */
+  beginStep(microBatches: number): EngineStep;
   /** Copies weights and slots to JavaScript's memory, if the engine's are newer. `writeWeights` makes that memory newer. */
   read(): void;
 }
@@ -144,20 +144,20 @@ export interface TrainableModel {
   shareWeights?(weights: Float32Array): void;
   /**
    * Computes the gradient of the *sum* over the batch's rows of weight × loss (plus `weight` × the model's regularisation).
-   * The global batch's mean gradient is the sum of these over the microshards, divided by the sum of `weight`.
+   * The global batch's mean gradient is the sum of these over the micro-batches, divided by the sum of `weight`.
    *
-   * @param randomKey seeds dropout and any random draw of this call, e.g. `"step 12 microshard 3"`. With equal key,
+   * @param randomKey seeds dropout and any random draw of this call, e.g. `"step 12 micro-batch 3"`. With equal key,
    *   weights and batch the result has equal bits on any worker.
    * @param onFinal called during the backward pass, if the model supports it; it may omit parts
    */
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult;
   /**
-   * Number of microshards whose gradients `beginSum` may add in one call; absent or 1: only `gradients`. It may grow while the
-   * model learns how long a microshard takes: longer calls would delay other work of the thread.
+   * Number of micro-batches whose gradients `beginSum` may add in one call; absent or 1: only `gradients`. It may grow while the
+   * model learns how long a micro-batch takes: longer calls would delay other work of the thread.
    */
   readonly maxSum?: number;
-  /** Begins the sum of several microshards' gradients. One sum at a time. @param microshards at most `maxSum` */
-  beginSum?(microshards: number): MicroshardSum;
+  /** Begins the sum of several micro-batches' gradients. One sum at a time. @param microBatches at most `maxSum` */
+  beginSum?(microBatches: number): MicroBatchSum;
   /**
    * Lets the engine take the optimizer's steps, where it can. Call it once, before the first gradient.
    *

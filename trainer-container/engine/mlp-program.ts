@@ -33,8 +33,8 @@ export class MlpProgram implements GradientProgram {
     this.sparse.lossScale = scale;
   }
 
-  beginSum(microshards: number) {
-    return this.graph.beginSum(microshards);
+  beginSum(microBatches: number) {
+    return this.graph.beginSum(microBatches);
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {

@@ -2,7 +2,7 @@ import type {
   Batch,
   BatchResult,
   EngineOptimizer,
-  MicroshardSum,
+  MicroBatchSum,
   ModelLayer,
   NonFinite,
   OnFinal,
@@ -28,7 +28,7 @@ export interface GradientProgram {
   gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined;
   /** See `TrainableModel.maxSum`. */
   readonly maxSum?: number;
-  beginSum?(microshards: number): MicroshardSum;
+  beginSum?(microBatches: number): MicroBatchSum;
   /** See `TrainableModel.scaleLoss`. */
   scaleLoss?(scale: number): void;
   /** See `TrainableModel.attachOptimizer`. */
@@ -124,9 +124,9 @@ export class ProgramTrainable implements TrainableModel {
     return this.program.maxSum ?? 1;
   }
 
-  beginSum(microshards: number): MicroshardSum {
-    const sum = this.program.beginSum?.(microshards);
-    if (sum === undefined) throw new RangeError(`this model adds no gradients, but a sum of ${microshards} was begun`);
+  beginSum(microBatches: number): MicroBatchSum {
+    const sum = this.program.beginSum?.(microBatches);
+    if (sum === undefined) throw new RangeError(`this model adds no gradients, but a sum of ${microBatches} was begun`);
     return {
       add: (batch, randomKey) => {
         this.tape.checkBatch(batch);
@@ -151,8 +151,8 @@ export class ProgramTrainable implements TrainableModel {
           this.stale = true;
           return optimizer.apply(sum, update);
         },
-        beginStep: (microshards) => {
-          const step = optimizer.beginStep(microshards);
+        beginStep: (microBatches) => {
+          const step = optimizer.beginStep(microBatches);
           return {
             add: (batch, randomKey) => {
               this.tape.checkBatch(batch);

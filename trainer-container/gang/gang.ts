@@ -10,7 +10,7 @@ export type { LeafRange };
  * The other workers as the training loop sees them: generations, ranks and sums, without sockets, leases or tables.
  *
  * Vocabulary. A *member* is one worker process with a lease. A *generation* is a sealed list of members. A member's
- * position in it is its *rank*. A *leaf* is one microshard's gradient; V leaves make the global batch's gradient. The
+ * position in it is its *rank*. A *leaf* is one micro-batch's gradient; V leaves make the global batch's gradient. The
  * *finished steps* of a member are the number of optimizer steps that its replica of the state contains.
  */
 export interface Gang {

@@ -10,7 +10,7 @@ export { defaultGangTiming } from "./options";
 /**
  * Creates this process's membership in a gang. It does nothing before `enter`. After `leave` nothing keeps running.
  *
- * @throws RangeError if the numbers of workers and microshards contradict each other
+ * @throws RangeError if the numbers of workers and micro-batches contradict each other
  */
 export function createGang(options: GangOptions): Gang {
   const { store, clock, timing, expectedWorkers } = options;

@@ -9,7 +9,7 @@ import type { GangHead } from "./model";
 import { Slowest } from "./slowest";
 import { stateSource } from "./state-source";
 
-/** Smaller sums are too short for an overlap: docs/adr/007-microshards.md. */
+/** Smaller sums are too short for an overlap: docs/adr/007-micro-batches.md. */
 const overlapElements = 256 * 1024;
 
 /** A sealed generation over its mesh of connections. */
@@ -25,7 +25,7 @@ export class MeshGeneration implements Generation {
   private abandoned: GenerationLostError | undefined;
   private raised = 0;
   private waitMs = 0;
-  private readonly microshard = new Slowest();
+  private readonly microBatch = new Slowest();
   /** End of the previous operation. */
   private restedAt: number;
 
@@ -60,9 +60,9 @@ export class MeshGeneration implements Generation {
     return this.mesh.peers[rank]?.departed ?? false;
   }
 
-  /** Milliseconds to compute a microshard: the recent maximum. */
-  get microshardMs(): number {
-    return this.microshard.value;
+  /** Milliseconds to compute a micro-batch: the recent maximum. */
+  get microBatchMs(): number {
+    return this.microBatch.value;
   }
 
   /** Raises a signal at the next `allReduce`. */
@@ -130,7 +130,7 @@ export class MeshGeneration implements Generation {
   /** Checks the store after a freeze, before data that the sockets still hold are used. */
   private async counting<T>(operation: () => Promise<T>): Promise<T> {
     const { first, end } = this.leaves;
-    this.microshard.add((this.mesh.options.now() - this.restedAt) / Math.max(1, end - first));
+    this.microBatch.add((this.mesh.options.now() - this.restedAt) / Math.max(1, end - first));
     await this.checkFreeze?.();
     const result = await operation();
     await this.checkFreeze?.();

@@ -44,7 +44,7 @@ export interface GangOptions {
   readonly expectedWorkers: number;
   readonly minWorkers: number;
   /** V. */
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly store: GangStore;
   /** Wall time: leases are compared across hosts. */
   readonly clock: Clock;
@@ -60,10 +60,10 @@ export interface GangOptions {
   readonly environment?: GangEnvironment;
 }
 
-export function limitsOf({ minWorkers, expectedWorkers, microshards }: GangOptions): GangLimits {
-  const maxWorkers = Math.min(expectedWorkers, microshards);
+export function limitsOf({ minWorkers, expectedWorkers, microBatches }: GangOptions): GangLimits {
+  const maxWorkers = Math.min(expectedWorkers, microBatches);
   const rules: readonly [string, number, boolean, string][] = [
-    ["microshards", microshards, Number.isInteger(microshards) && microshards >= 1, "an integer >= 1"],
+    ["microBatches", microBatches, Number.isInteger(microBatches) && microBatches >= 1, "an integer >= 1"],
     ["expectedWorkers", expectedWorkers, Number.isInteger(expectedWorkers) && expectedWorkers >= 1, "an integer >= 1"],
     [
       "minWorkers",

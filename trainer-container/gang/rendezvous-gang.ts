@@ -47,7 +47,7 @@ export class RendezvousGang implements Gang {
   private failedConnects = 0;
   private readonly storeCall = new Slowest();
   /** Measured in the previous generation. */
-  private microshardMs = 0;
+  private microBatchMs = 0;
   private leaving: Promise<void> | undefined;
   /** Aborted by `leave`: it ends a connection in progress. */
   private readonly departure = new AbortController();
@@ -92,7 +92,7 @@ export class RendezvousGang implements Gang {
     const view = await this.retry(() => (whole ? store.read(gangId) : store.readHead(gangId, this.memberId)));
     if (whole) this.watch.looked(view, workerIndex);
     const self = { ...this.membership.key, past: this.past };
-    const pace = { storeMs: this.storeCall.value, microshardMs: this.microshardMs };
+    const pace = { storeMs: this.storeCall.value, microBatchMs: this.microBatchMs };
     const decision = whole
       ? decide(view, self, this.limits, withSurvivorCall(this.timing, pace), clock.now())
       : decideFromHead(view, self, this.timing, clock.now());
@@ -136,7 +136,7 @@ export class RendezvousGang implements Gang {
         generation: head.number,
         token: head.token,
         rank,
-        microshards: this.options.microshards,
+        microBatches: this.options.microBatches,
         members: head.members,
         listener: this.listener!,
         heartbeat: this.heartbeat,
@@ -180,8 +180,8 @@ export class RendezvousGang implements Gang {
     const { current } = this;
     if (!current) return;
     this.current = undefined;
-    const { lost, microshardMs } = current.generation;
-    this.microshardMs = microshardMs;
+    const { lost, microBatchMs } = current.generation;
+    this.microBatchMs = microBatchMs;
     current.generation.close();
     if (lost) await this.blame(current.head, lost);
   }

@@ -12,7 +12,7 @@ import { executionReport } from "./executions";
 import { loadInitialWeights } from "./initial-weights";
 import { agreeOnNumerics, engineOptionsOf, modelDefinition } from "./prepare";
 
-/** Rows of a block. The bits of scores depend on it, as on the microshard's shape. */
+/** Rows of a block. The bits of scores depend on it, as on the micro-batch's shape. */
 const blockRows = 512;
 
 export type PreparedTraining = Awaited<ReturnType<typeof prepareTraining>>;
@@ -30,7 +30,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
   const plan = planTraining(task, rows, shardRows);
   const { cacheDirectory: directory, cacheLimitBytes: limitBytes } = config;
   const cache = createShardCache({ store, directory, limitBytes });
-  const { seed, microshards, batchSize } = plan;
+  const { seed, microBatches, batchSize } = plan;
 
   const executions = executionReport(logger);
   const engine = await dependencies.createEngine({
@@ -52,7 +52,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
   const fineTune = await loadInitialWeights(model, task, store);
   if (fineTune) logger.log("info", "begins with other weights", { from: task.fineTune?.from, ...fineTune });
 
-  const sampling = { seed, rows, batchSize, microshards, shardRows };
+  const sampling = { seed, rows, batchSize, microBatches, shardRows };
   const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
   const validation = await openSplit(features, "validation", cache, blockRows);
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);

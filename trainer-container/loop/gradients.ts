@@ -18,8 +18,8 @@ import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";
 
 /**
- * Computes microshards' gradients into leaves: `parameterCount` gradient elements, then the score's sums. A leaf depends only
- * on (weights, seed, step, microshard), so it has the same bits on every worker.
+ * Computes micro-batches' gradients into leaves: `parameterCount` gradient elements, then the score's sums. A leaf depends only
+ * on (weights, seed, step, micro-batch), so it has the same bits on every worker.
  */
 export function createLeafComputer(options: {
   readonly model: TrainableModel;
@@ -43,11 +43,12 @@ export function createLeafComputer(options: {
   if (inGraph && model.scaleLoss === undefined)
     throw new RangeError("precision is float16, but this model has no loss scale");
 
-  const keyOf = (step: number, microshard: number): string => `seed ${plan.seed} step ${step} microshard ${microshard}`;
+  // This text seeds draws: in other words, they would have other bits.
+  const keyOf = (step: number, microBatch: number): string => `seed ${plan.seed} step ${step} microshard ${microBatch}`;
 
-  const nextBatch = async (step: number, microshard: number, range: LeafRange): Promise<Batch> => {
+  const nextBatch = async (step: number, microBatch: number, range: LeafRange): Promise<Batch> => {
     const startedAt = now();
-    const batch = await feed.microshard(step, microshard, range);
+    const batch = await feed.microBatch(step, microBatch, range);
     dataWaitMs += now() - startedAt;
     return batch;
   };
@@ -108,8 +109,8 @@ export function createLeafComputer(options: {
       for (const { first, end } of subtrees) {
         const into = memoryOf(sums.length);
         const sum = model.beginSum!(end - first);
-        for (let microshard = first; microshard < end; microshard += 1) {
-          sum.add(await nextBatch(step, microshard, range), keyOf(step, microshard));
+        for (let microBatch = first; microBatch < end; microBatch += 1) {
+          sum.add(await nextBatch(step, microBatch, range), keyOf(step, microBatch));
         }
         const results = sum.finish(into.subarray(0, model.parameterCount));
         addScores(results, into.subarray(model.parameterCount));
@@ -120,11 +121,11 @@ export function createLeafComputer(options: {
       }
       return sums;
     },
-    /** Finds in which of the microshards, and where, the loss or a gradient stops being finite. */
+    /** Finds in which of the micro-batches, and where, the loss or a gradient stops being finite. */
     async explainNonFinite(step: number, range: LeafRange): Promise<NonFinite | undefined> {
-      for (let microshard = range.first; microshard < range.end; microshard += 1) {
-        const batch = await nextBatch(step, microshard, range);
-        const found = model.explainNonFinite?.(batch, keyOf(step, microshard));
+      for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
+        const batch = await nextBatch(step, microBatch, range);
+        const found = model.explainNonFinite?.(batch, keyOf(step, microBatch));
         if (found) return found;
       }
       return undefined;
@@ -147,10 +148,10 @@ export function createLeafComputer(options: {
       if (!optimizer?.active || wire.format !== "float32" || count > (model.maxSum ?? 1)) return undefined;
       const begun = optimizer.beginStep(count);
       let rows = 0;
-      for (let microshard = range.first; microshard < range.end; microshard += 1) {
-        const batch = await nextBatch(step, microshard, range);
+      for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
+        const batch = await nextBatch(step, microBatch, range);
         rows += batch.rows;
-        begun.add(batch, keyOf(step, microshard));
+        begun.add(batch, keyOf(step, microBatch));
       }
       await nextTurn(); // the step blocks the thread; sockets, leases and signals run here
       await before();
@@ -163,7 +164,7 @@ export function createLeafComputer(options: {
     /**
      * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
      *
-     * @param lost checked after each microshard, and thrown: survivors of a loss are back after a microshard, not a step
+     * @param lost checked after each micro-batch, and thrown: survivors of a loss are back after a micro-batch, not a step
      * @param beforeLast gets all leaves before the last one is computed. Its result gets the final elements of the last one.
      *   Not called if the wire's form differs from the computed one.
      */
@@ -174,14 +175,14 @@ export function createLeafComputer(options: {
       beforeLast: (leaves: readonly Float32Array[]) => OnFinal | undefined = () => undefined,
     ): Promise<readonly Float32Array[]> {
       const leaves: Float32Array[] = [];
-      for (let microshard = range.first; microshard < range.end; microshard += 1) {
+      for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
         const summed = memoryOf(leaves.length);
         if (wire.format !== "float32") elements ??= allocateSum(length);
         const leaf = elements ?? summed;
-        const batch = await nextBatch(step, microshard, range);
-        const last = microshard === range.end - 1 && leaf === summed;
+        const batch = await nextBatch(step, microBatch, range);
+        const last = microBatch === range.end - 1 && leaf === summed;
         const onFinal = last ? beforeLast([...leaves, summed]) : undefined;
-        const result = model.gradients(batch, keyOf(step, microshard), leaf.subarray(0, model.parameterCount), onFinal);
+        const result = model.gradients(batch, keyOf(step, microBatch), leaf.subarray(0, model.parameterCount), onFinal);
         const sums = leaf.subarray(model.parameterCount).fill(0);
         addScore(layout, result, sums);
         if (leaf !== summed) wire.write(leaf, wireScale, summed);

@@ -10,7 +10,7 @@ import { TrainingHaltedError } from "./errors";
 /** The parameters of a training that follow from its task and its data: the same on every worker and in every attempt. */
 export interface TrainingPlan {
   readonly seed: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly batchSize: number;
   readonly epochs: number;
   readonly sampler: Sampler;
@@ -36,7 +36,7 @@ export function planTraining(
   /** See `SamplerOptions`. */
   shardRows?: readonly number[],
 ): TrainingPlan {
-  const { seed, microshards, hyperparameters } = task;
+  const { seed, microBatches, hyperparameters } = task;
   const { batchSize, epochs } = hyperparameters;
   if (trainingRows === 0) {
     throw new TrainingHaltedError(
@@ -44,10 +44,10 @@ export function planTraining(
       "the training split has no rows; push a dataset with a larger training split",
     );
   }
-  if (batchSize % microshards !== 0) {
+  if (batchSize % microBatches !== 0) {
     throw new TrainingHaltedError(
       "BAD_TASK",
-      `batchSize is ${batchSize}, but must be a multiple of the ${microshards} microshards: all have one shape`,
+      `batchSize is ${batchSize}, but must be a multiple of the ${microBatches} micro-batches: all have one shape`,
     );
   }
   if (task.gpusPerWorker > 1) {
@@ -70,10 +70,10 @@ export function planTraining(
       "precision is float16, but a sharded optimizer has no loss scale; use bfloat16, or do not shard the optimizer",
     );
   }
-  const sampler = createSampler({ seed, rows: trainingRows, batchSize, microshards, shardRows });
+  const sampler = createSampler({ seed, rows: trainingRows, batchSize, microBatches, shardRows });
   return {
     seed,
-    microshards,
+    microBatches,
     batchSize,
     epochs,
     sampler,

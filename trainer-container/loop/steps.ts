@@ -51,7 +51,7 @@ export function replicatedSteps(training: Training): Steps {
       const sums = subtrees && (await leaves.computeSums(step, range, subtrees, lost));
       // The only leaf, or the only sum, is the total.
       const target = (computed: readonly Float32Array[]) =>
-        plan.microshards === 1 || (sums && generation.worldSize === 1) ? computed[0]! : summed!;
+        plan.microBatches === 1 || (sums && generation.worldSize === 1) ? computed[0]! : summed!;
       const begin = (computed: readonly Float32Array[]) => {
         begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
         return begun?.ready;

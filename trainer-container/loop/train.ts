@@ -120,7 +120,7 @@ async function scoreTest(
   const blocks = await test?.();
   if (blocks === undefined || blocks.count === 0) return undefined;
   if (best) model.writeWeights(best);
-  const scored = await validate(generation, model, blocks, layout, plan.microshards, 0, replica.finishedSteps);
+  const scored = await validate(generation, model, blocks, layout, plan.microBatches, 0, replica.finishedSteps);
   return scored.score;
 }
 
@@ -169,7 +169,7 @@ async function finishEpoch(
   let stops = false;
   if (training.validation.count > 0) {
     const blocks = training.validation;
-    const scored = await validate(generation, model, blocks, layout, plan.microshards, raised, finishedSteps);
+    const scored = await validate(generation, model, blocks, layout, plan.microBatches, raised, finishedSteps);
     validation = scored.score;
     signals = scored.signals;
     if (replica.best && plan.earlyStopping) {

@@ -17,14 +17,14 @@ export async function validate(
   model: TrainableModel,
   blocks: SplitBlocks,
   layout: ScoreLayout,
-  microshards: number,
+  microBatches: number,
   signals: number,
   finishedSteps: number,
 ): Promise<{ readonly score: Score; readonly sums: Float32Array; readonly signals: number }> {
   const leaves: Float32Array[] = [];
   for (let leaf = generation.leaves.first; leaf < generation.leaves.end; leaf += 1) {
     const sums = new Float64Array(layout.length);
-    const range = leafRange(blocks.count, microshards, leaf);
+    const range = leafRange(blocks.count, microBatches, leaf);
     for (let block = range.first; block < range.end; block += 1) {
       addScore(layout, model.evaluate(await blocks.block(block)), sums);
       await nextTurn();

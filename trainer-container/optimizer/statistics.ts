@@ -1,6 +1,6 @@
 /**
  * Applies the part of a summed gradient that belongs to running statistics (batch normalisation). The engine gives
- * `weight × (before − after)` for each microshard, so the mean update is one subtraction at rate 1.
+ * `weight × (before − after)` for each micro-batch, so the mean update is one subtraction at rate 1.
  *
  * @param from first element of the statistics, `trainableCount` of the model
  * @param scale 1 / Σ weight. Clipping does not apply

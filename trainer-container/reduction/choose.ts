@@ -3,7 +3,7 @@ export type Algorithm = "direct" | "halving-doubling";
 export interface Reduction {
   readonly worldSize: number;
   /** V. */
-  readonly microshards: number;
+  readonly microBatches: number;
   /** Number of elements of the vector. */
   readonly elements: number;
 }
@@ -25,8 +25,8 @@ const largeSegmentBytes = 32 * 1024;
  *   because only then is the top of the canonical tree balanced. If W is no power of two, whole partial sums are sent
  *   before and whole results after, up to twice the bytes.
  */
-export function chooseAlgorithm({ worldSize, microshards, elements }: Reduction): Algorithm {
-  if (!isPowerOfTwo(microshards) || worldSize < manyRanks) return "direct";
+export function chooseAlgorithm({ worldSize, microBatches, elements }: Reduction): Algorithm {
+  if (!isPowerOfTwo(microBatches) || worldSize < manyRanks) return "direct";
   if (worldSize > fullMeshWorkers) return "halving-doubling";
   return elements * 4 <= worldSize * largeSegmentBytes ? "halving-doubling" : "direct";
 }

@@ -1,5 +1,5 @@
 /**
- * The canonical binary tree: the one order in which the V leaves (microshard gradients) of a global batch are added.
+ * The canonical binary tree: the one order in which the V leaves (micro-batch gradients) of a global batch are added.
  *
  * A node covers the leaves [first, end). With more than one leaf it splits at the largest power of two below its size. So
  * complete subtrees start at multiples of their (power-of-two) size, and a worker with 2^k aligned leaves owns one subtree.

@@ -10,7 +10,7 @@ export const checkpointFormat = "ringmaster/checkpoint@1";
 
 const trainingIdentity = z.object({
   seed: z.number(),
-  microshards: count,
+  microBatches: count,
   batchSize: count,
   layout: z.string().meta({ description: "SHA-256 over the names, shapes and order of the model's parameters." }),
   optimizer: z.string(),

@@ -3,12 +3,12 @@
  *
  * - `RingmasterDense`: x·w + bias, and ReLU.
  * - `RingmasterDenseGradient`: gradient·wᵀ, and ReLU's gradient: 0 where `outputs` is not above 0.
- * - `RingmasterProductSum`: the sum of leftᵀ·right over microshards, the gradient of a weight. The terms are never in memory as a
+ * - `RingmasterProductSum`: the sum of leftᵀ·right over micro-batches, the gradient of a weight. The terms are never in memory as a
  *   whole.
- * - `RingmasterColumnSum`: the sum of all rows over microshards, the gradient of a bias.
+ * - `RingmasterColumnSum`: the sum of all rows over micro-batches, the gradient of a bias.
  *
  * An element adds its products in the order of the inner dimension, each with one rounding. So its bits do not depend on the rows next
- * to it, and microshards may be computed alone or together. A tile of 8 rows and up to 48 columns is in registers. Its right factor
+ * to it, and micro-batches may be computed alone or together. A tile of 8 rows and up to 48 columns is in registers. Its right factor
  * is copied to contiguous memory before, because rows of a matrix often have an equal place in the cache and would displace each
  * other.
  */
@@ -298,7 +298,7 @@ struct Place {
   int64_t columns;
 };
 
-/** Computes a microshard's sums of products for a tile. @tparam Whole whether the place has all elements of a tile */
+/** Computes a micro-batch's sums of products for a tile. @tparam Whole whether the place has all elements of a tile */
 template <int W, bool Whole>
 AVX512 void multiplyTerm(const float* left, const float* right, int64_t rows, const Place& place) {
   __m512 sums[kTileRows][W];
@@ -328,7 +328,7 @@ AVX512_INLINE __m512 balancedSum(const float* terms, int64_t stride) {
 }
 
 /**
- * Adds the tiles of microshards, which have rows of `W` registers. The first tile becomes the sum.
+ * Adds the tiles of micro-batches, which have rows of `W` registers. The first tile becomes the sum.
  *
  * @tparam Terms number of tiles if halves are added to each other first, else 0
  */
@@ -346,7 +346,7 @@ AVX512 void addTiles(float* tiles, int64_t rows, const Additions& additions) {
   }
 }
 
-/** The sum of microshards' tiles in the canonical order. */
+/** The sum of micro-batches' tiles in the canonical order. */
 class TileSum {
  public:
   TileSum(TF_OpKernelConstruction* construction, TF_Status* status) : additions_(construction, status) {
@@ -379,7 +379,7 @@ class ProductSum {
  public:
   static constexpr const char* kName = "RingmasterProductSum";
   static constexpr const char* kAttributes[] = {"additions: list(int)"};
-  /** Rows of all microshards. */
+  /** Rows of all micro-batches. */
   static constexpr const char* kInputs[] = {"left: float", "right: float"};
   static constexpr const char* kOutput = "sum: float";
 
@@ -478,7 +478,7 @@ class ColumnSum {
  public:
   static constexpr const char* kName = "RingmasterColumnSum";
   static constexpr const char* kAttributes[] = {"additions: list(int)"};
-  /** Rows of all microshards. */
+  /** Rows of all micro-batches. */
   static constexpr const char* kInputs[] = {"rows: float"};
   static constexpr const char* kOutput = "sum: float";
 
@@ -490,7 +490,7 @@ class ColumnSum {
     const Matrix all = inputs.matrix(0);
     const int64_t terms = sum_.terms(), rows = all.rows / terms;
     if (!sum_.fits()) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "an addition has no such term");
-    if (all.rows % terms != 0) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the microshards have different sizes");
+    if (all.rows % terms != 0) return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the micro-batches have different sizes");
     float* sum = allocate(context, {all.columns}, status);
     if (sum == nullptr) return;
     const int64_t registers = (all.columns + kLanes - 1) / kLanes, stride = registers * kLanes;

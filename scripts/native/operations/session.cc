@@ -4,7 +4,7 @@
  *
  * TensorFlow's graph optimizer is off if RINGMASTER_GRAPH_OPTIMIZER is `off`, which the trainer sets on a CPU. Its own rewrites
  * (`trainer-container/engine/graph/rewrites`) do the work there, and the optimizer took up to 90 % of a graph's first run: 6 of 9
- * seconds for eight microshards of an unrolled LSTM. The speed of the steps is the same.
+ * seconds for eight micro-batches of an unrolled LSTM. The speed of the steps is the same.
  */
 #include <cstdlib>
 #include <cstring>

@@ -100,7 +100,7 @@ async function putCheckpoint(platform: Platform, runId: string, epoch: number): 
     runId,
     finishedSteps: 20,
     epoch,
-    identity: { seed: 0, microshards: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    identity: { seed: 0, microBatches: 8, batchSize: 128, layout: "l", optimizer: "adam", gradientFormat: "float32" },
     numerics,
     weightsSha256: "a".repeat(64),
     tensors: [],

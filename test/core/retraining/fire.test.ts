@@ -81,7 +81,7 @@ describe("a cause", () => {
 
   it("whose job does not fit the new columns is recorded with what is wrong, on itself and on the rule", async () => {
     await scene.rule({
-      job: jobInput({ evaluation: {}, resources: { microshards: 64 }, hyperparameters: { batchSize: 64 } }),
+      job: jobInput({ evaluation: {}, resources: { microBatches: 64 }, hyperparameters: { batchSize: 64 } }),
     });
     const cause = await scene.push(60); // 40 rows to train on
     const record = await fire(scene.dependencies, "on-digits", cause);

@@ -246,7 +246,7 @@ describe("the end of a run's training", () => {
     expect(await reconcile(platform, listed)).toBe("paused");
     expect(calls.paused).toHaveLength(1);
     await expect(resumeRun(platform, { runId, pauseAt: 1 })).rejects.toThrow("must be more than the 1 finished epochs");
-    await expect(resumeRun(platform, { runId, workers: 99 })).rejects.toThrow("at most resources.microshards");
+    await expect(resumeRun(platform, { runId, workers: 99 })).rejects.toThrow("at most resources.microBatches");
     await expect(resumeRun(platform, { runId, workers: 3 })).rejects.toThrow("a multiple of resources.gpu.count (2)");
     expect(await cancelRun(platform, runId, "ada")).toMatchObject({ status: "killed" });
     await expect(resumeRun(platform, { runId })).rejects.toThrow("only a paused run can be resumed");

@@ -11,7 +11,7 @@ const draft = draftOf("shop", "rows", [
 const manifest = { ...draft, version: 3 } as unknown as DatasetManifest;
 const job = (choice: object) =>
   jobSchema.parse({
-    ...{ experiment: "e", dataset: "shop", model: { type: "mlp" }, resources: { microshards: 1 } },
+    ...{ experiment: "e", dataset: "shop", model: { type: "mlp" }, resources: { microBatches: 1 } },
     ...choice,
   });
 

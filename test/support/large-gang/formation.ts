@@ -1,5 +1,5 @@
 import { type Formation, SimulatedGang } from "./simulated-gang";
-import { fullMesh, microshardsFor, sparseMesh } from "./topology";
+import { fullMesh, microBatchesFor, sparseMesh } from "./topology";
 
 export type Protocol = "by turns" | "all look";
 
@@ -14,13 +14,13 @@ export interface FormationLine extends Formation {
  * workers, each member reads the whole gang every 50 ms, over a full mesh.
  */
 export async function measureFormation(workers: number, protocol: Protocol, seed: number): Promise<FormationLine[]> {
-  const microshards = microshardsFor(workers);
+  const microBatches = microBatchesFor(workers);
   const everyone = protocol === "all look";
   const gang = new SimulatedGang({
     workers,
-    microshards,
+    microBatches,
     seed,
-    topology: everyone ? fullMesh : sparseMesh(microshards),
+    topology: everyone ? fullMesh : sparseMesh(microBatches),
     ...(everyone ? { timing: { largeGangWorkers: Number.POSITIVE_INFINITY } } : {}),
   });
   const line = { workers, protocol };

@@ -40,12 +40,12 @@ export class LinkMesh implements Pick<Mesh, keyof Mesh> {
   }
 
   /** Creates all ranks of a world, connected. */
-  static world(worldSize: number, microshards: number, time: VirtualTime, links: Links): readonly Mesh[] {
+  static world(worldSize: number, microBatches: number, time: VirtualTime, links: Links): readonly Mesh[] {
     const world: LinkMesh[] = [];
     const members = Array.from({ length: worldSize }, () => ({ host: "", port: 0 }));
     for (let rank = 0; rank < worldSize; rank++) {
       // Listener, heartbeat and deadlines belong to the connections. Operations do not use them.
-      const options = { rank, microshards, members, now: () => time.now } as unknown as MeshOptions;
+      const options = { rank, microBatches, members, now: () => time.now } as unknown as MeshOptions;
       world.push(new LinkMesh(options, time, links, world));
     }
     return world as unknown as readonly Mesh[];

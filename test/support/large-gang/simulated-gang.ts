@@ -10,7 +10,7 @@ import { VirtualTime } from "./virtual-time";
 
 export interface GangScenario {
   readonly workers: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly topology: Topology;
   readonly seed: number;
   readonly timing?: Partial<GangTiming>;
@@ -107,7 +107,7 @@ export class SimulatedGang {
       workerIndex: index,
       expectedWorkers: this.scenario.workers,
       minWorkers: Math.max(1, Math.floor(this.scenario.workers / 2)),
-      microshards: this.scenario.microshards,
+      microBatches: this.scenario.microBatches,
       store: table.client(() => member.alive),
       clock: { now: () => epoch + Math.round(this.time.now + skew) },
       host: `10.0.${index >> 8}.${index & 255}`,

@@ -13,7 +13,7 @@ const longElements = 4 * 1024 * 1024;
 
 export interface SumScenario {
   readonly worldSize: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   readonly elements: number;
   readonly algorithm: Algorithm;
   readonly links: LinkModel;
@@ -29,7 +29,7 @@ export interface SimulatedSum {
 
 /** Runs one all-reduce of the real operations over simulated links. All ranks begin at the same time. */
 export async function simulateSum(
-  { worldSize, microshards, elements, algorithm, links: model }: SumScenario,
+  { worldSize, microBatches, elements, algorithm, links: model }: SumScenario,
   leaf: (index: number, elements: number) => Float32Array = (_, length) => new Float32Array(length),
 ): Promise<SimulatedSum> {
   const most = elements > longElements ? maxElements - 1 : maxElements;
@@ -37,7 +37,7 @@ export async function simulateSum(
   const length = Math.round(elements / scale);
   const time = new VirtualTime();
   const links = new Links(time, worldSize, model, scale);
-  const meshes = LinkMesh.world(worldSize, microshards, time, links);
+  const meshes = LinkMesh.world(worldSize, microBatches, time, links);
   let done = 0;
   let ms = 0;
   const results = meshes.map((mesh) => {

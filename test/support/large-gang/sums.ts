@@ -1,7 +1,7 @@
 import { type Algorithm, chooseAlgorithm } from "../../../trainer-container/reduction/choose";
 import type { LinkModel } from "./links";
 import { simulateSum } from "./simulated-sum";
-import { microshardsFor } from "./topology";
+import { microBatchesFor } from "./topology";
 
 export interface SumLine {
   readonly workers: number;
@@ -20,7 +20,7 @@ export interface SumLine {
 const executedDirect = 128;
 
 export async function measureSums(workers: number, bytes: number, links: LinkModel): Promise<SumLine> {
-  const shape = { worldSize: workers, microshards: microshardsFor(workers), elements: Math.round(bytes / 4) };
+  const shape = { worldSize: workers, microBatches: microBatchesFor(workers), elements: Math.round(bytes / 4) };
   const directExecuted = workers <= executedDirect;
   const run = async (algorithm: Algorithm) => (await simulateSum({ ...shape, algorithm, links })).ms;
   return {

@@ -4,7 +4,7 @@ import { planReduction } from "../../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
 /** Returns the smallest power of two not below it: the V of a run with this number of workers. */
-export function microshardsFor(workers: number): number {
+export function microBatchesFor(workers: number): number {
   return 2 ** Math.ceil(Math.log2(workers));
 }
 
@@ -13,18 +13,18 @@ export const fullMesh: Topology = (worldSize, rank) =>
   Array.from({ length: worldSize }, (_, other) => other).filter((other) => other !== rank);
 
 /** Connects all ranks up to 64. Beyond, it connects those that exchange frames in halving and doubling. */
-export function sparseMesh(microshards: number): Topology {
+export function sparseMesh(microBatches: number): Topology {
   const known = new Map<string, readonly number[]>();
   return (worldSize, rank) => {
     const key = `${worldSize}/${rank}`;
-    const near = known.get(key) ?? neighbours(microshards, worldSize, rank);
+    const near = known.get(key) ?? neighbours(microBatches, worldSize, rank);
     known.set(key, near);
     return near;
   };
 }
 
-function neighbours(microshards: number, worldSize: number, rank: number): readonly number[] {
-  const plan = worldSize > fullMeshWorkers ? planHalving(planReduction(microshards, worldSize)) : undefined;
+function neighbours(microBatches: number, worldSize: number, rank: number): readonly number[] {
+  const plan = worldSize > fullMeshWorkers ? planHalving(planReduction(microBatches, worldSize)) : undefined;
   return plan ? halvingNeighbours(plan, rank) : fullMesh(worldSize, rank);
 }
 

@@ -74,7 +74,7 @@ describe("what is kept of a run", () => {
       layout,
       identity: {
         seed: 1,
-        microshards: 1,
+        microBatches: 1,
         batchSize: 1,
         layout: "l",
         optimizer: "momentum",

@@ -46,7 +46,7 @@ async function checkpoint(runId: string, step: number): Promise<StoredState> {
 async function putManifest(runId: string, finishedSteps: number, { tensors, weightsSha256 }: StoredState) {
   const manifest: CheckpointManifest = {
     ...{ format: checkpointFormat, runId, finishedSteps, epoch: finishedSteps, tensors, weightsSha256 },
-    identity: { seed: 0, microshards: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
+    identity: { seed: 0, microBatches: 8, batchSize: 8, layout: "l", optimizer: "adam", gradientFormat: "float32" },
     numerics: resultOf(runId).numerics,
     epochScore: "",
     createdAt: "2026-01-01T00:00:00.000Z",

@@ -18,11 +18,11 @@ describe("allReduce", () => {
   it.each([
     [8, [1, 2, 3, 5, 8]],
     [6, [1, 2, 4]],
-  ])("takes the sums of subtrees in place of the leaves, for V = %i", async (microshards, worlds) => {
+  ])("takes the sums of subtrees in place of the leaves, for V = %i", async (microBatches, worlds) => {
     for (const worldSize of worlds) {
-      world = await startWorld(worldSize, { chunkElements: 1_000, microshards });
+      world = await startWorld(worldSize, { chunkElements: 1_000, microBatches });
       for (const elements of [1, 1_024, 30_003]) {
-        const leaves = makeLeaves(microshards, elements, elements + 1);
+        const leaves = makeLeaves(microBatches, elements, elements + 1);
         const results = world.ranks.map(async (collective) => {
           const local = collective.subtrees!.map(({ first, end }) => referenceSum(leaves.slice(first, end)));
           const out = worldSize === 1 ? local[0]! : new Float32Array(elements);
@@ -54,7 +54,7 @@ describe("allReduce", () => {
     const leaves = makeLeaves(5, 1_000_001);
     const expected = referenceSum(leaves);
     for (const worldSize of [1, 3]) {
-      world = await startWorld(worldSize, { microshards: 5 });
+      world = await startWorld(worldSize, { microBatches: 5 });
       for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, expected)).toBe(true);
       world.close();
     }

@@ -26,7 +26,7 @@ describe("a hello", () => {
     from: 1,
     to: 0,
     token: "secret",
-    microshards: 8,
+    microBatches: 8,
   };
 
   it.each<[string, Partial<Hello> | string]>([
@@ -36,7 +36,7 @@ describe("a hello", () => {
     ["a rank that is not this one", { to: 1 }],
     ["a rank outside the world", { from: 2 }],
     ["this very rank", { from: 0 }],
-    ["another number of microshards", { microshards: 4 }],
+    ["another number of micro-batches", { microBatches: 4 }],
     ["no JSON", "GET / HTTP/1.1\n"],
     ["a line without end", "x".repeat(5_000)],
   ])("of %s is refused", async (_, change) => {

@@ -20,10 +20,10 @@ describe("halving and doubling", () => {
     [7, 8],
     [13, 32],
     [5, 64],
-  ])("gives the canonical sum's bits on %i ranks, V = %i, at any length", async (worldSize, microshards) => {
-    world = await startWorld(worldSize, { microshards, chunkElements: 500, algorithm });
+  ])("gives the canonical sum's bits on %i ranks, V = %i, at any length", async (worldSize, microBatches) => {
+    world = await startWorld(worldSize, { microBatches, chunkElements: 500, algorithm });
     for (const elements of [0, 1, worldSize - 1, worldSize, 1_025, 10_007]) {
-      const leaves = makeLeaves(microshards, elements, elements + 1);
+      const leaves = makeLeaves(microBatches, elements, elements + 1);
       const expected = referenceSum(leaves);
       const allocate = elements % 2 === 0 ? allocateSum : undefined;
       for (const { out } of await reduceAll(world, leaves, { allocate })) expect(sameBits(out, expected)).toBe(true);
@@ -35,7 +35,7 @@ describe("halving and doubling", () => {
     [6, 8],
     [13, 16],
   ])("gives them on %i ranks, V = %i, also in two halves of a vector with hosts of their own", async (worldSize, V) => {
-    world = await startWorld(worldSize, { microshards: V, chunkElements: 1_500, algorithm });
+    world = await startWorld(worldSize, { microBatches: V, chunkElements: 1_500, algorithm });
     for (const elements of [16 * 1_024 - 1, 16 * 1_024, 20_011]) {
       const leaves = makeLeaves(V, elements);
       const expected = referenceSum(leaves);
@@ -47,7 +47,7 @@ describe("halving and doubling", () => {
 
   it.each([2, 4, 8, 16])("writes 2(W-1)/W of the vector a rank for W = %i, to log2 W peers", async (worldSize) => {
     const elements = 64_000;
-    world = await startWorld(worldSize, { microshards: 16, algorithm });
+    world = await startWorld(worldSize, { microBatches: 16, algorithm });
     const before = world.ranks.map(({ mesh }) => mesh.bytesSent);
     await reduceAll(world, makeLeaves(16, elements));
     const payload = ((2 * (worldSize - 1)) / worldSize) * elements * 4;

@@ -109,7 +109,7 @@ onLinux("a listener's local socket", () => {
     from: 1,
     to: 0,
     token: "secret",
-    microshards: 8,
+    microBatches: 8,
   };
 
   it("asks for the generation's token, as the port does", async () => {

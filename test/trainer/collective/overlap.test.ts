@@ -139,7 +139,7 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
       [2, 2 ** 18 - 1, false],
       [2, 2 ** 18, true],
     ] as const) {
-      world = await startWorld(worldSize, { microshards: 2 });
+      world = await startWorld(worldSize, { microBatches: 2 });
       const leaves = makeLeaves(2, elements);
       const head = { number: 1, members: members(worldSize), token: "secret", completed: false, sealedAt: 0 };
       const sums = world.ranks.map(({ mesh }, rank) => {

@@ -15,7 +15,7 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly microshards?: number;
+  readonly microBatches?: number;
   readonly timing?: Partial<CollectiveTiming> | ((rank: number) => Partial<CollectiveTiming>);
   readonly chunkElements?: number;
   readonly heartbeat?: () => Heartbeat;
@@ -48,7 +48,7 @@ export function meshOptions(
     generation: 1,
     token: "secret",
     rank,
-    microshards: 8,
+    microBatches: 8,
     members: listeners.map(({ port }) => ({ host: "127.0.0.1", port })),
     listener: listeners[rank]!,
     heartbeat: noHeartbeat,
@@ -66,7 +66,7 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
     listeners.map((_, rank) =>
       Mesh.open(
         meshOptions(listeners, rank, {
-          microshards: options.microshards ?? 8,
+          microBatches: options.microBatches ?? 8,
           timing: { ...defaultCollectiveTiming, ...(typeof timing === "function" ? timing(rank) : timing) },
           heartbeat: options.heartbeat?.() ?? noHeartbeat,
           ...(members ? { members } : {}),
@@ -85,10 +85,10 @@ export async function startWorld(worldSize: number, options: WorldOptions = {}):
 }
 
 /** Leaves with values of very different sizes, so that any other order of additions shows in the bits. */
-export function makeLeaves(microshards: number, elements: number, seed = 1): Float32Array[] {
+export function makeLeaves(microBatches: number, elements: number, seed = 1): Float32Array[] {
   const scales = Float64Array.from({ length: 24 }, (_, exponent) => 2 ** exponent);
   let state = seed >>> 0;
-  return Array.from({ length: microshards }, () => {
+  return Array.from({ length: microBatches }, () => {
     const leaf = new Float32Array(elements);
     for (let i = 0; i < elements; i++) {
       state = (state * 69_069 + 12_345) % 4_294_967_296;

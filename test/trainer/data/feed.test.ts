@@ -74,24 +74,24 @@ describe("feature splits", () => {
 
 describe("createDirectFeed", () => {
   it("gives sparse rows on request", async () => {
-    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
+    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microBatches: 2 });
     const leaves = { first: 0, end: 2 };
     const [direct, sparse] = [createDirectFeed(split, sampler), createDirectFeed(split, sampler, 2)];
-    const expected = await direct.microshard(3, 1, leaves);
-    const batch = await sparse.microshard(3, 1, leaves);
+    const expected = await direct.microBatch(3, 1, leaves);
+    const batch = await sparse.microBatch(3, 1, leaves);
     expect(batch.inputs).toHaveLength(0);
     expect(unfolded(batch.sparse!, batch.rows)).toEqual([...expected.inputs]);
     expect(batch.labels).toEqual(expected.labels);
   });
 
-  it("gives each microshard the sampler's rows", async () => {
-    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microshards: 2 });
+  it("gives each micro-batch the sampler's rows", async () => {
+    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microBatches: 2 });
     const feed = createDirectFeed(split, sampler);
     const rows = new Uint32Array(2);
     for (const step of [0, 1, 5]) {
-      for (const microshard of [0, 1]) {
-        sampler.rowsOf(step, microshard, rows);
-        const batch = await feed.microshard(step, microshard, { first: 0, end: 2 });
+      for (const microBatch of [0, 1]) {
+        sampler.rowsOf(step, microBatch, rows);
+        const batch = await feed.microBatch(step, microBatch, { first: 0, end: 2 });
         expect(batch.rows).toBe(2);
         expect([...batch.inputs]).toEqual([...rows].flatMap(dense));
         expect([...batch.labels]).toEqual([...rows].map((row) => row % 2));
@@ -117,11 +117,11 @@ describe("createSplitBlocks", () => {
 });
 
 describe("gathering ahead", () => {
-  const sampler = createSampler({ seed: 1, rows: 10, batchSize: 6, microshards: 3 });
+  const sampler = createSampler({ seed: 1, rows: 10, batchSize: 6, microBatches: 3 });
   const leaves = { first: 1, end: 3 };
-  const expected = (step: number, microshard: number) => {
+  const expected = (step: number, microBatch: number) => {
     const rows = new Uint32Array(2);
-    sampler.rowsOf(step, microshard, rows);
+    sampler.rowsOf(step, microBatch, rows);
     return [...rows].flatMap(dense);
   };
 
@@ -139,9 +139,9 @@ describe("gathering ahead", () => {
       },
       sampler,
     );
-    const inputs = async (step: number, microshard: number, range = leaves) => {
+    const inputs = async (step: number, microBatch: number, range = leaves) => {
       waiting = true;
-      const batch = await feed.microshard(step, microshard, range);
+      const batch = await feed.microBatch(step, microBatch, range);
       waiting = false;
       return [...batch.inputs];
     };
@@ -158,7 +158,7 @@ describe("gathering ahead", () => {
     expect(gathered).toEqual(["ahead", "ahead"]);
   });
 
-  it("gathers a microshard on request if it was not gathered before", async () => {
+  it("gathers a micro-batch on request if it was not gathered before", async () => {
     const { feed, gathered, inputs } = open();
     feed.ahead!(4, leaves);
     expect(await inputs(4, 1)).toEqual(expected(4, 1));
@@ -172,8 +172,8 @@ describe("gathering ahead", () => {
     feed.ahead!(4, leaves);
     await turns();
     const other = { first: 0, end: 3 };
-    for (const microshard of [0, 1, 2]) expect(await inputs(3, microshard, other)).toEqual(expected(3, microshard));
-    for (const microshard of [0, 1, 2]) expect(await inputs(4, microshard, other)).toEqual(expected(4, microshard));
+    for (const microBatch of [0, 1, 2]) expect(await inputs(3, microBatch, other)).toEqual(expected(3, microBatch));
+    for (const microBatch of [0, 1, 2]) expect(await inputs(4, microBatch, other)).toEqual(expected(4, microBatch));
     await feed.close();
   });
 });

@@ -10,7 +10,7 @@ import { createShardCache } from "../../../trainer-container/data/shard-cache";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const width = 2_000;
-const options = { seed: 3, rows: 700, batchSize: 600, microshards: 4 }; // 1.2 MB a microshard
+const options = { seed: 3, rows: 700, batchSize: 600, microBatches: 4 }; // 1.2 MB a micro-batch
 
 describe("openFeed", () => {
   let folder: string;
@@ -67,7 +67,7 @@ describe("openFeed", () => {
     return opened;
   }
 
-  it("gathers on this thread where microshards are small, or where there is no worker's file", async () => {
+  it("gathers on this thread where micro-batches are small, or where there is no worker's file", async () => {
     expect((await open(script, { ...options, batchSize: 8 })).kind).toBe("direct");
     expect((await open(path.join(folder, "missing.js"))).kind).toBe("direct");
     expect((await open(script)).kind).toBe("prefetching");
@@ -87,8 +87,8 @@ describe("openFeed", () => {
       [4, 2, 4],
     ] as const) {
       for (let index = first; index < end; index += 1) {
-        const expected = await direct.microshard(step, index, { first, end });
-        const batch = await prefetching.microshard(step, index, { first, end });
+        const expected = await direct.microBatch(step, index, { first, end });
+        const batch = await prefetching.microBatch(step, index, { first, end });
         expect(Buffer.from(batch.inputs.slice().buffer).equals(Buffer.from(expected.inputs.slice().buffer))).toBe(true);
         expect([...batch.labels]).toEqual([...expected.labels]);
         expect(batch.rows).toBe(150);
@@ -98,10 +98,10 @@ describe("openFeed", () => {
 
   it("fails where the thread has ended, instead of waiting", async () => {
     const { feed } = await open(script);
-    await feed.microshard(0, 0, { first: 0, end: 1 });
+    await feed.microBatch(0, 0, { first: 0, end: 1 });
     await feed.close();
     const asking = async () => {
-      for (let step = 1; step < 9; step += 1) await feed.microshard(step, 0, { first: 0, end: 1 });
+      for (let step = 1; step < 9; step += 1) await feed.microBatch(step, 0, { first: 0, end: 1 });
     };
     await expect(asking()).rejects.toThrow("ended");
   });

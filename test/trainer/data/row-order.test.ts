@@ -73,14 +73,14 @@ describe("windowedOrder", () => {
 
 describe("a sampler over a windowed order", () => {
   it("shows each row once an epoch, and the same rows to a fresh sampler anywhere", () => {
-    const options = { seed: 4, rows: 60, batchSize: 12, microshards: 3, shardRows: [20, 25, 15] };
+    const options = { seed: 4, rows: 60, batchSize: 12, microBatches: 3, shardRows: [20, 25, 15] };
     const sampler = createSampler(options);
     const seen: number[] = [];
     for (let step = sampler.stepsPerEpoch; step < 2 * sampler.stepsPerEpoch; step += 1) {
-      for (let microshard = 0; microshard < 3; microshard += 1) {
+      for (let microBatch = 0; microBatch < 3; microBatch += 1) {
         const [mine, fresh] = [new Uint32Array(4), new Uint32Array(4)];
-        sampler.rowsOf(step, microshard, mine);
-        createSampler(options).rowsOf(step, microshard, fresh);
+        sampler.rowsOf(step, microBatch, mine);
+        createSampler(options).rowsOf(step, microBatch, fresh);
         expect(fresh).toEqual(mine);
         seen.push(...mine);
       }

@@ -60,11 +60,11 @@ function openCache(broken = new Map<string, number>()) {
   return { manifest, cache, fetched };
 }
 
-const options = { seed: 2, rows, batchSize: 6, microshards: 2, shardRows };
+const options = { seed: 2, rows, batchSize: 6, microBatches: 2, shardRows };
 const leaves = { first: 0, end: 2 };
 
 describe("the windowed feed", () => {
-  it("gives each microshard the sampler's rows, wherever one begins", async () => {
+  it("gives each micro-batch the sampler's rows, wherever one begins", async () => {
     const sampler = createSampler(options);
     for (const steps of [
       [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
@@ -77,7 +77,7 @@ describe("the windowed feed", () => {
         for (const index of [0, 1]) {
           const expected = new Uint32Array(3);
           sampler.rowsOf(step, index, expected);
-          const batch = await feed.microshard(step, index, leaves);
+          const batch = await feed.microBatch(step, index, leaves);
           expect([...batch.inputs]).toEqual([...expected].flatMap((row) => [row, row / 2]));
           expect([...batch.labels]).toEqual([...expected].map((row) => row % 3));
         }
@@ -93,22 +93,22 @@ describe("the windowed feed", () => {
       [false, true].map((takesSparse) => openFeed(wide, options, cache, { takesSparse })),
     );
     for (const step of [0, 3, 7]) {
-      const expected = await dense!.feed.microshard(step, 1, leaves);
-      const batch = await sparse!.feed.microshard(step, 1, leaves);
+      const expected = await dense!.feed.microBatch(step, 1, leaves);
+      const batch = await sparse!.feed.microBatch(step, 1, leaves);
       expect([...batch.sparse!.positions]).toEqual([0, 1, 0, 1, 0, 1]);
       const numbers = [...expected.inputs].filter((_, i) => i % 16 < 2);
       expect([[...batch.sparse!.values], [...batch.labels]]).toEqual([numbers, [...expected.labels]]);
     }
     const narrow = await openFeed(manifest, options, cache, { takesSparse: true });
-    expect((await narrow.feed.microshard(0, 0, leaves)).sparse).toBeUndefined();
+    expect((await narrow.feed.microBatch(0, 0, leaves)).sparse).toBeUndefined();
   });
 
   it("reads each shard once an epoch, the next window's ahead of need", async () => {
     const { manifest, cache, fetched } = openCache();
     const { feed } = await openFeed(manifest, options, cache);
-    await feed.microshard(0, 0, leaves);
+    await feed.microBatch(0, 0, leaves);
     expect(fetched.length).toBe(4); // two shards of this window, two of the next
-    for (let step = 0; step < 5; step += 1) for (const index of [0, 1]) await feed.microshard(step, index, leaves);
+    for (let step = 0; step < 5; step += 1) for (const index of [0, 1]) await feed.microBatch(step, index, leaves);
     expect([...fetched.slice(0, 5)].sort()).toEqual(["0", "1", "2", "3", "4"]);
   });
 
@@ -116,8 +116,8 @@ describe("the windowed feed", () => {
     const all = new Map(shardRows.map((_, shard) => [`${shard}`, 1]));
     const { manifest, cache } = openCache(all);
     const { feed } = await openFeed(manifest, options, cache);
-    await expect(feed.microshard(0, 0, leaves)).rejects.toThrow(/shard \d is away/);
-    expect((await feed.microshard(0, 0, leaves)).rows).toBe(3);
+    await expect(feed.microBatch(0, 0, leaves)).rejects.toThrow(/shard \d is away/);
+    expect((await feed.microBatch(0, 0, leaves)).rows).toBe(3);
   });
 });
 

@@ -224,7 +224,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       expect(gradientError(model, randomBatch(definition, 4))).toBeLessThan(2e-3);
     });
 
-    it("sums over microshards to the gradient of the whole batch", async () => {
+    it("sums over micro-batches to the gradient of the whole batch", async () => {
       const model = await create(mlp);
       const whole = randomBatch(mlp, 8);
       const expected = new Float32Array(model.parameterCount);

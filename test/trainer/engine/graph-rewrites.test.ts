@@ -4,7 +4,7 @@ import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
-import { batchMicroshards } from "../../../trainer-container/engine/graph/rewrites/batch";
+import { joinMicroBatches } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
 import { useOwnPools } from "../../../trainer-container/engine/graph/rewrites/own-pools";
@@ -197,19 +197,19 @@ suite("rewrites of graphs", () => {
   });
 
   describe("with products of our own", () => {
-    const [rows, microshards] = [16, 3];
+    const [rows, microBatches] = [16, 3];
     const draw = (shape: [number, number], seed: number) =>
       tf.randomUniform(shape, -1, 1, "float32", seed) as tf.Tensor2D;
-    const inputs = () => [draw([rows * microshards, 20], 1), draw([20, 70], 2), draw([1, 70], 3), draw([70, 5], 4)];
+    const inputs = () => [draw([rows * microBatches, 20], 1), draw([20, 70], 2), draw([1, 70], 3), draw([70, 5], 4)];
     const own = /^Ringmaster/;
 
-    /** Records the gradients of two dense layers over microshards, and adds them. */
+    /** Records the gradients of two dense layers over micro-batches, and adds them. */
     const layers = (given: readonly tf.Tensor[], shards: number): Graph => {
       const [all, first, bias, second] = given as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D, tf.Tensor2D];
       return record(given, () => {
         const flatBias = tf.reshape(bias, [-1]);
         const terms = Array.from({ length: shards }, (_, index) => {
-          const count = (rows * microshards) / shards;
+          const count = (rows * microBatches) / shards;
           const x = shards === 1 ? all : tf.slice(all, [index * count, 0], [count, 20]);
           const loss = (...[w1, b1, w2]: tf.Tensor[]) =>
             tf.sum(
@@ -274,13 +274,13 @@ suite("rewrites of graphs", () => {
     });
 
     it.each([
-      ["adds the gradients of microshards of 16 rows in one operation", rows, microshards, 0],
-      ["joins the rows of microshards that are computed alone", rows / 2, 2 * microshards, 1],
+      ["adds the gradients of micro-batches of 16 rows in one operation", rows, microBatches, 0],
+      ["joins the rows of micro-batches that are computed alone", rows / 2, 2 * microBatches, 1],
     ])("%s", (_, count, shards, joined) => {
       const given = inputs();
       const single = withOwn(layers(given, shards));
       const fetched = [...single.placeholders, ...single.outputs];
-      const batched = batchMicroshards(single.nodes, shards, count, fetched);
+      const batched = joinMicroBatches(single.nodes, shards, count, fetched);
       const placed = batched?.placed ?? ((value: Value) => value);
       const found: Graph = {
         nodes: joinProductsAndSums(batched?.nodes ?? single.nodes),
@@ -297,10 +297,10 @@ suite("rewrites of graphs", () => {
     });
   });
 
-  describe("of equal operations of microshards", () => {
-    const [microshards, rows] = [3, 16];
-    const microshardsOf = (x: tf.Tensor): readonly tf.Tensor[] =>
-      Array.from({ length: microshards }, (_, index) =>
+  describe("of equal operations of micro-batches", () => {
+    const [microBatches, rows] = [3, 16];
+    const microBatchesOf = (x: tf.Tensor): readonly tf.Tensor[] =>
+      Array.from({ length: microBatches }, (_, index) =>
         tf.slice(x, [index * rows, ...x.shape.slice(1).map(() => 0)], [rows, ...x.shape.slice(1)]),
       );
     const bytesOf = (values: readonly Float32Array[]) => values.map((each) => Buffer.from(each.buffer).toString("hex"));
@@ -309,7 +309,7 @@ suite("rewrites of graphs", () => {
     function count(op: string, inputs: readonly tf.Tensor[], body: () => readonly tf.Tensor[]): readonly number[] {
       const graph = record(inputs, body);
       const fetched = [...graph.placeholders, ...graph.outputs];
-      const batched = batchMicroshards(graph.nodes, microshards, rows, fetched);
+      const batched = joinMicroBatches(graph.nodes, microBatches, rows, fetched);
       const countOf = (nodes: readonly GraphNode[]) => nodes.filter((node) => node.op === op).length;
       if (batched === undefined) return [countOf(graph.nodes)];
       const { nodes, placed } = batched;
@@ -319,19 +319,19 @@ suite("rewrites of graphs", () => {
     }
     let x: tf.Tensor;
     let vectors: tf.Tensor;
-    /** Has as many rows as a microshard. */
+    /** Has as many rows as a micro-batch. */
     let matrix: tf.Tensor2D;
 
     beforeAll(() => {
-      x = tf.randomNormal([microshards * rows, 4, 4, 3], 0, 1, "float32", 1);
-      vectors = tf.reshape(x, [microshards * rows, -1]);
+      x = tf.randomNormal([microBatches * rows, 4, 4, 3], 0, 1, "float32", 1);
+      vectors = tf.reshape(x, [microBatches * rows, -1]);
       matrix = tf.randomNormal([rows, 5], 0, 1, "float32", 2);
     });
 
-    it("computes products with one matrix together, and what mixes rows for each microshard", () => {
+    it("computes products with one matrix together, and what mixes rows for each micro-batch", () => {
       const weights = tf.randomNormal([48, rows], 0, 1, "float32", 4) as tf.Tensor2D;
       const found = count("BatchMatMulV2", [vectors, weights, matrix], () =>
-        microshardsOf(vectors).map((part) => {
+        microBatchesOf(vectors).map((part) => {
           const hidden = tf.relu(tf.matMul(part as tf.Tensor2D, weights)) as tf.Tensor2D;
           const outputs = tf.softmax(tf.matMul(hidden, matrix)) as tf.Tensor2D;
           return tf.concat([tf.sum(outputs, 0), tf.reshape(tf.matMul(hidden, outputs, true), [-1])]);
@@ -340,11 +340,11 @@ suite("rewrites of graphs", () => {
       expect(found).toEqual([9, 5]);
     });
 
-    it("joins what each microshard has of its own, and repeats what all have in common", () => {
+    it("joins what each micro-batch has of its own, and repeats what all have in common", () => {
       const weights = tf.randomNormal([48, 5], 0, 1, "float32", 4) as tf.Tensor2D;
-      const keys = tf.tensor2d([3, 1, 2], [microshards, 1]);
+      const keys = tf.tensor2d([3, 1, 2], [microBatches, 1]);
       const found = count("BatchMatMulV2", [vectors, weights, matrix, keys], () =>
-        microshardsOf(vectors).map((part, index) => {
+        microBatchesOf(vectors).map((part, index) => {
           const own = tf.mul(tf.slice(keys, [index, 0], [1, 1]), tf.ones([rows, 48]));
           const products = tf.matMul(tf.mul(part, own) as tf.Tensor2D, weights);
           return tf.matMul(tf.add(products, matrix) as tf.Tensor2D, matrix, false, true);
@@ -356,17 +356,17 @@ suite("rewrites of graphs", () => {
     it("computes convolutions and pooling together", () => {
       const filter = tf.randomNormal([3, 3, 3, 8], 0, 1, "float32", 3) as tf.Tensor4D;
       const body = () =>
-        microshardsOf(x).map((part) => {
+        microBatchesOf(x).map((part) => {
           const maps = tf.relu(tf.conv2d(part as tf.Tensor4D, filter, 1, "same")) as tf.Tensor4D;
           return tf.sum(tf.maxPool(maps, 2, 2, "valid"), [0]);
         });
       expect(count("Conv2D", [x, filter], body)).toEqual([3, 1]);
     });
 
-    it("leaves operations alone that only some microshards have", () => {
+    it("leaves operations alone that only some micro-batches have", () => {
       const weights = tf.randomNormal([48, 5], 0, 1, "float32", 4) as tf.Tensor2D;
       const found = count("BatchMatMulV2", [vectors, weights], () =>
-        microshardsOf(vectors).map((part, index) => {
+        microBatchesOf(vectors).map((part, index) => {
           const given = index === 1 ? tf.neg(part) : part;
           return tf.sum(tf.matMul(given as tf.Tensor2D, weights), 0);
         }),

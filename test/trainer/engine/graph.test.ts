@@ -222,13 +222,13 @@ suite("recorded graphs", () => {
     const { model } = await both(definition);
     const { model: another } = await both(definition);
     const batch = randomBatch(definition, 8);
-    const first = gradients(model, batch, "step 1 microshard 0");
-    const second = gradients(model, batch, "step 2 microshard 0");
+    const first = gradients(model, batch, "step 1 micro-batch 0");
+    const second = gradients(model, batch, "step 2 micro-batch 0");
     expect(second.values).not.toEqual(first.values);
-    expect(gradients(model, batch, "step 1 microshard 0")).toEqual(first);
+    expect(gradients(model, batch, "step 1 micro-batch 0")).toEqual(first);
     // The other model records its graph with another key.
-    expect(gradients(another, batch, "step 2 microshard 0")).toEqual(second);
-    expect(gradients(another, batch, "step 1 microshard 0")).toEqual(first);
+    expect(gradients(another, batch, "step 2 micro-batch 0")).toEqual(second);
+    expect(gradients(another, batch, "step 1 micro-batch 0")).toEqual(first);
   });
 
   it("take other weights, and rows' weights, without another recording", async () => {
@@ -347,23 +347,23 @@ suite("recorded graphs", () => {
     [3, 32, "an mlp", { ...small, hidden: [5, 37] }],
     [6, 8, "a cnn", pooled],
   ] as const)(
-    "add %i microshards of %i rows with the bits of single additions: %s",
+    "add %i micro-batches of %i rows with the bits of single additions: %s",
     async (count, rows, _, definition) => {
       const { model } = await both(definition);
-      // The first call computes the microshards one by one, too; the other uses the graph.
+      // The first call computes the micro-batches one by one, too; the other uses the graph.
       for (let call = 0; call < 2; call++) {
         const batches = Array.from({ length: count }, (__, index) => randomBatch(definition, rows, `${call} ${index}`));
-        const parts = batches.map((batch, index) => gradients(model, batch, `microshard ${index}`));
+        const parts = batches.map((batch, index) => gradients(model, batch, `micro-batch ${index}`));
         const expected = parts.map(({ values }) => values);
         for (const { into, from } of canonicalAdditions(count)) {
           add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
         }
-        // The number depends on the shortest time of a microshard, which is long on a busy machine.
+        // The number depends on the shortest time of a micro-batch, which is long on a busy machine.
         for (let again = 0; model.maxSum! < count && again < 200; again++)
-          gradients(model, batches[0]!, "microshard 0");
+          gradients(model, batches[0]!, "micro-batch 0");
         expect(model.maxSum).toBeGreaterThanOrEqual(count);
         const sum = model.beginSum!(count);
-        for (const [index, batch] of batches.entries()) sum.add(batch, `microshard ${index}`);
+        for (const [index, batch] of batches.entries()) sum.add(batch, `micro-batch ${index}`);
         const total = new Float32Array(model.parameterCount);
         expect(sum.finish(total)).toEqual(parts.map(({ result }) => result));
         expect(total).toEqual(expected[0]);
@@ -579,26 +579,26 @@ suite("recorded graphs", () => {
   it.each([
     ["products", /^RingmasterDense/],
     ["operations", /^Ringmaster/],
-  ])("compute sums of microshards where TensorFlow has no %s of ours", (_, missing) => {
+  ])("compute sums of micro-batches where TensorFlow has no %s of ours", (_, missing) => {
     const backend = tf.backend() as unknown as NativeBackend & { binding: NativeBinding };
     const { binding } = backend;
     const called: string[] = [];
-    const [rows, microshards] = [16, 4];
-    const batches = Array.from({ length: microshards }, (__, index) => randomBatch(small, rows, `${index}`));
+    const [rows, microBatches] = [16, 4];
+    const batches = Array.from({ length: microBatches }, (__, index) => randomBatch(small, rows, `${index}`));
     const resultsOf = (layers: LayersTrainable) => {
       const program = new GraphProgram(backend, small, layers, true, undefined);
       const model = new ProgramTrainable(layers, program);
       created.push(model);
       const parts = batches.map((batch, index) => gradients(model, batch, `${index}`).values);
       const total = new Float32Array(model.parameterCount);
-      // The first call computes the microshards one by one, too; the other uses the graph.
+      // The first call computes the micro-batches one by one, too; the other uses the graph.
       for (let call = 0; call < 2; call++) {
-        const sum = model.beginSum(microshards);
+        const sum = model.beginSum(microBatches);
         for (const [index, batch] of batches.entries()) sum.add(batch, `${index}`);
         sum.finish(total.fill(0));
       }
-      // The number depends on the shortest time of a microshard, which is long on a busy machine.
-      for (let again = 0; model.maxSum < microshards && again < 200; again++) gradients(model, batches[0]!, "0");
+      // The number depends on the shortest time of a micro-batch, which is long on a busy machine.
+      for (let again = 0; model.maxSum < microBatches && again < 200; again++) gradients(model, batches[0]!, "0");
       return { parts, total, maxSum: model.maxSum };
     };
     const own = resultsOf(new LayersTrainable(buildModel(small, 1), small));
@@ -607,8 +607,8 @@ suite("recorded graphs", () => {
       const stock = resultsOf(new LayersTrainable(buildModel(small, 1), small));
       expect(called.some((op) => missing.test(op))).toBe(true); // tried, but not used
       expectClose(stock.total, own.total);
-      expect(stock.maxSum).toBeGreaterThanOrEqual(microshards);
-      for (const { into, from } of canonicalAdditions(microshards))
+      expect(stock.maxSum).toBeGreaterThanOrEqual(microBatches);
+      for (const { into, from } of canonicalAdditions(microBatches))
         add(stock.parts[into]!, 0, stock.parts[into]!, 0, stock.parts[from]!, 0, stock.total.length);
       expect(stock.total).toEqual(stock.parts[0]);
     } finally {
@@ -663,29 +663,29 @@ suite("recorded graphs", () => {
       const model = new ProgramTrainable(layers, program);
       created.push(model);
       const { optimizer } = attach(model);
-      const [rows, microshards] = [4, 3];
+      const [rows, microBatches] = [4, 3];
       const batch = randomBatch(definition, rows);
       const sum = allocateSum(model.parameterCount);
       const addAll = (to: { add(batch: Batch, key: string): void }) => {
-        for (let index = 0; index < microshards; index++) to.add(batch, `microshard ${index}`);
+        for (let index = 0; index < microBatches; index++) to.add(batch, `micro-batch ${index}`);
       };
       let step = 0;
       const stepAlone = () => {
-        const begun = optimizer.beginStep(microshards);
+        const begun = optimizer.beginStep(microBatches);
         addAll(begun);
-        begun.finish(update(++step, rows * microshards));
+        begun.finish(update(++step, rows * microBatches));
       };
       const stepOfSum = () => {
-        const begun = model.beginSum(microshards);
+        const begun = model.beginSum(microBatches);
         addAll(begun);
         begun.finish(sum);
-        optimizer.apply(sum, update(++step, rows * microshards));
+        optimizer.apply(sum, update(++step, rows * microBatches));
       };
       model.gradients(batch, "k", sum);
       for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
       const tensors = backend.binding.getNumOfTensors();
-      const inputs = microshards * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss
-      const [results, constants, taken] = [microshards * 2, constantCount, 2];
+      const inputs = microBatches * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss
+      const [results, constants, taken] = [microBatches * 2, constantCount, 2];
       const gradient = model.parameterCount;
       for (const [take, given, read, shared] of [
         [stepAlone, inputs + constants, results + taken, results + taken],

@@ -334,7 +334,7 @@ suite("operations of ours", () => {
       expect(Buffer.from(alone.buffer).equals(results[0]![0]!.subarray(-alone.byteLength))).toBe(true);
     });
 
-    it.each([1, 2, 3, 7, 8])("add the gradients of %i microshards in the canonical order", (terms) => {
+    it.each([1, 2, 3, 7, 8])("add the gradients of %i micro-batches in the canonical order", (terms) => {
       const rows = 35;
       const [left, right] = [matrix(terms * rows, 13, "left", 0), matrix(terms * rows, 70, "right", 0)];
       const part = ({ columns, values }: Matrix, index: number): Matrix => ({
@@ -373,7 +373,7 @@ suite("operations of ours", () => {
       expect(() => run("RingmasterDenseGradient", { N: 0 }, [x, weights])).toThrow(wrong);
       expect(() => run("RingmasterProductSum", { additions: [] }, [x, weights])).toThrow(wrong);
       expect(() => run("RingmasterProductSum", { additions: [0, 1] }, [x, x])).toThrow(wrong);
-      expect(() => run("RingmasterColumnSum", { additions: [0, 1] }, [x])).toThrow(/microshards have different sizes/);
+      expect(() => run("RingmasterColumnSum", { additions: [0, 1] }, [x])).toThrow(/have different sizes/);
     });
   });
 });

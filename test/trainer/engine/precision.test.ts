@@ -241,7 +241,7 @@ suite("precision", () => {
     { lossScale }: { lossScale?: number } = {},
   ): Promise<readonly Worker[]> {
     const task = taskOf({ backend: "native" }, { precision, epochs: 1 });
-    const gang = new FakeGang(task.microshards, members);
+    const gang = new FakeGang(task.microBatches, members);
     const workers: Worker[] = [];
     for (const id of members) {
       const worker = createWorker(gang.member(id), task, await modelOf(precision, small));
@@ -282,7 +282,7 @@ suite("precision", () => {
 
   it("float16 goes on from a copy of its state with the same bits", async () => {
     const task = taskOf({ backend: "native" }, { precision: "float16", epochs: 1 });
-    const gang = new FakeGang(task.microshards, ["a"]);
+    const gang = new FakeGang(task.microBatches, ["a"]);
     const copies: { steps: number; buffers: Float32Array[] }[] = [];
     const first = createWorker(gang.member("a"), task, await modelOf("float16", small), {
       boundary: ({ buffers, finishedSteps }) =>

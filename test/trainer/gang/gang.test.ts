@@ -12,7 +12,7 @@ import { MemoryGangStore } from "../../support/memory-gang-store";
 import { member as recordOf } from "./store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
 
-const task: ToyTask = { steps: 30, elements: 1_000, microshards: 8, stepMs: 2 };
+const task: ToyTask = { steps: 30, elements: 1_000, microBatches: 8, stepMs: 2 };
 const quick = { firstCallMs: 300, survivorCallMs: 100, turnMs: 30, pollMs: 10, monitorMs: 40, idlePollMs: 20 };
 
 function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<GangOptions> = {}) {
@@ -22,7 +22,7 @@ function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<
     workerIndex,
     expectedWorkers: 3,
     minWorkers: 1,
-    microshards: task.microshards,
+    microBatches: task.microBatches,
     store,
     clock: { now: () => Date.now() },
     host: "127.0.0.1",
@@ -36,7 +36,7 @@ const memberRecord = (overrides: Partial<MemberRecord>): MemberRecord =>
   recordOf({ memberId: "mute", registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000, ...overrides });
 
 const eightLeaves = (elements: number) =>
-  Array.from({ length: task.microshards }, () => new Float32Array(elements).fill(1));
+  Array.from({ length: task.microBatches }, () => new Float32Array(elements).fill(1));
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -109,11 +109,11 @@ describe("a gang", () => {
     expect([...sizes]).toEqual([3, 2]);
   });
 
-  it("waits for a survivor that had just begun a microshard of usual length", async () => {
+  it("waits for a survivor that had just begun a micro-batch of usual length", async () => {
     const store = new MemoryGangStore();
-    const long: ToyTask = { ...task, steps: 8, microshards: 3, stepMs: 1 };
+    const long: ToyTask = { ...task, steps: 8, microBatches: 3, stepMs: 1 };
     const timing = { ...quick, survivorCallMs: 1 };
-    const gangs = [0, 1, 2].map((i) => member(store, i, { microshards: 3, timing }));
+    const gangs = [0, 1, 2].map((i) => member(store, i, { microBatches: 3, timing }));
     const sizes: number[] = [];
     const outcomes = await Promise.all(
       gangs.map((gang, i) =>
@@ -309,11 +309,11 @@ describe("a gang", () => {
     [{ minWorkers: 0 }, "minWorkers is 0, but must be an integer from 1 to the most that can train (3)"],
     [{ minWorkers: 4 }, "minWorkers is 4"],
     [
-      { microshards: 2, minWorkers: 3 },
+      { microBatches: 2, minWorkers: 3 },
       "minWorkers is 3, but must be an integer from 1 to the most that can train (2)",
     ],
     [{ expectedWorkers: 0 }, "expectedWorkers is 0"],
-    [{ microshards: 1.5 }, "microshards is 1.5"],
+    [{ microBatches: 1.5 }, "microBatches is 1.5"],
   ])("refuses %p", (overrides, message) => {
     expect(() => member(new MemoryGangStore(), 0, overrides)).toThrow(message);
   });

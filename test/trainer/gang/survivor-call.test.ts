@@ -3,17 +3,17 @@ import { defaultRendezvousTiming } from "../../../trainer-container/gang/timing"
 
 describe("withSurvivorCall", () => {
   it.each([
-    { name: "short microshards, a near store", pace: { storeMs: 5, microshardMs: 20 }, ms: 300 },
-    { name: "nothing measured", pace: { storeMs: 0, microshardMs: 0 }, ms: 300 },
-    { name: "long microshards", pace: { storeMs: 10, microshardMs: 700 }, ms: 1_440 },
-    { name: "a slow store", pace: { storeMs: 400, microshardMs: 0 }, ms: 1_600 },
-    { name: "microshards longer than a place is held for", pace: { storeMs: 0, microshardMs: 60_000 }, ms: 20_000 },
+    { name: "short micro-batches, a near store", pace: { storeMs: 5, microBatchMs: 20 }, ms: 300 },
+    { name: "nothing measured", pace: { storeMs: 0, microBatchMs: 0 }, ms: 300 },
+    { name: "long micro-batches", pace: { storeMs: 10, microBatchMs: 700 }, ms: 1_440 },
+    { name: "a slow store", pace: { storeMs: 400, microBatchMs: 0 }, ms: 1_600 },
+    { name: "micro-batches longer than a place is held for", pace: { storeMs: 0, microBatchMs: 60_000 }, ms: 20_000 },
   ])("is $ms ms for $name", ({ pace, ms }) => {
     expect(withSurvivorCall(defaultRendezvousTiming, pace)).toEqual({ ...defaultRendezvousTiming, survivorCallMs: ms });
   });
 
   it("is never shorter than what a large gang needs", () => {
     const largeGang = { ...defaultRendezvousTiming, survivorCallMs: 3_000 };
-    expect(withSurvivorCall(largeGang, { storeMs: 10, microshardMs: 100 }).survivorCallMs).toBe(3_000);
+    expect(withSurvivorCall(largeGang, { storeMs: 10, microBatchMs: 100 }).survivorCallMs).toBe(3_000);
   });
 });

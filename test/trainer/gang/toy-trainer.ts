@@ -6,7 +6,7 @@ export interface ToyTask {
   /** At most; a worker that raises `gangSignals.stop` ends all at the same step before. */
   readonly steps: number;
   readonly elements: number;
-  readonly microshards: number;
+  readonly microBatches: number;
   /** Time that a step's computation takes. */
   readonly stepMs: number;
 }
@@ -87,7 +87,7 @@ function digest(weights: Float32Array): string {
 export function undisturbed(task: ToyTask): string {
   const weights = new Float32Array(task.elements).fill(0.25);
   for (let step = 0; step < task.steps; step++) {
-    const sum = tree(Array.from({ length: task.microshards }, (_, leaf) => gradient(weights, step, leaf)));
+    const sum = tree(Array.from({ length: task.microBatches }, (_, leaf) => gradient(weights, step, leaf)));
     for (let i = 0; i < weights.length; i++) weights[i]! -= 0.01 * sum[i]!;
   }
   return digest(weights);

@@ -37,7 +37,7 @@ export class FakeGang {
   private readonly tardy: Waiting[] = [];
 
   constructor(
-    private readonly microshards: number,
+    private readonly microBatches: number,
     members: readonly string[],
   ) {
     this.live = new Set(members);
@@ -114,7 +114,7 @@ export class FakeGang {
     const members = [...this.waiting].sort((a, b) => (a.id < b.id ? -1 : 1));
     this.waiting = [];
     this.generations += 1;
-    this.round = new Round(this, this.microshards, this.generations, members);
+    this.round = new Round(this, this.microBatches, this.generations, members);
     members.forEach((waiting, rank) => {
       waiting.resolve(this.round!.generation(rank));
     });
@@ -152,7 +152,7 @@ class Round {
 
   constructor(
     private readonly gang: FakeGang,
-    private readonly microshards: number,
+    private readonly microBatches: number,
     private readonly number: number,
     entered: readonly { readonly id: string; readonly finishedSteps: number }[],
   ) {
@@ -168,7 +168,7 @@ class Round {
     }));
     let fault: OperationFault | undefined;
     this.operations = new FakeOperations(
-      microshards,
+      microBatches,
       entered.length,
       () => {
         fault = gang.nextOperation();
@@ -205,7 +205,7 @@ class Round {
       rank,
       worldSize,
       members: this.members,
-      leaves: leafRange(this.microshards, worldSize, rank),
+      leaves: leafRange(this.microBatches, worldSize, rank),
       allReduce: (local, out, signals, finishedSteps, add = addFloats) =>
         new Promise((resolve, reject) => {
           if (this.lost) return reject(this.lost);
@@ -234,7 +234,7 @@ class Round {
     const all = [...this.contributions].sort(([a], [b]) => a - b).map(([, contribution]) => contribution);
     const slots = all.flatMap(({ local }) => local.map((leaf) => leaf.slice()));
     // A gang of one may have added up its leaves already.
-    for (const { into, from } of canonicalAdditions(all.length === 1 ? slots.length : this.microshards)) {
+    for (const { into, from } of canonicalAdditions(all.length === 1 ? slots.length : this.microBatches)) {
       const target = slots[into]!;
       all[0]!.add(target, 0, target, 0, slots[from]!, 0, target.length, 0);
     }

@@ -28,7 +28,7 @@ export class FakeOperations {
   private readonly entries = new Map<number, Entry>();
 
   constructor(
-    private readonly microshards: number,
+    private readonly microBatches: number,
     private readonly worldSize: number,
     /** Once a whole operation is there: which ranks it is complete for, or undefined for all. */
     private readonly happen: () => ((rank: number) => boolean) | undefined,
@@ -95,7 +95,7 @@ export class FakeOperations {
     const slots = all.flatMap(([, { call }]) =>
       call.kind === "reduce-scatter" ? call.input.local.map((leaf) => leaf.slice()) : [],
     );
-    for (const { into, from } of canonicalAdditions(this.microshards)) {
+    for (const { into, from } of canonicalAdditions(this.microBatches)) {
       const target = slots[into]!;
       const source = slots[from]!;
       for (let i = 0; i < target.length; i += 1) target[i]! += source[i]!;

@@ -7,7 +7,7 @@ import { classes, features, syntheticSplit, taskOf } from "./in-process";
 import { linearModel } from "./linear-model";
 
 describe("createLeafComputer", () => {
-  it("stops after the microshard in which the generation was lost, and starts the step again on the next call", async () => {
+  it("stops after the micro-batch in which the generation was lost, and starts the step again on the next call", async () => {
     const split = syntheticSplit(100);
     const plan = planTraining(taskOf(), split.rows);
     const model = linearModel(features, classes);

@@ -53,7 +53,7 @@ export function taskOf(changes: Partial<TrainingTask> = {}, hyperparameters = {}
       epochs: 3,
       ...hyperparameters,
     },
-    microshards: 6,
+    microBatches: 6,
     workers: 1,
     minWorkers: 1,
     gpusPerWorker: 0,

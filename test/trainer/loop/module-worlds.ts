@@ -47,7 +47,7 @@ export async function trainOn(
   killed?: string,
 ): Promise<Worker[]> {
   const ids = Array.from({ length: world }, (_, rank) => `member-${rank}`);
-  const gang = new FakeGang(task.microshards, ids);
+  const gang = new FakeGang(task.microBatches, ids);
   if (killed) gang.faults.set(3, { kill: killed });
   const workers: Worker[] = [];
   for (const id of ids) {

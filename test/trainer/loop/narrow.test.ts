@@ -17,7 +17,7 @@ async function trainOn(
   }: { onGradient?: OnGradient; epochs?: number; hyperparameters?: object; lose?: { at: number; id: string } } = {},
 ): Promise<readonly Worker[]> {
   const task = taskOf({}, { gradientFormat: format, epochs, ...hyperparameters });
-  const gang = new FakeGang(task.microshards, members);
+  const gang = new FakeGang(task.microBatches, members);
   if (lose) gang.faults.set(lose.at, { kill: lose.id });
   const workers = members.map((id) => createWorker(gang.member(id), task, linearModel(features, classes, onGradient)));
   const survivors = workers.filter((_, i) => members[i] !== lose?.id);

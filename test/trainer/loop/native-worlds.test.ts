@@ -41,7 +41,7 @@ suite("a user's model", () => {
   const executions: Execution[] = [];
   const created: TrainableModel[] = [];
   const taskWith = (batchSize: number, epochs: number) =>
-    taskOf({ backend: "native", microshards: 8 }, { batchSize, epochs, learningRate: 0.001 });
+    taskOf({ backend: "native", microBatches: 8 }, { batchSize, epochs, learningRate: 0.001 });
 
   afterEach(() => {
     executions.length = 0;
@@ -59,7 +59,7 @@ suite("a user's model", () => {
     { name: "joined masks", definition: joinedMasks, batchSize: 16, worlds: worldsOf([2], [3]) },
     { name: "a residual network", definition: residual, batchSize: 16, worlds: worldsOf([2], [3, 8]) },
     {
-      name: "a residual network, microshards together",
+      name: "a residual network, micro-batches together",
       definition: residual,
       batchSize: 128,
       worlds: worldsOf([3], [2]),

@@ -40,7 +40,7 @@ describe("planTraining", () => {
   it.each([
     { name: "no rows", task: taskOf(), rows: 0, code: "EMPTY_SPLIT", message: "no rows" },
     {
-      name: "uneven microshards",
+      name: "uneven micro-batches",
       task: taskOf({}, { batchSize: 25 }),
       rows: 9,
       code: "BAD_TASK",

@@ -8,11 +8,11 @@ import { createShardedWorker, type ShardedWorker, slotsAgree, weightsDigest } fr
 import { wideModel } from "./wide-model";
 
 const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-const microshards = 8;
-const task = (hyperparameters = {}) => taskOf({ microshards }, { epochs: 2, ...hyperparameters }); // 8 steps
+const microBatches = 8;
+const task = (hyperparameters = {}) => taskOf({ microBatches }, { epochs: 2, ...hyperparameters }); // 8 steps
 
 async function trainAlone(changes = {}): Promise<Worker> {
-  const worker = createWorker(new FakeGang(microshards, ["a"]).member("a"), task(changes), wideModel());
+  const worker = createWorker(new FakeGang(microBatches, ["a"]).member("a"), task(changes), wideModel());
   await run(worker);
   return worker;
 }
@@ -60,7 +60,7 @@ describe("a sharded optimizer", () => {
   /** Digests of the whole state, by finished steps. */
   const states = new Map<number, string>();
   beforeAll(async () => {
-    reference = createWorker(new FakeGang(microshards, ["a"]).member("a"), task(), wideModel(), {
+    reference = createWorker(new FakeGang(microBatches, ["a"]).member("a"), task(), wideModel(), {
       boundary: (replica) => states.set(replica.finishedSteps, stateDigest(replica)),
     });
     await run(reference);
@@ -72,7 +72,7 @@ describe("a sharded optimizer", () => {
   };
 
   it.each([1, 2, 3, 4, 5, 8])("gives the bits of a whole one on %i ranks, and reports the same", async (world) => {
-    const gang = new FakeGang(microshards, names.slice(0, world));
+    const gang = new FakeGang(microBatches, names.slice(0, world));
     const workers = shardedWorkers(gang, names.slice(0, world));
     await trainTogether(gang, workers, Object.keys(workers));
     for (const worker of Object.values(workers)) {
@@ -93,7 +93,7 @@ describe("a sharded optimizer", () => {
   ])("gives the bits of %o, with weight decay", async (given) => {
     const changes = { ...given, weightDecay: 0.01, clipNorm: 0 };
     const alone = await trainAlone(changes);
-    const gang = new FakeGang(microshards, names.slice(0, 3));
+    const gang = new FakeGang(microBatches, names.slice(0, 3));
     gang.operationFaults.set(20, { kill: ["b"], delivered: ["a"] });
     const workers = shardedWorkers(gang, names.slice(0, 3), { hyperparameters: changes });
     await trainTogether(gang, workers, ["a", "c"]);
@@ -113,7 +113,7 @@ describe("a sharded optimizer", () => {
         fc.nat(63),
         async (world, operation, victim, delivered) => {
           const ids = names.slice(0, world);
-          const gang = new FakeGang(microshards, ids);
+          const gang = new FakeGang(microBatches, ids);
           const kill = ids[victim % world]!;
           gang.operationFaults.set(operation, {
             kill: [kill],
@@ -144,7 +144,7 @@ describe("a sharded optimizer", () => {
     faults: readonly { after: number; kill: readonly number[]; delivered: number }[],
   ) {
     const ids = names.slice(0, world);
-    const gang = new FakeGang(microshards, ids);
+    const gang = new FakeGang(microBatches, ids);
     const doomed = new Set<string>();
     let at = 0;
     for (const { after, kill, delivered } of faults) {
@@ -193,7 +193,7 @@ describe("a sharded optimizer", () => {
   });
 
   it("goes back to the checkpoint where two neighbours are lost at once, and no further", async () => {
-    const gang = new FakeGang(microshards, names.slice(0, 4));
+    const gang = new FakeGang(microBatches, names.slice(0, 4));
     gang.operationFaults.set(22, { kill: ["b", "c"], delivered: ["a", "b", "c", "d"] });
     const checkpoints = new FakeCheckpoints();
     const steps: number[] = [];
@@ -210,7 +210,7 @@ describe("a sharded optimizer", () => {
   it.each([1, 3])(
     "waits for a survivor that comes back %i generations late with what nobody else has",
     async (generations) => {
-      const gang = new FakeGang(microshards, names.slice(0, 4));
+      const gang = new FakeGang(microBatches, names.slice(0, 4));
       gang.operationFaults.set(16, { kill: ["b"], delivered: ["a", "d"] });
       const workers = shardedWorkers(gang, names.slice(0, 4), { onStep: () => gang.late.set("c", generations) });
       await trainTogether(gang, workers, ["a", "c", "d"]);
@@ -223,7 +223,7 @@ describe("a sharded optimizer", () => {
   );
 
   it("takes newcomers in, who get their shards from those who have them", async () => {
-    const gang = new FakeGang(microshards, ["b"]);
+    const gang = new FakeGang(microBatches, ["b"]);
     const late: Record<string, ShardedWorker> = {};
     const ends: Promise<unknown>[] = [];
     const join = (id: string) => {
@@ -262,7 +262,7 @@ describe("a sharded optimizer", () => {
           const newcomer = ["a", "c", "e", "g", "i"][place % (world + 1)]!;
           const all = [...ids, newcomer].sort();
           const kill = all[victim % all.length]!;
-          const gang = new FakeGang(microshards, ids);
+          const gang = new FakeGang(microBatches, ids);
           gang.operationFaults.set(operation, {
             kill: [kill],
             delivered: all.filter((_, i) => ((delivered >> i) & 1) === 1),
@@ -303,7 +303,7 @@ describe("a sharded optimizer", () => {
     "goes on without a checkpoint where %j leave at the same step's end",
     async (leavers) => {
       const ids = names.slice(0, 4);
-      const gang = new FakeGang(microshards, ids);
+      const gang = new FakeGang(microBatches, ids);
       const workers = shardedWorkers(gang, ids, {
         onStep: (id, step) => {
           if (step === 3 && leavers.includes(id)) workers[id]!.leaving = true; // an epoch ends with the step that follows
@@ -320,7 +320,7 @@ describe("a sharded optimizer", () => {
 
   it("leaves rank 0 with the whole state where all leave at once", async () => {
     const ids = names.slice(0, 3);
-    const gang = new FakeGang(microshards, ids);
+    const gang = new FakeGang(microBatches, ids);
     const workers = shardedWorkers(gang, ids, {
       onStep: (id, step) => {
         if (step === 5) workers[id]!.leaving = true;
@@ -333,7 +333,7 @@ describe("a sharded optimizer", () => {
   });
 
   it("halts on every rank where the loss is not finite, and applies nothing", async () => {
-    const gang = new FakeGang(microshards, ["a", "b", "c"]);
+    const gang = new FakeGang(microBatches, ["a", "b", "c"]);
     const workers = ["a", "b", "c"].map((id) => {
       const model = wideModel();
       const { gradients } = model;

@@ -8,7 +8,7 @@ const names = ["a", "b", "c", "d", "e", "f"];
 const totalSteps = 12; // 3 epochs of 100 rows in batches of 24
 
 async function trainAlone(task = taskOf()): Promise<Worker> {
-  const worker = createWorker(new FakeGang(task.microshards, ["a"]).member("a"), task);
+  const worker = createWorker(new FakeGang(task.microBatches, ["a"]).member("a"), task);
   await run(worker);
   return worker;
 }
@@ -154,11 +154,11 @@ describe("train", () => {
     expect(digest(workers[0]!.replica)).toBe(digest(workers[1]!.replica));
   });
 
-  it("depends on the seed and on the number of microshards, which are the run's identity", async () => {
+  it("depends on the seed and on the number of micro-batches, which are the run's identity", async () => {
     const digests = [
       reference,
       await trainAlone(taskOf({ seed: 8 })),
-      await trainAlone(taskOf({ microshards: 4 })),
+      await trainAlone(taskOf({ microBatches: 4 })),
       await trainAlone(),
     ].map(({ replica }) => digest(replica));
     expect(new Set(digests).size).toBe(3);

@@ -5,7 +5,7 @@ import { joinedMasks, trainOn } from "./module-worlds";
 
 it("a user's model with joined masks has one state on WebAssembly, to the bit, on 1 worker and on 3", async () => {
   const engine = await createEngine({ preferred: "wasm", threads: 1 });
-  const task = taskOf({ backend: "wasm", microshards: 6 }, { batchSize: 12, epochs: 1, learningRate: 0.001 });
+  const task = taskOf({ backend: "wasm", microBatches: 6 }, { batchSize: 12, epochs: 1, learningRate: 0.001 });
   const created: TrainableModel[] = [];
   const states = new Set<string>();
   for (const world of [1, 3]) {

@@ -51,7 +51,7 @@ describe("clipping", () => {
 });
 
 describe("applyStatistics", () => {
-  it("takes the mean of the microshards' updates", () => {
+  it("takes the mean of the micro-batches' updates", () => {
     // Before 1; shards of 2 and 2 rows saw 2 and 4: Σ weight·(before − after) = 2·(−1) + 2·(−3) = −8; /4 rows → 1 + 2 = 3.
     const weights = new Float32Array([5, 1]);
     applyStatistics(weights, new Float32Array([100, -8]), 1, 1 / 4);

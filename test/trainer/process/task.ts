@@ -53,7 +53,7 @@ export async function storeFeatures(store: ObjectStore, trainRows: readonly numb
   await store.put(featureManifestKey, JSON.stringify(manifest));
 }
 
-/** 4 microshards of 8 rows; 31 steps an epoch. */
+/** 4 micro-batches of 8 rows; 31 steps an epoch. */
 export async function storeTask(
   store: ObjectStore,
   runId: string,
@@ -80,7 +80,7 @@ export async function storeTask(
       epochs: 4,
       ...hyperparameters,
     },
-    microshards: 4,
+    microBatches: 4,
     workers: 1,
     minWorkers: 1,
     gpusPerWorker: 0,

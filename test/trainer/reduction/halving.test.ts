@@ -3,7 +3,7 @@ import { planHalving } from "../../../trainer-container/reduction/halving";
 import { planReduction } from "../../../trainer-container/reduction/plan";
 import { halvingNeighbours } from "../../support/large-gang/topology";
 
-const planOf = (microshards: number, worldSize: number) => planHalving(planReduction(microshards, worldSize))!.first;
+const planOf = (microBatches: number, worldSize: number) => planHalving(planReduction(microBatches, worldSize))!.first;
 
 describe("planHalving", () => {
   it("makes every rank a host where W is a power of two, and gives nothing away", () => {
@@ -54,13 +54,13 @@ describe("planHalving", () => {
   });
 
   it("adds every node above the partial sums exactly once: within a subtree by its host, above by halving", () => {
-    for (const [microshards, worldSize] of [
+    for (const [microBatches, worldSize] of [
       [8, 5],
       [64, 37],
       [1024, 1000],
       [1024, 513],
     ] as const) {
-      const plan = planReduction(microshards, worldSize);
+      const plan = planReduction(microBatches, worldSize);
       const { first, last } = planHalving(plan)!;
       for (const { hosts, roles } of [first, last]) {
         const within = roles.flatMap(({ additions }) => additions).length;
@@ -88,8 +88,8 @@ describe("planHalving", () => {
     [6, 3],
     [12, 4],
     [8, 1],
-  ])("says that V = %i on %i ranks cannot be summed so", (microshards, worldSize) => {
-    expect(planHalving(planReduction(microshards, worldSize))).toBeUndefined();
+  ])("says that V = %i on %i ranks cannot be summed so", (microBatches, worldSize) => {
+    expect(planHalving(planReduction(microBatches, worldSize))).toBeUndefined();
   });
 
   it("needs few neighbours, and each is one of its neighbours' own", () => {
@@ -120,7 +120,7 @@ describe("chooseAlgorithm", () => {
     ["dozens, V no power of two", 40, 48, 4 * kib, "direct"],
     ["beyond the full mesh, whatever the size", 65, 128, 100_000 * kib, "halving-doubling"],
     ["a thousand", 1_000, 1_024, 4 * kib, "halving-doubling"],
-  ] as const)("of %s", (_, worldSize, microshards, elements, expected) => {
-    expect(chooseAlgorithm({ worldSize, microshards, elements })).toBe(expected);
+  ] as const)("of %s", (_, worldSize, microBatches, elements, expected) => {
+    expect(chooseAlgorithm({ worldSize, microBatches, elements })).toBe(expected);
   });
 });

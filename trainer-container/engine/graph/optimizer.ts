@@ -109,9 +109,9 @@ export class GraphOptimizer {
   }
 
   /** Adds a step to a pass. @param numbers `Traced.results[0]` @param gradients `Traced.gradients` */
-  addStep(numbers: Value, microshards: number, gradients: readonly Value[]): StepNodes {
+  addStep(numbers: Value, microBatches: number, gradients: readonly Value[]): StepNodes {
     const { builder } = this.model.session;
-    const loss = sumOfLosses(builder, numbers, microshards);
+    const loss = sumOfLosses(builder, numbers, microBatches);
     const constants = builder.placeholder([constantCount]);
     const taken = addUpdate(this.options(), { updated: this.updated(gradients), constants, loss });
     return { input: namesOf([constants]), outputs: namesOf([numbers, taken]), exact: undefined };
@@ -185,9 +185,9 @@ export class GraphOptimizer {
   }
 }
 
-/** Adds the sum of the microshards' losses. */
-function sumOfLosses(builder: GraphBuilder, numbers: Value, microshards: number): Value {
-  const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microshards, 1])], {
+/** Adds the sum of the micro-batches' losses. */
+function sumOfLosses(builder: GraphBuilder, numbers: Value, microBatches: number): Value {
+  const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microBatches, 1])], {
     T: floatType,
     Index: { kind: "type", value: 3 },
   });

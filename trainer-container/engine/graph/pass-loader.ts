@@ -15,7 +15,7 @@ import { unshaped } from "./update";
 interface LoadOptions {
   /** See `roundProducts`. Default: nothing is rounded. */
   readonly precision?: NarrowPrecision | undefined;
-  /** Whether the rows of a sum's microshards are computed together. Default true. */
+  /** Whether the rows of a sum's micro-batches are computed together. Default true. */
   readonly batched?: boolean;
   /** See `joinProductsAndSums`. Default false. */
   readonly joinsProducts?: boolean;
@@ -51,7 +51,7 @@ export class PassLoader {
   ): Pass | Error {
     const { session, handles, optimizer } = this;
     const { placeholders, result } = recording;
-    const { microshards, rows, kind } = staging.shape;
+    const { microBatches, rows, kind } = staging.shape;
     return session.extend((builder) => {
       const fetched = [...result.outputs, ...(optimizer ? result.gradients : [])];
       const { nodes, placed: rewritten } = rewrite(recording.nodes, [...placeholders, ...fetched], {
@@ -61,7 +61,7 @@ export class PassLoader {
         ownProducts: this.ownProducts,
         joinsProducts: joinsProducts && this.ownProducts,
         rematerialise: { forward: result.outputs.slice(0, 1), backward: result.gradients, cuts },
-        batch: batched && microshards > 1 ? { microshards, rows } : undefined,
+        batch: batched && microBatches > 1 ? { microBatches, rows } : undefined,
       });
       const inputs = placeholders.slice(0, -handles.length);
       const weights = placeholders.slice(-handles.length).map(rewritten);
@@ -72,7 +72,7 @@ export class PassLoader {
       const [numbers, gradient] = outputs as [Value, Value?];
       const step =
         kind === "gradients" && optimizer
-          ? optimizer.addStep(numbers, microshards, result.gradients.map(placed))
+          ? optimizer.addStep(numbers, microBatches, result.gradients.map(placed))
           : undefined;
       return {
         staging,

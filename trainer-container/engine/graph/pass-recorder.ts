@@ -45,7 +45,7 @@ const maxTapeBytes = 128 * 1024 * 1024;
 const nowhere: IsCut = () => false;
 
 export class PassRecorder {
-  /** The cuts if `rematerialise` is `auto`, by rows of a microshard. */
+  /** The cuts if `rematerialise` is `auto`, by rows of a micro-batch. */
   private readonly chosenCuts = new Map<number, IsCut>();
   private readonly ownOperations: boolean;
 
@@ -67,8 +67,8 @@ export class PassRecorder {
 
   /** Returns the head of a pass that is too large for the tape; undefined: the tape computes it as a whole. */
   headOf(staging: Staging): Staging | undefined {
-    const { rows, microshards } = staging.shape;
-    if (microshards > 1 || rows <= headRows || this.layers.outputBytes(rows) <= maxTapeBytes) return undefined;
+    const { rows, microBatches } = staging.shape;
+    if (microBatches > 1 || rows <= headRows || this.layers.outputBytes(rows) <= maxTapeBytes) return undefined;
     return staging.head(headRows);
   }
 
@@ -110,9 +110,9 @@ export class PassRecorder {
     }
   }
 
-  private cutsOf({ kind, rows, weighted, microshards }: PassShape): IsCut {
+  private cutsOf({ kind, rows, weighted, microBatches }: PassShape): IsCut {
     const { rematerialise } = this.layers;
-    if (kind === "evaluation" || microshards > 1 || rematerialise === "none") return nowhere;
+    if (kind === "evaluation" || microBatches > 1 || rematerialise === "none") return nowhere;
     if (rematerialise !== "auto") return (layer) => rematerialise.includes(layer);
     const known = this.chosenCuts.get(rows) ?? this.chooseCuts(rows, weighted);
     this.chosenCuts.set(rows, known);
@@ -121,7 +121,7 @@ export class PassRecorder {
 
   /** Chooses cuts by a recording of few rows, whose layers end in the same order. */
   private chooseCuts(rows: number, weighted: boolean): IsCut {
-    const shape: PassShape = { kind: "gradients", rows: Math.min(rows, sampleRows), weighted, microshards: 1 };
+    const shape: PassShape = { kind: "gradients", rows: Math.min(rows, sampleRows), weighted, microBatches: 1 };
     const staging = new Staging(this.layers.definition, shape);
     for (const values of [staging.inputs, staging.labels, staging.keys, staging.weights]) values?.fill(0);
     staging.weight.fill(shape.rows);

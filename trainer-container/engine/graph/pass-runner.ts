@@ -38,14 +38,14 @@ export interface Pass {
 
 export type StepResult = ReturnType<EngineStep["finish"]>;
 
-/** A sum of microshards takes at most this long, because it blocks the thread that keeps connections alive. */
+/** A sum of micro-batches takes at most this long, because it blocks the thread that keeps connections alive. */
 const maxSumMs = 30;
 /** A sum's gradients take at most this much memory at the same time. */
 const maxSumBytes = 256 * 1024 * 1024;
 
 /** Runs the passes of a session. */
 export class PassRunner {
-  /** Shortest time of a microshard's gradients, without the recording. */
+  /** Shortest time of a micro-batch's gradients, without the recording. */
   gradientMs = Number.POSITIVE_INFINITY;
   /** Factor of the loss in gradients. */
   lossScale = 1;
@@ -60,7 +60,7 @@ export class PassRunner {
     private readonly sharing: boolean,
   ) {}
 
-  /** Returns the number of microshards whose sum may be one call. */
+  /** Returns the number of micro-batches whose sum may be one call. */
   maxSum(parameterCount: number): number {
     const byMemory = maxSumBytes / (parameterCount * Float32Array.BYTES_PER_ELEMENT);
     return Math.max(1, Math.floor(Math.min(maxSumMs / this.gradientMs, byMemory)));
@@ -79,7 +79,7 @@ export class PassRunner {
       if (into) {
         if (sink === undefined) into.set(this.operations.read(gradient as TensorId));
         const ms = performance.now() - startedAt;
-        this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microshards);
+        this.gradientMs = Math.min(this.gradientMs, ms / pass.staging.shape.microBatches);
       }
       return this.resultsOf(pass, numbers);
     } finally {
@@ -94,12 +94,12 @@ export class PassRunner {
     return Buffer.compare(bytesOf(found), bytesOf(gradient)) === 0;
   }
 
-  /** Reads the results of a pass's microshards. */
+  /** Reads the results of a pass's micro-batches. */
   private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
-    const { microshards } = staging.shape;
+    const { microBatches } = staging.shape;
     const values = this.operations.read(numbers);
-    const width = values.length / microshards;
-    return Array.from({ length: microshards }, (_, index): BatchResult => {
+    const width = values.length / microBatches;
+    return Array.from({ length: microBatches }, (_, index): BatchResult => {
       const [loss = Number.NaN, ...rest] = values.subarray(index * width, (index + 1) * width);
       const correct = rest[metrics.length];
       const named = metrics.map((name, at) => [name, rest[at] as number] as const);

@@ -6,29 +6,29 @@ import { type BatchTensors, correctRows, type Scored } from "../score";
 
 export interface PassShape {
   readonly kind: "gradients" | "evaluation";
-  /** Rows of a microshard. */
+  /** Rows of a micro-batch. */
   readonly rows: number;
   /** Whether rows have weights. */
   readonly weighted: boolean;
-  /** Number of microshards. More than one: the sum of their gradients. */
-  readonly microshards: number;
+  /** Number of micro-batches. More than one: the sum of their gradients. */
+  readonly microBatches: number;
 }
 
 /** Returns a name that only passes of the same shape have. */
-export const nameOf = ({ kind, rows, weighted, microshards }: PassShape): string =>
-  `${kind} of ${microshards} × ${rows} rows${weighted ? " with weights" : ""}`;
+export const nameOf = ({ kind, rows, weighted, microBatches }: PassShape): string =>
+  `${kind} of ${microBatches} × ${rows} rows${weighted ? " with weights" : ""}`;
 
 /** The tensors of a pass that change from call to call, without the model's weights. */
 export interface PassInputs {
-  /** `[microshards × rows, ...inputShape]`. */
+  /** `[micro-batches × rows, ...inputShape]`. */
   readonly inputs: tf.Tensor;
-  /** `[microshards × rows, …]`. */
+  /** `[micro-batches × rows, …]`. */
   readonly labels: tf.Tensor;
-  /** Sum of the rows' weights of each microshard, `[microshards]`. */
+  /** Sum of the rows' weights of each micro-batch, `[microBatches]`. */
   readonly weight: tf.Tensor;
-  /** int32 `[microshards, 2]`, see `withDraws`. */
+  /** int32 `[micro-batches, 2]`, see `withDraws`. */
   readonly keys: tf.Tensor;
-  /** Rows' weights, `[microshards × rows]`. */
+  /** Rows' weights, `[micro-batches × rows]`. */
   readonly weights?: tf.Tensor;
   /** Factor of the loss when it is differentiated, `[1]`. */
   readonly lossScale?: tf.Tensor;
@@ -38,7 +38,7 @@ export interface PassInputs {
 
 export interface Traced {
   /**
-   * `[microshards, numbers]`: of each microshard the loss, the metrics and the number of correct rows, if they are counted.
+   * `[micro-batches, numbers]`: of each micro-batch the loss, the metrics and the number of correct rows, if they are counted.
    * Then the gradient, `[1, parameters]`.
    */
   readonly results: readonly tf.Tensor[];
@@ -57,11 +57,11 @@ const flat = (tensors: readonly tf.Tensor[]): tf.Tensor => tf.concat1d(tensors.m
  */
 export function trace(
   layers: LayersTrainable,
-  { kind, rows, microshards }: PassShape,
+  { kind, rows, microBatches }: PassShape,
   inputs: PassInputs,
   addTerms: (terms: readonly tf.Tensor[]) => tf.Tensor,
 ): Traced {
-  const batches = Array.from({ length: microshards }, (_, index) => batchOf(inputs, rows, microshards, index));
+  const batches = Array.from({ length: microBatches }, (_, index) => batchOf(inputs, rows, microBatches, index));
   const all = batches.map((batch, index): Scored & Partial<Differentiated> => {
     if (kind === "evaluation") return layers.score(batch);
     return layers.differentiate(batch, tf.reshape(slice(inputs.keys, index, 1), [2]), inputs.lossScale);
@@ -75,13 +75,13 @@ export function trace(
   if (kind === "evaluation") return { results: [numbers], gradients: [], metrics };
   const gradients = layers.layout.map(({ size }, slot) => {
     const terms = all.map((each) => tf.reshape(each.gradients?.[slot] ?? tf.zeros([size]), [-1]));
-    return microshards === 1 ? (terms[0] as tf.Tensor) : addTerms(terms);
+    return microBatches === 1 ? (terms[0] as tf.Tensor) : addTerms(terms);
   });
   return { results: [numbers, tf.reshape(flat(gradients), [1, -1])], gradients, metrics };
 }
 
-function batchOf(all: PassInputs, rows: number, microshards: number, index: number): BatchTensors {
-  const part = (tensor: tf.Tensor): tf.Tensor => (microshards === 1 ? tensor : slice(tensor, index * rows, rows));
+function batchOf(all: PassInputs, rows: number, microBatches: number, index: number): BatchTensors {
+  const part = (tensor: tf.Tensor): tf.Tensor => (microBatches === 1 ? tensor : slice(tensor, index * rows, rows));
   return {
     rows,
     inputs: part(all.inputs),
@@ -97,13 +97,13 @@ function slice(tensor: tf.Tensor, first: number, count: number): tf.Tensor {
 }
 
 /** Returns the shapes of a pass's inputs, in the order of `PassInputs`. */
-export function inputShapes(definition: ModelDefinition, { rows, microshards }: PassShape) {
-  const total = rows * microshards;
+export function inputShapes(definition: ModelDefinition, { rows, microBatches }: PassShape) {
+  const total = rows * microBatches;
   return {
     inputs: [total, ...definition.inputShape],
     labels: definition.task === "regression" ? [total, definition.outputs] : [total],
-    weight: [microshards],
-    keys: [microshards, 2],
+    weight: [microBatches],
+    keys: [microBatches, 2],
     weights: [total],
     lossScale: [1],
   } as const;

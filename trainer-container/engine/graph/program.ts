@@ -9,7 +9,7 @@ import type {
   BatchResult,
   EngineOptimizer,
   EngineOptions,
-  MicroshardSum,
+  MicroBatchSum,
   OptimizerMemory,
   OptimizerSettings,
   StepUpdate,
@@ -50,7 +50,7 @@ export class GraphProgram {
   private readonly passes = new Map<string, Pass | undefined>();
   /** Whether sums in a graph have the bits of single additions, as far as known. */
   private sumsAreExact = true;
-  /** Whether a microshard's values are computed again to save memory. A sum would need the memory of several. */
+  /** Whether a micro-batch's values are computed again to save memory. A sum would need the memory of several. */
   private rematerialises = false;
   /** Gradients of a step that is taken in two calls. */
   private sum: Float32Array | undefined;
@@ -107,8 +107,8 @@ export class GraphProgram {
     return this.sumsAreExact && !this.rematerialises ? this.runner.maxSum(this.layers.parameterCount) : 1;
   }
 
-  beginSum(microshards: number): MicroshardSum {
-    return this.collect(microshards, (staging, into: Float32Array) => this.runSum(staging, into));
+  beginSum(microBatches: number): MicroBatchSum {
+    return this.collect(microBatches, (staging, into: Float32Array) => this.runSum(staging, into));
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
@@ -124,18 +124,18 @@ export class GraphProgram {
       },
       apply: (sum, update) => optimizer.apply(sum, update),
       read: () => optimizer.read(),
-      beginStep: (microshards) =>
-        this.collect(microshards, (staging, update: StepUpdate) => this.takeStep(optimizer, staging, update)),
+      beginStep: (microBatches) =>
+        this.collect(microBatches, (staging, update: StepUpdate) => this.takeStep(optimizer, staging, update)),
     };
   }
 
-  /** Collects microshards for a pass, whether it is compiled or not. */
-  private collect<T, U>(microshards: number, finish: (staging: Staging, given: T) => U) {
+  /** Collects micro-batches for a pass, whether it is compiled or not. */
+  private collect<T, U>(microBatches: number, finish: (staging: Staging, given: T) => U) {
     let staging: Staging | undefined;
     return {
       add: (batch: Batch, randomKey: string) => {
         if (staging === undefined) {
-          const shape = this.shapeOf("gradients", batch, microshards);
+          const shape = this.shapeOf("gradients", batch, microBatches);
           staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
           staging.filled = 0;
         }
@@ -172,8 +172,8 @@ export class GraphProgram {
     return { results, gradientNorm };
   }
 
-  private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microshards: number): PassShape {
-    return { kind, rows, weighted: microshards === 1 && weights !== undefined, microshards };
+  private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microBatches: number): PassShape {
+    return { kind, rows, weighted: microBatches === 1 && weights !== undefined, microBatches };
   }
 
   private resultOf(
@@ -261,19 +261,19 @@ export class GraphProgram {
   }
 
   /**
-   * Computes a sum for the first time: each microshard alone, added here, and as one graph, which is kept if it has the same
+   * Computes a sum for the first time: each micro-batch alone, added here, and as one graph, which is kept if it has the same
    * bits.
    */
   private compileSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
-    const { microshards } = staging.shape;
-    const gradients = Array.from({ length: microshards }, () => new Float32Array(into.length));
-    const single = this.passes.get(nameOf({ ...staging.shape, microshards: 1 }));
-    if (single === undefined) throw new RangeError("a sum was begun before a microshard's gradients were computed");
+    const { microBatches } = staging.shape;
+    const gradients = Array.from({ length: microBatches }, () => new Float32Array(into.length));
+    const single = this.passes.get(nameOf({ ...staging.shape, microBatches: 1 }));
+    if (single === undefined) throw new RangeError("a sum was begun before a micro-batch's gradients were computed");
     const results = gradients.map((gradient, index) => {
       single.staging.copy(staging, index);
       return this.runner.run(single, gradient)[0] as BatchResult;
     });
-    for (const { into: left, from: right } of canonicalAdditions(microshards)) {
+    for (const { into: left, from: right } of canonicalAdditions(microBatches)) {
       const sum = gradients[left] as Float32Array;
       add(sum, 0, sum, 0, gradients[right] as Float32Array, 0, sum.length);
     }

@@ -21,7 +21,7 @@ export class Staging {
   readonly weights: Float32Array | undefined;
   /** See `PassInputs.lossScale`; only of gradients. */
   readonly lossScale: Float32Array | undefined;
-  /** Number of microshards that it holds. */
+  /** Number of micro-batches that it holds. */
   filled = 0;
   private readonly memory: Float32Array;
   /** Tensors that share the memory. */
@@ -31,14 +31,14 @@ export class Staging {
     private readonly definition: ModelDefinition,
     readonly shape: PassShape,
   ) {
-    const { kind, microshards, rows, weighted } = shape;
+    const { kind, microBatches, rows, weighted } = shape;
     const { inputShape, outputs, task } = definition;
-    const total = microshards * rows;
+    const total = microBatches * rows;
     const lengths = [
       inputShape.reduce((product, side) => product * side, total),
       task === "regression" ? total * outputs : total,
-      microshards,
-      2 * microshards,
+      microBatches,
+      2 * microBatches,
       weighted ? total : 0,
       kind === "gradients" ? 1 : 0,
     ] as const;
@@ -97,7 +97,7 @@ export class Staging {
     this.filled += 1;
   }
 
-  /** Returns the first rows of the only microshard in memory of their own. */
+  /** Returns the first rows of the only micro-batch in memory of their own. */
   head(rows: number): Staging {
     const head = new Staging(this.definition, { ...this.shape, rows });
     const parts = [
@@ -112,7 +112,7 @@ export class Staging {
     return head;
   }
 
-  /** Takes one microshard of another staging instead of its own. */
+  /** Takes one micro-batch of another staging instead of its own. */
   copy(other: Staging, index: number): void {
     const { inputs, labels } = other.batch(index);
     this.inputs.set(inputs);
@@ -121,11 +121,11 @@ export class Staging {
     this.keys.set(other.keys.subarray(2 * index, 2 * index + 2));
   }
 
-  /** Returns one microshard. Its arrays are valid until the next call. */
+  /** Returns one micro-batch. Its arrays are valid until the next call. */
   batch(index: number): Batch {
-    const { rows, microshards } = this.shape;
+    const { rows, microBatches } = this.shape;
     const part = <T extends Float32Array | Int32Array>(values: T): T => {
-      const length = values.length / microshards;
+      const length = values.length / microBatches;
       return values.subarray(index * length, (index + 1) * length) as T;
     };
     return {

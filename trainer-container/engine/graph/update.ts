@@ -5,7 +5,7 @@ import type { OptimizerSettings, StepUpdate } from "../engine";
 import { floatType, type GraphBuilder, int32, integersOf } from "./builder";
 import type { Variables } from "./variables";
 
-/** A variable of the model, and the sum of its gradients over the microshards. */
+/** A variable of the model, and the sum of its gradients over the micro-batches. */
 export interface Updated {
   readonly weight: Value;
   /** False for running statistics, see `ParameterSlot.trainable`. */

@@ -20,7 +20,7 @@ export function withinMemory<T>(compute: () => T): T {
     throw new EngineError(
       "OUT_OF_MEMORY",
       "A step does not fit in WebAssembly's memory, which has 4 GiB at most. Set a smaller hyperparameters.batchSize or " +
-        "more microshards, of which one is computed at a time, or train with native TensorFlow (backend: native).",
+        "more micro-batches, of which one is computed at a time, or train with native TensorFlow (backend: native).",
       { httpStatus: 422, cause: error },
     );
   }

@@ -51,7 +51,7 @@ function rectifierGradient(simd: Simd, dy: number, output: number, elements: num
   simd.call["reluGrad"]!(dy, dy, output, Math.ceil(elements / 4));
 }
 
-/** Up to this number of rows, it is worth keeping a packed weight for the next microshard. */
+/** Up to this number of rows, it is worth keeping a packed weight for the next micro-batch. */
 const fewRows = 64;
 
 /** Packs a weight when it has changed; undefined if packing within the product is as fast. */

@@ -1,6 +1,6 @@
 /**
- * Computes equal operations of a sum's microshards as one, where each row's result depends on this row alone: one product of
- * all rows instead of one for each microshard. What mixes rows, e.g. the gradients of weights, gets each microshard's rows.
+ * Computes equal operations of a sum's micro-batches as one, where each row's result depends on this row alone: one product of
+ * all rows instead of one for each micro-batch. What mixes rows, e.g. the gradients of weights, gets each micro-batch's rows.
  */
 import { createHash } from "node:crypto";
 import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../adapters/saved-model/graph-def";
@@ -9,14 +9,14 @@ import { computesRows, type RowInput, shapeInputOf } from "./rows";
 
 /**
  * Elements of the largest vector register. Kernels compute the elements that remain after whole registers with other roundings.
- * If a microshard's rows fill registers, none of its elements remain, alone or among others.
+ * If a micro-batch's rows fill registers, none of its elements remain, alone or among others.
  */
 const packet = 16;
 
-/** Describes an output: the rows of one microshard, the same in all microshards, or neither. */
+/** Describes an output: the rows of one micro-batch, the same in all micro-batches, or neither. */
 type Kind =
-  /** `group` is the operation's name, the same in all microshards. */
-  { readonly part: string; readonly microshard: number } | { readonly shared: string } | undefined;
+  /** `group` is the operation's name, the same in all micro-batches. */
+  { readonly part: string; readonly microBatch: number } | { readonly shared: string } | undefined;
 
 export interface Rewritten {
   readonly nodes: readonly GraphNode[];
@@ -26,20 +26,20 @@ export interface Rewritten {
 
 /**
  * @param nodes of a sum's pass, each with its outputs where they are known
- * @param rows of a microshard
+ * @param rows of a micro-batch
  * @param fetched values that callers need
  * @returns undefined if no products can be computed as one
  */
-export function batchMicroshards(
+export function joinMicroBatches(
   nodes: readonly GraphNode[],
-  microshards: number,
+  microBatches: number,
   rows: number,
   fetched: readonly Value[],
 ): Rewritten | undefined {
   if (rows % packet !== 0 || nodes.some(({ control = [] }) => control.length > 0)) return undefined;
   const banned = new Set<string>();
   for (;;) {
-    const analysis = new Analysis(nodes, microshards, rows, banned);
+    const analysis = new Analysis(nodes, microBatches, rows, banned);
     for (const value of fetched) analysis.kindOf(value);
     const incomplete = analysis.incompleteGroups();
     if (incomplete.length > 0) {
@@ -57,13 +57,13 @@ const isProduct = (node: GraphNode | undefined): boolean =>
   node !== undefined && /^(BatchMatMulV2|MatMul|RingmasterDense|Conv2D|DepthwiseConv2dNative)/.test(node.op);
 
 class Analysis {
-  /** Positions of an operation's nodes, by microshard. */
+  /** Positions of an operation's nodes, by micro-batch. */
   readonly groups = new Map<string, (number | undefined)[]>();
   private readonly kinds = new Map<number, Kind>();
 
   constructor(
     readonly nodes: readonly GraphNode[],
-    readonly microshards: number,
+    readonly microBatches: number,
     readonly rows: number,
     private readonly banned: ReadonlySet<string>,
   ) {}
@@ -87,7 +87,7 @@ class Analysis {
 
   incompleteGroups(): readonly string[] {
     const isComplete = (members: readonly unknown[]) =>
-      Array.from({ length: this.microshards }, (_, index) => members[index]).every((each) => each !== undefined);
+      Array.from({ length: this.microBatches }, (_, index) => members[index]).every((each) => each !== undefined);
     return [...this.groups].flatMap(([group, members]) => (isComplete(members) ? [] : [group]));
   }
 
@@ -108,8 +108,8 @@ class Analysis {
     const own = signatureOf(node);
     if (node.op === "Placeholder") return { shared: `input ${index}` };
     if (node.op === "Slice" && this.nodeOf((node.inputs[0] as Value).node).op === "Placeholder") {
-      const microshard = this.microshardOf(node);
-      return microshard === undefined ? undefined : this.join(index, `rows of ${node.inputs[0]?.node}`, microshard);
+      const microBatch = this.microBatchOf(node);
+      return microBatch === undefined ? undefined : this.join(index, `rows of ${node.inputs[0]?.node}`, microBatch);
     }
     const kinds = node.inputs.map((input) => this.kindOf(input));
     if (kinds.every((kind) => kind && "shared" in kind)) {
@@ -118,24 +118,24 @@ class Analysis {
     }
     const parts = kinds.filter(isPart);
     const [first] = parts;
-    if (first === undefined || parts.some(({ microshard }) => microshard !== first.microshard)) return undefined;
+    if (first === undefined || parts.some(({ microBatch }) => microBatch !== first.microBatch)) return undefined;
     const inputs = this.rowInputs(node, kinds);
     if (kinds.some((kind, at) => kind === undefined && inputs[at]?.batched !== true)) return undefined;
     if (!this.hasRows(node) || !computesRows(node, inputs)) return undefined;
     const sources = kinds.map((kind) => (kind === undefined ? "own" : "part" in kind ? kind.part : kind.shared));
-    return this.join(index, digest([own, ...sources]), first.microshard);
+    return this.join(index, digest([own, ...sources]), first.microBatch);
   }
 
-  /** Adds a node to its group. Equal operations of one microshard are counted, in the order in which they are found. */
-  private join(index: number, name: string, microshard: number): Kind {
+  /** Adds a node to its group. Equal operations of one micro-batch are counted, in the order in which they are found. */
+  private join(index: number, name: string, microBatch: number): Kind {
     for (let occurrence = 0; ; occurrence += 1) {
       const group = `${name} ${occurrence}`;
       const members = this.groups.get(group) ?? [];
-      if (members[microshard] !== undefined) continue;
+      if (members[microBatch] !== undefined) continue;
       if (this.banned.has(group)) return undefined;
-      members[microshard] = index;
+      members[microBatch] = index;
       this.groups.set(group, members);
-      return { part: group, microshard };
+      return { part: group, microBatch };
     }
   }
 
@@ -144,7 +144,7 @@ class Analysis {
       const kind = kinds[index];
       const source = this.nodeOf(input.node);
       const shape = source.outputs?.[input.output]?.shape ?? [];
-      // A value that all microshards have in common may still have a row for each of theirs.
+      // A value that all micro-batches have in common may still have a row for each of theirs.
       const hasOwnRows = kind === undefined || shape.length === node.outputs?.[0]?.shape.length;
       const isMatrix = isProduct(node) && index === 1 && kind !== undefined && "shared" in kind;
       const batched = isPart(kind) || (shape[0] === this.rows && hasOwnRows && !isMatrix);
@@ -158,12 +158,12 @@ class Analysis {
     return counted.length > 0 && counted.every(({ shape }) => shape[0] === this.rows);
   }
 
-  /** Returns the microshard whose rows of an input a slice is. */
-  private microshardOf({ inputs, outputs }: GraphNode): number | undefined {
+  /** Returns the micro-batch whose rows of an input a slice is. */
+  private microBatchOf({ inputs, outputs }: GraphNode): number | undefined {
     const [data, begin] = inputs.map(({ node }) => this.nodeOf(node)) as [GraphNode, GraphNode];
     const shape = data.outputs?.[0]?.shape;
     const first = integersOf(begin)?.[0];
-    if (first === undefined || shape?.[0] !== this.rows * this.microshards || outputs?.[0]?.shape[0] !== this.rows)
+    if (first === undefined || shape?.[0] !== this.rows * this.microBatches || outputs?.[0]?.shape[0] !== this.rows)
       return undefined;
     return first / this.rows;
   }
@@ -191,7 +191,7 @@ class Emission {
   /** Adds what a value follows from. @returns its new position */
   emit(value: Value): Value {
     const kind = this.analysis.kindOf(value);
-    if (kind && "part" in kind) return this.rowsOf(value, kind.microshard);
+    if (kind && "part" in kind) return this.rowsOf(value, kind.microBatch);
     const key = kind ? kind.shared : `${value.node}:${value.output}`;
     const known = this.known.get(key);
     if (known) return known;
@@ -212,8 +212,8 @@ class Emission {
     return this.nodes.push(node) - 1;
   }
 
-  /** Cuts a microshard's rows out of a batched value. */
-  private rowsOf(value: Value, microshard: number): Value {
+  /** Cuts a micro-batch's rows out of a batched value. */
+  private rowsOf(value: Value, microBatch: number): Value {
     const key = `rows ${value.node}:${value.output}`;
     const known = this.known.get(key);
     if (known) return known;
@@ -224,7 +224,7 @@ class Emission {
     if (shape[0] !== rows) throw new RangeError("a result for a gradient alone is read elsewhere");
     const inputs = [
       batched,
-      this.integers([microshard * rows, ...shape.slice(1).map(() => 0)]),
+      this.integers([microBatch * rows, ...shape.slice(1).map(() => 0)]),
       this.integers([rows, ...shape.slice(1).map(() => -1)]),
     ];
     const attributes = { T: { kind: "type", value: type }, Index: { kind: "type", value: int32 } } as const;
@@ -233,7 +233,7 @@ class Emission {
     return added;
   }
 
-  /** Adds the operation of a value's group for the rows of all microshards. */
+  /** Adds the operation of a value's group for the rows of all micro-batches. */
   private batchedOf(value: Value): Value {
     const { analysis } = this;
     const kind = analysis.kindOf(value) as { readonly part: string };
@@ -257,7 +257,7 @@ class Emission {
       }
       const { integers } = rowInputs[index] as RowInput;
       if (index !== shapeInputOf(first) || integers?.[0] !== analysis.rows) return this.emit(input);
-      return this.integers([analysis.rows * analysis.microshards, ...integers.slice(1)]);
+      return this.integers([analysis.rows * analysis.microBatches, ...integers.slice(1)]);
     });
     const outputs = (first.outputs ?? []).map(({ type, shape }) => ({ type, shape: this.scaled(shape) }));
     const added = { node: this.add({ ...first, inputs, outputs }), output: 0 };
@@ -265,7 +265,7 @@ class Emission {
     return { node: added.node, output: value.output };
   }
 
-  /** Joins the rows of all microshards. */
+  /** Joins the rows of all micro-batches. */
   private joined(values: readonly Value[]): Value {
     const [first] = values as [Value];
     const { type, shape } = this.analysis.typeOf(first);
@@ -281,7 +281,7 @@ class Emission {
   }
 
   private scaled(shape: readonly number[]): readonly number[] {
-    return [(shape[0] as number) * this.analysis.microshards, ...shape.slice(1)];
+    return [(shape[0] as number) * this.analysis.microBatches, ...shape.slice(1)];
   }
 
   private integers(values: readonly number[]): Value {

@@ -1,12 +1,12 @@
 /**
  * Replaces the products of dense layers by operations of our own (`scripts/native/operations/products.cc`), which exist on some CPUs.
- * They compute bias, ReLU and ReLU's gradient before a result leaves the registers, and add the gradients of microshards in the cache.
+ * They compute bias, ReLU and ReLU's gradient before a result leaves the registers, and add the gradients of micro-batches in the cache.
  */
 import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../../reduction/tree";
 import { constantNode, float32, int32, integersOf } from "../builder";
 
-/** Rows of a microshard up to which our products are used. TensorFlow's are faster for many rows. */
+/** Rows of a micro-batch up to which our products are used. TensorFlow's are faster for many rows. */
 const maxRows = 256;
 
 const flag = (value: boolean): Attribute => ({ kind: "bool", value });
@@ -18,9 +18,9 @@ const additionsOf = (terms: number): Attribute => ({
 
 /**
  * Returns a graph whose dense layers have operations of our own. The nodes keep their positions. The choice depends on shapes
- * alone, so that a microshard has the same bits wherever it is computed.
+ * alone, so that a micro-batch has the same bits wherever it is computed.
  *
- * @param nodes each after its inputs, of a pass or of a sum before `batchMicroshards`
+ * @param nodes each after its inputs, of a pass or of a sum before `joinMicroBatches`
  * @param fetched values that callers read
  */
 export function useOwnProducts(nodes: readonly GraphNode[], fetched: readonly Value[]): readonly GraphNode[] {
@@ -145,7 +145,7 @@ export function readerCounts(nodes: readonly GraphNode[], fetched: readonly Valu
 const keyOf = ({ node, output }: Value): string => `${node}:${output}`;
 
 /**
- * Replaces sums over microshards, whose terms are gradients of dense layers, by one operation for all of their rows. Terms may also be
+ * Replaces sums over micro-batches, whose terms are gradients of dense layers, by one operation for all of their rows. Terms may also be
  * TensorFlow's products; their bits may differ from ours, so the caller compares them.
  *
  * @returns an equal graph. The nodes keep their positions; others are appended.
@@ -169,7 +169,7 @@ export function joinProductsAndSums(nodes: readonly GraphNode[]): readonly Graph
   return all;
 }
 
-/** Returns a microshard's gradient of a weight or bias, which has any shape, as an operation of ours. */
+/** Returns a micro-batch's gradient of a weight or bias, which has any shape, as an operation of ours. */
 function gradientOf(nodes: readonly GraphNode[], { node }: Value): Pick<GraphNode, "op" | "inputs"> | undefined {
   const found = nodes[node] as GraphNode;
   if (found.op === "Reshape") return gradientOf(nodes, found.inputs[0] as Value);
@@ -178,7 +178,7 @@ function gradientOf(nodes: readonly GraphNode[], { node }: Value): Pick<GraphNod
   return sides?.left && !sides.right ? { op: "RingmasterProductSum", inputs: found.inputs } : undefined;
 }
 
-/** Returns the rows of all microshards as one value. */
+/** Returns the rows of all micro-batches as one value. */
 function rowsOf(nodes: GraphNode[], parts: readonly Value[]): Value {
   const sources = parts.map((part, index) => sourceOf(nodes, part, index, parts.length));
   const [first] = sources;
@@ -190,12 +190,12 @@ function rowsOf(nodes: GraphNode[], parts: readonly Value[]): Value {
   return add({ op: "ConcatV2", inputs: [...parts, axis], attributes });
 }
 
-/** Returns the value of which a microshard's rows were cut out, if it has the rows of these microshards only. */
+/** Returns the value of which a micro-batch's rows were cut out, if it has the rows of these micro-batches only. */
 function sourceOf(
   nodes: readonly GraphNode[],
   { node }: Value,
-  microshard: number,
-  microshards: number,
+  microBatch: number,
+  microBatches: number,
 ): Value | undefined {
   const { op, inputs, outputs } = nodes[node] as GraphNode;
   const [source, begin] = inputs as readonly [Value?, Value?];
@@ -203,5 +203,5 @@ function sourceOf(
   if (op !== "Slice" || source === undefined || begin === undefined || rows === undefined) return undefined;
   const whole = nodes[source.node]?.outputs?.[source.output]?.shape;
   const first = integersOf(nodes[begin.node] as GraphNode)?.[0];
-  return first === microshard * rows && whole?.[0] === microshards * rows ? source : undefined;
+  return first === microBatch * rows && whole?.[0] === microBatches * rows ? source : undefined;
 }

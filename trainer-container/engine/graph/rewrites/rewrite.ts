@@ -1,6 +1,6 @@
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
-import { batchMicroshards, type Rewritten } from "./batch";
+import { joinMicroBatches, type Rewritten } from "./batch";
 import { sumInLevels } from "./column-sums";
 import { fuseElementwise } from "./fuse";
 import { useOwnPools } from "./own-pools";
@@ -14,8 +14,8 @@ export interface RewriteOptions {
   readonly gpu: boolean;
   /** See `roundProducts`. Default: nothing is rounded. */
   readonly precision?: NarrowPrecision | undefined;
-  /** The microshards of a sum, whose rows may be computed together. Default: they are not. */
-  readonly batch?: { readonly microshards: number; readonly rows: number } | undefined;
+  /** The micro-batches of a sum, whose rows may be computed together. Default: they are not. */
+  readonly batch?: { readonly microBatches: number; readonly rows: number } | undefined;
   /** See `useOwnPools`. */
   readonly ownOperations: boolean;
   /** See `useOwnProducts`; not with a narrow precision. */
@@ -38,7 +38,7 @@ export function rewrite(
   const pooled = ownOperations ? useOwnPools(nodes, fetched) : nodes;
   const own = ownProducts && !precision ? useOwnProducts(pooled, fetched) : pooled;
   const fused = gpu ? own : fuseElementwise(own, fetched);
-  const batched = batch && batchMicroshards(fused, batch.microshards, batch.rows, fetched);
+  const batched = batch && joinMicroBatches(fused, batch.microBatches, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
   const joined = joinsProducts ? joinProductsAndSums(all) : all;
   // Products of our own exist on CPUs with AVX-512, where wider factors were not measured.
