@@ -2,22 +2,20 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { ClassicLevel } from "classic-level";
 import { Database } from "node-sqlite3-wasm";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
 import type { DriftReport } from "../../core/drift/shapes";
 import type { RunDetails } from "../../core/runs/shapes";
-import { journalsOf, storesOf } from "../../local/storage/stores";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 import { killPushes } from "./push-kills";
 
 /** Tests the command line as a person sees it: written files, exit codes, output. */
 describe("the command line", () => {
-  const stack = new TestStack();
+  const stack = TestStack.of("clerks");
   beforeAll(() => stack.up());
   afterAll(() => stack.remove());
 
@@ -578,9 +576,7 @@ describe("the command line", () => {
 
     const s3 = stack.client(S3Client);
     const Body = readFileSync(bad, "utf8");
-    await s3.send(
-      new PutObjectCommand({ Bucket: "ringmaster-data", Key: "teams/default/inbox/guarded/bad.csv", Body }),
-    );
+    await s3.send(new PutObjectCommand({ Bucket: "ringmaster-data", Key: "teams/clerks/inbox/guarded/bad.csv", Body }));
     const strict = stack.file("strict.yaml", "rules:\n  - {rule: range, column: x1, maximum: 1, name: low}\n");
     expect((await stack.run("datasets", "contract", "set", "guarded", "--file", strict)).code).toBe(0);
     const job = stack.file("guarded.yaml", toyJob(1));
@@ -617,49 +613,15 @@ describe("the command line", () => {
     await stack.json(["datasets", "push", "stored", "--file", file, "--schema", stack.file("s.yaml", toySchema)]);
     const counted = await stack.json<Collected>(["gc", "--dry-run"]);
     expect(counted).toMatchObject({ dryRun: true, deleted: { objects: 0 } });
-    expect(counted.teams["default"]!.objects).toBeGreaterThan(1);
+    expect(counted.teams["clerks"]!.objects).toBeGreaterThan(1);
     const first = await stack.json<Collected>(["gc"]);
-    expect(first).toMatchObject({ dryRun: false, teams: counted.teams, deleted: { objects: 0 } });
+    expect(first).toMatchObject({ dryRun: false, deleted: { objects: 0 } });
+    expect(first.teams["clerks"]).toEqual(counted.teams["clerks"]);
     const second = await stack.run("gc");
     expect(second).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/default +\d+ .*\n.*deleted: 0 B in 0 objects/s),
+      stdout: expect.stringMatching(/clerks +\d+ .*\n(.*\n)*.*deleted: 0 B in 0 objects/s),
     });
-    expect((await stack.run("status")).stdout).toMatch(/stored by team default: .* in \d+ objects/);
-  });
-
-  it("lists a damaged item of a stopped stack, deletes it by its name, and starts again", async () => {
-    const run = await stack.as<{ run: { runId: string } }>("ada", "POST", "/runs", { experiment: "damage" });
-    const { runId } = run.body.run;
-    expect((await stack.run("down")).code).toBe(0);
-    // Every store of a stack is one that `repair` reads.
-    const files = readdirSync(stack.data, { recursive: true, encoding: "utf8" }).map((name) => join(stack.data, name));
-    const databases = files.filter((file) => basename(file) === "CURRENT").map((file) => dirname(file));
-    expect(databases.sort()).toEqual(
-      storesOf(stack.data)
-        .map(({ directory }) => directory)
-        .sort(),
-    );
-    expect(journalsOf(stack.data).every((path) => files.includes(path))).toBe(true);
-    expect(await stack.run("repair")).toMatchObject({ code: 0, stdout: expect.stringContaining("is damaged") });
-
-    const level = new ClassicLevel<Buffer, string>(join(stack.data, "dynamodb"), { keyEncoding: "buffer" });
-    for await (const [key, value] of level.iterator()) {
-      if (value.includes(runId)) await level.put(key, value.replaceAll(runId, "damaged"));
-    }
-    await level.close();
-    const { damaged } = await stack.json<{ damaged: { item: string; reason: string }[] }>(["repair"], [1]);
-    expect(damaged.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/^item \{"pk".* of table /));
-    expect(await stack.run("repair", "--delete", "dynamodb/00")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("dynamodb/00 is not damaged, so nothing was deleted"),
-    });
-    expect(await stack.run("repair", ...damaged.flatMap(({ item }) => ["--delete", item]))).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(`deleted: ${damaged[0]!.item}`),
-    });
-    await stack.up();
-    expect((await stack.run("repair")).stderr).toContain("is in use by the stack");
-    expect((await stack.run("datasets", "list")).code).toBe(0);
+    expect((await stack.run("status")).stdout).toMatch(/stored by team clerks: .* in \d+ objects/);
   });
 });

@@ -39,7 +39,7 @@ export class TestStack {
   constructor(
     private readonly bundles = ensureBuild(),
     private readonly environment: Readonly<Record<string, string>> = {},
-    private readonly team?: string,
+    readonly team?: string,
   ) {
     this.commands = new CommandPool(bundles);
     this.data = team === undefined ? join(this.directory, "data") : process.env["RINGMASTER_SHARED_STACK"]!;

@@ -36,7 +36,12 @@ export async function killPushes(stack: TestStack): Promise<readonly KilledPush[
   const push = (name: string, file: string) => ["datasets", "push", name, "--file", file, "--schema", schema];
   const isStored = (sha256: string) =>
     s3
-      .send(new HeadObjectCommand({ Bucket: "ringmaster-data", Key: `teams/default/${objectKeys.content(sha256)}` }))
+      .send(
+        new HeadObjectCommand({
+          Bucket: "ringmaster-data",
+          Key: `teams/${stack.team ?? "default"}/${objectKeys.content(sha256)}`,
+        }),
+      )
       .then(() => true)
       .catch(() => false);
 

@@ -1,10 +1,13 @@
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { ClassicLevel } from "classic-level";
 import type { describeRun } from "../../cli/run-description";
 import { objectKeys } from "../../core/object-keys";
 import type { CheckpointSummary, Run } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { localConfig } from "../../local/settings";
+import { journalsOf, storesOf } from "../../local/storage/stores";
 import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 import { restClient } from "./newcomer/mlflow";
@@ -283,5 +286,39 @@ describe("a run that continues from a checkpoint", () => {
   ])("refuses to fine-tune from %s", async (from, message) => {
     const refused = await stack.run("submit", stack.file("job.yaml", toyJob(2)), "--set", `fineTune.from=${from}`);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
+  it("lists a damaged item of a stopped stack, deletes it by its name, and starts again", async () => {
+    const run = await stack.as<{ run: { runId: string } }>("ada", "POST", "/runs", { experiment: "damage" });
+    const { runId } = run.body.run;
+    expect((await stack.run("down")).code).toBe(0);
+    // Every store of a stack is one that `repair` reads.
+    const files = readdirSync(stack.data, { recursive: true, encoding: "utf8" }).map((name) => join(stack.data, name));
+    const databases = files.filter((file) => basename(file) === "CURRENT").map((file) => dirname(file));
+    expect(databases.sort()).toEqual(
+      storesOf(stack.data)
+        .map(({ directory }) => directory)
+        .sort(),
+    );
+    expect(journalsOf(stack.data).every((path) => files.includes(path))).toBe(true);
+    const level = new ClassicLevel<Buffer, string>(join(stack.data, "dynamodb"), { keyEncoding: "buffer" });
+    for await (const [key, value] of level.iterator()) {
+      if (value.includes(runId)) await level.put(key, value.replaceAll(runId, "damaged"));
+    }
+    await level.close();
+    const { damaged } = await stack.json<{ damaged: { item: string; reason: string }[] }>(["repair"], [1]);
+    expect(damaged.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/^item \{"pk".* of table /));
+    expect(await stack.run("repair", "--delete", "dynamodb/00")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("dynamodb/00 is not damaged, so nothing was deleted"),
+    });
+    expect(await stack.run("repair", ...damaged.flatMap(({ item }) => ["--delete", item]))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`deleted: ${damaged[0]!.item}`),
+    });
+    expect(await stack.run("repair")).toMatchObject({ code: 0, stdout: expect.stringContaining("is damaged") });
+    await stack.up();
+    expect((await stack.run("repair")).stderr).toContain("is in use by the stack");
+    expect((await stack.run("datasets", "list")).code).toBe(0);
   });
 });
