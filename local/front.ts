@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { inertContent } from "../api/http/inert-content";
 import type { Iam } from "./iam";
 import { authenticate } from "./iam/authenticate";
 import { SignatureError } from "./iam/signature-error";
@@ -20,6 +19,11 @@ const targetPrefixes: Readonly<Record<string, string>> = {
   Logs_20140328: "logs",
 };
 
+/** Stored content never runs as a script of the endpoint's origin, whatever its type. */
+const inertContent = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+};
 const maxHeaderBytes = 64 * 1024;
 /** Longer than any SDK keeps an idle connection. The client closes first, so no request meets a closing socket. */
 const keepAliveMs = 120_000;

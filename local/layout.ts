@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { syncDirectory } from "../adapters/files/directory";
+import { syncDirectory } from "./storage/directory";
 
 /** The number of the format of a data directory. It changes whenever this version could not read earlier data. */
-const layout = 3;
+const layout = 4;
 
 /** The data directory has another layout than this version reads. */
 export class LayoutError extends Error {

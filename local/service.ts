@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { makeDirectory } from "../adapters/files/directory";
 import type { Clock } from "./clock";
 import type { Caller } from "./iam/caller";
+import { makeDirectory } from "./storage/directory";
 import { JsonDatabase } from "./storage/json-database";
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isObject, JsonLimitError, type JsonLimits, parseJson } from "../core/json-text";
+import { isObject, JsonLimitError, parseJson } from "./json";
 import { signedPayloadOf } from "./sigv4/payload";
 
 /** An error answer of an AWS service. `code` is the name of the exception in the service's model. */
@@ -65,19 +65,6 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /**
- * The limits of a request to the embedded cloud. A DynamoDB attribute value has at most 32 levels, and each level is
- * two levels of JSON. AWS bounds a request only by its bytes. The limit on values bounds the time that one request
- * blocks all others.
- */
-export const portLimits: JsonLimits = {
-  depth: 80,
-  values: 400_000,
-  elements: 400_000,
-  members: 200_000,
-  characters: 16 * 1024 * 1024,
-};
-
-/**
  * Parses the body of a request as a JSON object. An empty body is an empty object. Throws the error that `invalid`
  * creates if the body is anything else.
  */
@@ -85,7 +72,7 @@ export function parseObject(body: Buffer, invalid: (message: string) => Error): 
   if (body.length === 0) return {};
   let value: unknown;
   try {
-    value = parseJson(body.toString("utf8"), portLimits);
+    value = parseJson(body.toString("utf8"));
   } catch (error) {
     if (error instanceof JsonLimitError) throw invalid(`The request body ${error.rule}.`);
     throw invalid(`The request body is not JSON: ${(error as Error).message}`);

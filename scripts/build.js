@@ -68,7 +68,7 @@ const trainerEntryPoints = {
 function entryPoints() {
   const entries = {
     cli: "cli/main.ts",
-    stack: "local/main.ts",
+    stack: "local/ringmaster/main.ts",
     repair: "local/repair-main.ts",
     preload: "local/start/preload.ts",
     "lambda-runtime": "local/lambda/runtime.ts",

@@ -71,6 +71,19 @@ const rules: readonly {
     expected: ["api/routes/runs.ts imports lambdas/api/handler.ts: api may import only api, core, platform, adapters"],
   },
   {
+    name: "An AWS service imports the product, or what runs the product on it.",
+    files: {
+      "local/iam/roles.ts": 'import { functions } from "../../platform/functions";\nimport "../ringmaster/stack";',
+      "local/ringmaster/stack.ts": 'import "../../lambdas/api/handler";',
+      "platform/functions.ts": "",
+      "lambdas/api/handler.ts": "",
+    },
+    expected: [
+      "local/iam/roles.ts imports platform/functions.ts: local may import only local",
+      "local/iam/roles.ts imports local/ringmaster/stack.ts: local may import only local",
+    ],
+  },
+  {
     name: "A file of the product imports a test.",
     files: { "adapters/s3/store.ts": 'const fixture = require("../../test/fixture.json");' },
     expected: ["adapters/s3/store.ts imports test/fixture.json: adapters may import only adapters, core, platform"],

@@ -7,16 +7,9 @@ function textOf(error: unknown): string {
   return texts.join("\n");
 }
 
-const full = /\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded/;
-
-/** Returns whether an error, or a cause of it, says that a disk is full. */
-export function isDiskFull(error: unknown): boolean {
-  return full.test(textOf(error));
-}
-
 const rules: readonly { readonly pattern: RegExp; readonly problem: (data: string) => string }[] = [
   {
-    pattern: full,
+    pattern: /\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded/,
     problem: (data) => `the disk that holds ${data} is full: free some space there`,
   },
   {

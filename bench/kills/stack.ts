@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerKeys } from "../../adapters/files/owner-keys";
-import type { StackFile } from "../../local/main";
+import type { StackFile } from "../../local/ringmaster/main";
 import { stopWhenEnded } from "../support/ending";
 
 /** A stack that is killed and restarted over one data directory, on the same ports. */

@@ -1,12 +1,10 @@
-import { processStart } from "../../adapters/files/process-start";
-import { workersBusyReason } from "../../core/runs/attempts";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { EventSink } from "../service";
 import { clientError } from "./errors";
 import { nextByFairShare } from "./fair-share";
 import { Gang } from "./gang";
-import { killGroup } from "./host-process";
+import { killGroup, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
 import { hostLost, instanceId, isHostLost } from "./names";
 import { type Decision, isSpot, type Need, place } from "./placement";
@@ -209,7 +207,7 @@ export class Engine {
 
   /** Gives the jobs that wait the reason that the machine has no free workers. */
   private explainWait(impossible: ReadonlySet<string>): void {
-    const statusReason = `${workersBusyReason}: ${this.options.vcpus} vCPUs run workers at once on this machine`;
+    const statusReason = `WORKERS_BUSY: ${this.options.vcpus} vCPUs run workers at once on this machine`;
     for (const job of [...this.waiting.values()].flatMap((jobs) => [...jobs.values()])) {
       if (job.statusReason !== statusReason && !impossible.has(job.jobId)) this.book.update(job, { statusReason });
     }

@@ -4,7 +4,6 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { hostFiles } from "../../platform/host-files";
 import type { HostMessage, Machine, StackMessage, StartMessage } from "./host-messages";
 import { instanceId } from "./names";
 
@@ -102,7 +101,7 @@ process.on("message", (message: StackMessage) => {
   else files?.announce(message.time);
 });
 
-/** Writes the files with which the host of a container describes itself, as `infra/constructs/host-facts.ts` does on AWS. */
+/** Writes the files with which the host of a container describes itself, as instances do on AWS (docs/adr/070-host-facts.md). */
 class HostFiles {
   constructor(private readonly directory: string) {
     mkdirSync(directory, { recursive: true });
@@ -110,12 +109,12 @@ class HostFiles {
 
   /** @param pid the container's main process, which identifies the emulated instance */
   describe(machine: Machine, pid: number): void {
-    this.publish(hostFiles.machine, { instanceId: instanceId(pid), ...machine });
+    this.publish("machine.json", { instanceId: instanceId(pid), ...machine });
   }
 
   /** @param time the end of the host (ISO 8601) */
   announce(time: string): void {
-    this.publish(hostFiles.spotNotice, { action: "terminate", time });
+    this.publish("spot-notice.json", { action: "terminate", time });
   }
 
   private publish(file: string, content: object): void {

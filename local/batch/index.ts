@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectory } from "../../adapters/files/directory";
 import { systemClock } from "../clock";
 import { batchAccesses } from "../iam/access/json";
 import type { StoredService } from "../service";
+import { makeDirectory } from "../storage/directory";
 import { serveJson } from "../wire";
 import { find, operations } from "./api";
 import { Engine } from "./engine";

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { processStart } from "../../adapters/files/process-start";
 import { account, region } from "../account";
 import type { Clock } from "../clock";
 import type { LogAppender } from "../service";
 import { gpusOf } from "./container";
 import { containerEnvironment, findImage, type Placement } from "./environment";
-import { type HostEnd, HostProcess } from "./host-process";
+import { type HostEnd, HostProcess, processStart } from "./host-process";
 import type { JobBook } from "./job-book";
 import { containerInstanceArn, defaultLogGroup, hostLost, instanceId, nameOf } from "./names";
 import type { Attempt, Ending, ImageConfig, Job } from "./types";

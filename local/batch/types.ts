@@ -1,7 +1,11 @@
-import type { Shape } from "../../core/shapes";
+import type * as z from "zod";
 import type { Clock } from "../clock";
 import type { EventSink, LogAppender } from "../service";
 import type { container, fairsharePolicy, nodeProperties, overrides, retryStrategy } from "./schemas";
+
+/** The values of a schema, with readonly members at any depth. */
+type Shape<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 
 /** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {

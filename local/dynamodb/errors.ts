@@ -1,4 +1,4 @@
-import { isDiskFull } from "../../adapters/files/directory-problem";
+import { isDiskFull } from "../storage/space";
 /** An error answer of DynamoDB: HTTP 400 (500 for internal errors) and a JSON body with `__type`. */
 export class DynamoDbError extends Error {
   constructor(

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
-import { JsonLimitError, parseJson } from "../../core/json-text";
 import { dynamoDbAccesses } from "../iam/access/dynamodb";
 import type { Caller } from "../iam/caller";
 import { AccessDenied } from "../iam/caller";
+import { JsonLimitError, parseJson } from "../json";
 import { DamagedRecordError } from "../storage/damage";
-import { BodyTooLarge, portLimits, readBody } from "../wire";
+import { BodyTooLarge, readBody } from "../wire";
 import { accessDenied, DynamoDbError, internalError, serialization, unknownOperation, validation } from "./errors";
 import { operations } from "./operations";
 import type { Context } from "./operations/context";
@@ -54,7 +54,7 @@ function authorize(caller: Caller, operation: string, input: unknown, { catalog 
 
 function parse(body: Buffer): unknown {
   try {
-    return parseJson(body.toString("utf8"), portLimits);
+    return parseJson(body.toString("utf8"));
   } catch (error) {
     if (error instanceof JsonLimitError) throw validation(`The request body ${error.rule}`);
     throw serialization("The request body is not JSON");

@@ -1,17 +1,17 @@
-import { isObject, parseJson } from "../../core/json-text";
-import { ExpressionError, parseExpression } from "../../core/schedules/expression";
 import type { Clock } from "../clock";
-import { operationNamed, portLimits, ServiceError, takePage, validation } from "../wire";
+import { isObject, parseJson } from "../json";
+import { operationNamed, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
 import { parsePattern } from "./pattern-rules";
 import { isDefaultBus, putEvents } from "./put-events";
 import { noRule, type Rule, type Rules, ruleArn, type Target } from "./rules";
-import { targetKind } from "./target";
+import { type ParseSchedule, targetKind } from "./target";
 
 export interface EventsBackend {
   readonly bus: Bus;
   readonly rules: Rules;
   readonly clock: Clock;
+  readonly parseSchedule: ParseSchedule;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ const targetFields: readonly string[] = ["Id", "Arn", "RoleArn", "Input", "Retry
 export const operations: Readonly<Record<string, Operation>> = {
   PutEvents: ({ bus }, body) => putEvents(bus, body["Entries"]),
 
-  async PutRule({ bus, rules, clock }, body) {
+  async PutRule({ bus, rules, clock, parseSchedule }, body) {
     const { Name, EventPattern, ScheduleExpression, State = "ENABLED", Description, RoleArn } = body as unknown as Rule;
     checkName(Name);
     if (EventPattern === undefined && ScheduleExpression === undefined) {
@@ -36,7 +36,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     if (State !== "ENABLED" && State !== "DISABLED")
       throw validation(`State is '${State}', but must be ENABLED or DISABLED.`);
     if (EventPattern !== undefined) parsePattern(EventPattern);
-    if (ScheduleExpression !== undefined) checkSchedule(ScheduleExpression);
+    if (ScheduleExpression !== undefined) checkSchedule(ScheduleExpression, parseSchedule);
     const old = rules.get(Name);
     const since = old && old.ScheduleExpression === ScheduleExpression ? old.since : clock.now();
     const targets = old?.targets ?? [];
@@ -132,12 +132,11 @@ function checkName(name: unknown): void {
   }
 }
 
-function checkSchedule(text: string): void {
+function checkSchedule(text: string, parseSchedule: ParseSchedule): void {
   try {
-    if (parseExpression(text).kind !== "at") return;
+    if (parseSchedule(text).kind !== "at") return;
   } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    throw validation(`Parameter ScheduleExpression is not valid. ${error.message}`);
+    throw validation(`Parameter ScheduleExpression is not valid. ${(error as Error).message}`);
   }
   throw validation(
     "Parameter ScheduleExpression is not valid. A rule takes rate(…) or cron(…); at(…) is the Scheduler's.",
@@ -161,7 +160,7 @@ function checkTarget(target: unknown): void {
     );
   if (Input !== undefined) {
     try {
-      parseJson(Input, portLimits);
+      parseJson(Input);
     } catch {
       throw validation(`Target ${Id}: JSON syntax error in its Input.`);
     }

@@ -5,9 +5,11 @@ import { serveJson, validation } from "../wire";
 import { runOperation } from "./api";
 import { Bus } from "./bus";
 import { Rules } from "./rules";
-import type { TargetPorts } from "./target";
+import type { ParseSchedule, TargetPorts } from "./target";
 
-export interface EventsOptions extends TargetPorts, StoredServiceOptions {}
+export interface EventsOptions extends TargetPorts, StoredServiceOptions {
+  readonly parseSchedule: ParseSchedule;
+}
 
 /** Events may be put before the service is ready. */
 export interface EventsService extends StoredService, EventSink {
@@ -21,14 +23,14 @@ const protocol = { maxBytes: 2 * 1024 * 1024, invalid: validation, contentType: 
  * Creates EventBridge's default bus for one machine. Rules have patterns or schedules, and events are delivered at
  * least once to functions and state machines.
  *
- * @example const events = createEvents({ dataDirectory, functions: lambda, startExecution }); events.put({ source:
+ * @example const events = createEvents({ dataDirectory, functions: lambda, startExecution, parseSchedule }); events.put({ source:
  * "aws.batch", detailType: "Batch Job State Change", resources: [], detail: { status: "FAILED" } });
  */
 export function createEvents(options: EventsOptions): EventsService {
   const clock = options.clock ?? systemClock;
   const store = new ServiceStore("events", options);
   const { db } = store;
-  const rules = new Rules(db);
+  const rules = new Rules(db, options.parseSchedule);
   const bus = new Bus({ ...options, clock, db, rules });
   const ready = store.open(() => rules.open().then(() => bus.start()));
 
@@ -43,7 +45,7 @@ export function createEvents(options: EventsOptions): EventsService {
         await ready;
         const name = String(request.headers["x-amz-target"] ?? "").split(".")[1] ?? "";
         caller?.authorize(eventsAccess(name));
-        return runOperation({ bus, rules, clock }, name, body);
+        return runOperation({ bus, rules, clock, parseSchedule: options.parseSchedule }, name, body);
       }),
     close: () => store.close(() => bus.close()),
   };

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import { isObject, JsonLimitError, parseJson } from "../../core/json-text";
-import { portLimits, ServiceError } from "../wire";
+import { isObject, JsonLimitError, parseJson } from "../json";
+import { ServiceError } from "../wire";
 import type { Pattern } from "./pattern";
 
 function invalidPattern(reason: string): ServiceError {
@@ -11,7 +11,7 @@ function invalidPattern(reason: string): ServiceError {
 export function parsePattern(text: string): Pattern {
   let pattern: unknown;
   try {
-    pattern = parseJson(text, portLimits);
+    pattern = parseJson(text);
   } catch (error) {
     if (error instanceof JsonLimitError) throw invalidPattern(`it ${error.rule}`);
     throw invalidPattern(`it is not JSON: ${(error as Error).message}`);

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isObject } from "../../core/json-text";
+import { isObject } from "../json";
 
 /**
  * An event pattern of EventBridge. Fields are joined by AND, and the entries of a list by OR. An array in an event

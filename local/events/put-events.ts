@@ -1,6 +1,6 @@
-import { isObject, parseJson } from "../../core/json-text";
 import { account, region } from "../account";
-import { portLimits, validation } from "../wire";
+import { isObject, parseJson } from "../json";
+import { validation } from "../wire";
 import type { Bus, BusEvent } from "./bus";
 
 /** EventBridge's limit on all entries of a request together, in bytes. */
@@ -66,7 +66,7 @@ function accept(bus: Bus, entry: Record<string, unknown>): BusEvent | Refusal {
 
 function parseDetail(text: string): object | undefined {
   try {
-    const detail: unknown = parseJson(text, portLimits);
+    const detail: unknown = parseJson(text);
     return isObject(detail) ? detail : undefined;
   } catch {
     return undefined;

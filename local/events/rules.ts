@@ -1,10 +1,9 @@
-import { type Expression, nextFire, parseExpression } from "../../core/schedules/expression";
 import { account, region } from "../account";
 import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import { matchesPattern, type Pattern } from "./pattern";
 import { parsePattern } from "./pattern-rules";
-import type { RetryPolicy } from "./target";
+import type { ParseSchedule, RetryPolicy, Timetable } from "./target";
 
 /** A target of a rule, with the fields that the embedded EventBridge implements. */
 export interface Target {
@@ -33,7 +32,7 @@ export interface Rule {
 interface Loaded {
   readonly rule: Rule;
   readonly pattern?: Pattern;
-  readonly expression?: Expression;
+  readonly timetable?: Timetable;
 }
 
 const prefix = "rule!";
@@ -48,11 +47,14 @@ export class Rules {
   private readonly rules = new Map<string, Loaded>();
   private readonly due = new Map<string, number>();
 
-  constructor(private readonly db: JsonDatabase) {}
+  constructor(
+    private readonly db: JsonDatabase,
+    private readonly parseSchedule: ParseSchedule,
+  ) {}
 
   async open(): Promise<void> {
     for await (const [key, value] of this.db.iterator({ gt: prefix, lt: `${prefix}\uffff` })) {
-      this.rules.set(key.slice(prefix.length), load(value as Rule));
+      this.rules.set(key.slice(prefix.length), this.load(value as Rule));
     }
     for await (const [key, value] of this.db.iterator({ gt: duePrefix, lt: `${duePrefix}\uffff` })) {
       this.due.set(key.slice(duePrefix.length), value as number);
@@ -61,7 +63,7 @@ export class Rules {
 
   /** Stores a rule. It is in force at once, so the next change sees it. Resolves when it is on disk. */
   put(rule: Rule): Promise<void> {
-    return changeDurably(this.rules, rule.Name, load(rule), () => this.db.put(prefix + rule.Name, rule));
+    return changeDurably(this.rules, rule.Name, this.load(rule), () => this.db.put(prefix + rule.Name, rule));
   }
 
   delete(name: string): Promise<void> {
@@ -98,17 +100,17 @@ export class Rules {
   /** Computes when a rule with a schedule fires next, in UTC like EventBridge. */
   nextFire(name: string, after: number): number | undefined {
     const loaded = this.rules.get(name);
-    if (!loaded?.expression || loaded.rule.State !== "ENABLED") return undefined;
-    return nextFire(loaded.expression, after, { base: loaded.rule.since });
+    if (!loaded?.timetable || loaded.rule.State !== "ENABLED") return undefined;
+    return loaded.timetable.next(after, { base: loaded.rule.since });
   }
-}
 
-function load(rule: Rule): Loaded {
-  return {
-    rule,
-    pattern: rule.EventPattern === undefined ? undefined : parsePattern(rule.EventPattern),
-    expression: rule.ScheduleExpression === undefined ? undefined : parseExpression(rule.ScheduleExpression),
-  };
+  private load(rule: Rule): Loaded {
+    return {
+      rule,
+      pattern: rule.EventPattern === undefined ? undefined : parsePattern(rule.EventPattern),
+      timetable: rule.ScheduleExpression === undefined ? undefined : this.parseSchedule(rule.ScheduleExpression),
+    };
+  }
 }
 
 export function noRule(name: unknown): ServiceError {

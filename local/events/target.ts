@@ -13,6 +13,28 @@ export interface TargetPorts {
   readonly startExecution: StartExecution;
 }
 
+/** The times of a schedule expression. */
+export interface Timetable {
+  readonly kind: "rate" | "cron" | "at";
+  /**
+   * Returns the first firing after a time, in milliseconds since the epoch. Undefined if there is none.
+   * @param options see `nextFire` of the expressions
+   */
+  next(
+    after: number,
+    options: {
+      readonly base: number;
+      readonly atBase?: boolean;
+      readonly timeZone?: string;
+      readonly start?: number;
+      readonly end?: number;
+    },
+  ): number | undefined;
+}
+
+/** Parses `rate(…)`, `cron(…)` or `at(…)`. Throws an error that states the violated rule. */
+export type ParseSchedule = (expression: string) => Timetable;
+
 export interface RetryPolicy {
   readonly MaximumRetryAttempts?: number;
   readonly MaximumEventAgeInSeconds?: number;

@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { sha256 } from "../../core/digest";
 import { ChunkVerifier } from "../sigv4/chunks";
 import { checkClaim, readClaim, type SignatureClaim, type SignatureProblem } from "../sigv4/claim";
 import { setSignedPayload } from "../sigv4/payload";
@@ -71,7 +71,7 @@ async function s3Payload(request: IncomingMessage, claim: SignatureClaim, secret
 
 async function wholePayload(request: IncomingMessage, { payload }: SignatureClaim): Promise<string> {
   const body = await readBody(request, maxBodyBytes);
-  const digest = sha256(body);
+  const digest = hash("sha256", body, "hex");
   if (payload !== undefined && payload !== digest) {
     throw new SignatureError("digest", "The body does not match the x-amz-content-sha256 that was signed.");
   }

@@ -2,8 +2,7 @@ import { account } from "../account";
 import { ServiceError } from "../wire";
 import type { RequestContext } from "./conditions";
 import type { Session } from "./keys";
-import { type Access, compilePolicy, decide, type Policy } from "./policy";
-import type { Role } from "./roles";
+import { type Access, compilePolicy, decide, type Policy, type Role } from "./policy";
 
 /** The caller may not do this. Each service reports it with its own message (see `AccessDenied.message`). */
 export class AccessDenied extends ServiceError {

@@ -1,24 +1,21 @@
-import { type OwnerKeys, ownerKeysOf } from "../../adapters/files/owner-keys";
-import { BoundedMap } from "../../core/bounded-map";
-import type { Clock } from "../../core/ports";
-import type { FunctionPermissions, World } from "../../platform/permissions";
+import { BoundedMap } from "../bounded-map";
+import type { Time } from "../clock";
 import type { SignatureClaim } from "../sigv4/claim";
 import { Caller } from "./caller";
 import { type IssuedKeys, KeyMaker, type Session, type TemporaryKeys } from "./keys";
-import type { Access } from "./policy";
-import { platformRoles, type Role } from "./roles";
+import type { Access, Role } from "./policy";
 import { SignatureError } from "./signature-error";
 
 export { AccessDenied, Caller } from "./caller";
-export { jobRoleName, rolePermissions } from "./roles";
 
 export interface IamOptions {
-  readonly world: World;
-  /** Without it, the roles of functions may do nothing. */
-  readonly functionPermissions?: FunctionPermissions;
+  /** By name. */
+  readonly roles: ReadonlyMap<string, Role>;
+  /** The keys of the machine's owner, who may do everything. */
+  readonly owner: Pick<TemporaryKeys, "accessKeyId" | "secretAccessKey">;
   /** The secret that seals keys. Its owner can create keys. */
   readonly secret: string;
-  readonly clock?: Clock;
+  readonly clock?: Time;
   /** Called for each access that a caller with temporary keys asks for, before it is decided. */
   readonly onAccess?: (access: Access, caller: Caller) => void;
 }
@@ -43,9 +40,8 @@ interface Known extends IssuedKeys {
  * owner's keys may do everything. No other keys exist.
  */
 export class Iam {
-  readonly roles: ReadonlyMap<string, Role>;
-  /** The keys of the machine's owner, who may do everything. */
-  readonly owner: OwnerKeys;
+  readonly roles: IamOptions["roles"];
+  readonly owner: IamOptions["owner"];
   private readonly keys: KeyMaker;
   private readonly options: IamOptions;
   /** The known callers by session token. */
@@ -53,8 +49,8 @@ export class Iam {
 
   constructor(options: IamOptions) {
     this.options = options;
-    this.roles = platformRoles(options.world, options.functionPermissions);
-    this.owner = ownerKeysOf(options.secret);
+    this.roles = options.roles;
+    this.owner = options.owner;
     this.keys = new KeyMaker(options.secret);
   }
 

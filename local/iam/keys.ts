@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { PolicyDocument } from "../../platform/permissions";
+import type { PolicyDocument } from "./policy";
 
 /** The session that temporary keys represent. */
 export interface Session {

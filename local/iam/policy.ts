@@ -1,5 +1,18 @@
-import type { PolicyDocument, PolicyStatement } from "../../platform/permissions";
 import { type Condition, compileCondition, list, patternOf, type RequestContext } from "./conditions";
+
+/** A policy in IAM's JSON. */
+export interface PolicyDocument {
+  readonly Version: "2012-10-17";
+  readonly Statement: readonly PolicyStatement[];
+}
+
+interface PolicyStatement {
+  readonly Effect: "Allow" | "Deny";
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  /** Operator → condition key → values. */
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+}
 
 /** An access that a request needs. */
 export interface Access {
@@ -13,6 +26,18 @@ export interface Access {
 
 /** Evaluates an access. Undefined means that the policy does not apply. */
 export type Policy = (access: Access) => "allow" | "deny" | undefined;
+
+export interface Role {
+  readonly name: string;
+  /** All policies of the role together. */
+  readonly policy: Policy;
+  /** The names of the roles that may assume it. */
+  readonly trusts: readonly string[];
+  /** The maximum rights of the role, whatever its policies allow. */
+  readonly boundary?: Policy;
+  /** The policies that were put after the deployment, by name. */
+  readonly inline: Map<string, Policy>;
+}
 
 interface Compiled {
   readonly deny: boolean;

@@ -1,11 +1,9 @@
-import type { PolicyDocument } from "../../platform/permissions";
 import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
-import { compilePolicy, type Policy } from "./policy";
-import type { Role } from "./roles";
+import { compilePolicy, type Policy, type PolicyDocument, type Role } from "./policy";
 
 const namespace = "https://iam.amazonaws.com/doc/2010-05-08/";
 const maxBytes = 64 * 1024;

@@ -1,11 +1,10 @@
-import type { PolicyDocument } from "../../platform/permissions";
 import { account } from "../account";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import type { Service } from "../service";
 import { ServiceError } from "../wire";
 import type { Caller, Iam } from ".";
 import { AccessDenied, userIdOf } from "./caller";
-import { compilePolicy } from "./policy";
+import { compilePolicy, type PolicyDocument } from "./policy";
 
 const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
 const maxBodyBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { JsonLimitError, parseJson } from "../../core/json-text";
-import { BodyTooLarge, portLimits, readBody, sendJson } from "../wire";
+import { JsonLimitError, parseJson } from "../json";
+import { BodyTooLarge, readBody, sendJson } from "../wire";
 import { logGroup } from "./environment-variables";
 import { functionArn, functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
 import { asyncPayloadLimit, type FunctionConfig, type InvocationOutcome, syncPayloadLimit } from "./types";
@@ -95,7 +95,7 @@ async function invoke(
 async function readPayload(request: IncomingMessage, limit: number): Promise<string> {
   try {
     const text = (await readBody(request, limit)).toString("utf8") || "{}";
-    parseJson(text, portLimits);
+    parseJson(text);
     return text;
   } catch (error) {
     if (error instanceof JsonLimitError) throw invalidContent(`The request body ${error.rule}`);

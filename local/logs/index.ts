@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isDiskFull } from "../../adapters/files/directory-problem";
-import type { Clock } from "../../core/ports";
+import type { Time } from "../clock";
 import { logsAccess } from "../iam/access/json";
 import type { Caller } from "../iam/caller";
 import type { LogAppender, LogLine, Service } from "../service";
+import { isDiskFull } from "../storage/space";
 import { operationNamed, ServiceError, serveJson } from "../wire";
 import type { LogFile } from "./log-file";
 import { logOperations, type Operation } from "./operations";
@@ -12,7 +12,7 @@ import { LogStore } from "./store";
 export interface LogsOptions {
   /** The data directory. It is created if it does not exist. */
   readonly dataDirectory: string;
-  readonly clock?: Clock;
+  readonly clock?: Time;
 }
 
 const targetPrefix = "Logs_20140328.";

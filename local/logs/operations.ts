@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import type { Clock } from "../../core/ports";
 import { account, region } from "../account";
+import type { Time } from "../clock";
 import { ServiceError } from "../wire";
 import { parseFilterPattern } from "./filter-pattern";
 import type { LogFile } from "./log-file";
@@ -90,7 +90,7 @@ const arnOf = (group: string) => `arn:aws:logs:${region}:${account}:log-group:${
 export type Operation = (input: unknown) => object;
 
 /** Returns the implemented operations of `Logs_20140328` by name. */
-export function logOperations(store: LogStore, clock: Clock): Readonly<Record<string, Operation>> {
+export function logOperations(store: LogStore, clock: Time): Readonly<Record<string, Operation>> {
   return {
     CreateLogGroup: (input) => {
       store.createGroup(parse(inputs.createLogGroup, input).logGroupName, clock.now());
@@ -127,7 +127,7 @@ const maxBatchBytes = 1_048_576;
 const eventOverhead = 26;
 const hour = 3_600_000;
 
-function putLogEvents(store: LogStore, clock: Clock, input: unknown): object {
+function putLogEvents(store: LogStore, clock: Time, input: unknown): object {
   const { logGroupName, logStreamName, logEvents } = parse(inputs.putLogEvents, input);
   const stream = store.requireStream(logGroupName, logStreamName);
   const bytes = logEvents.reduce((sum, event) => sum + Buffer.byteLength(event.message) + eventOverhead, 0);

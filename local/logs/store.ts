@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { BoundedMap } from "../../core/bounded-map";
+import { BoundedMap } from "../bounded-map";
 import { ServiceError } from "../wire";
 import { LogFile } from "./log-file";
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import type { Clock } from "../../core/ports";
+import type { Time } from "../clock";
 import { DamagedFileError, damagedObject, namingDamage } from "./damage";
 import { flushDirectory, holdsObject } from "./directories";
 import type { Disk } from "./disk";
@@ -17,7 +17,7 @@ export interface Bucket {
 export class Buckets {
   constructor(
     private readonly disk: Disk,
-    private readonly clock: Clock,
+    private readonly clock: Time,
   ) {}
 
   async create(name: string): Promise<void> {

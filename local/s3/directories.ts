@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { BoundedMap } from "../../core/bounded-map";
+import { BoundedMap } from "../bounded-map";
 import { parseEntry } from "./keys";
 
 const maxKnown = 10_000;

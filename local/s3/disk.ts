@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { makeDirectory } from "../../adapters/files/directory";
+import { makeDirectory } from "../storage/directory";
 import { type BinaryKey, relativePath } from "./keys";
 
 // Uses descriptors instead of `FileHandle`, which is slower and closes in the thread pool.

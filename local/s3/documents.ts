@@ -1,16 +1,17 @@
+import { hash } from "node:crypto";
 import fs from "node:fs";
-import { DamagedDocumentError, openDocument, sealDocument } from "../../adapters/files/sealed-document";
 import { DamagedFileError } from "./damage";
 import { writeFlushed } from "./disk";
 
 /** Writes and syncs a small JSON document with its checksum. */
 export async function writeDocument(file: string, document: object): Promise<void> {
-  await writeFlushed(file, sealDocument(document));
+  const json = JSON.stringify(document);
+  await writeFlushed(file, `${hash("sha256", json, "hex")}\n${json}\n`);
 }
 
 /**
  * Reads a document that `writeDocument` wrote. Returns undefined if the file does not exist.
- * @param member see `openDocument`
+ * @param member a member that every such document has
  * @throws DamagedFileError that names the file
  */
 export function readDocument<T extends object>(file: string, member: keyof T & string): T | undefined {
@@ -23,9 +24,11 @@ export function readDocument<T extends object>(file: string, member: keyof T & s
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  try {
-    return openDocument<T>(text, member);
-  } catch (error) {
-    throw error instanceof DamagedDocumentError ? new DamagedFileError(`${file}: ${error.message}`) : error;
+  const [checksum, json, ...more] = text.split("\n");
+  if (json === undefined || more.join() !== "" || hash("sha256", json, "hex") !== checksum) {
+    throw new DamagedFileError(`${file}: its content does not match its checksum`);
   }
+  const document = JSON.parse(json) as T;
+  if (!(member in document)) throw new DamagedFileError(`${file}: it is another document: it has no ${member}`);
+  return document;
 }

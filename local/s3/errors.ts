@@ -1,5 +1,5 @@
-import { isDiskFull } from "../../adapters/files/directory-problem";
 import { AccessDenied } from "../iam/caller";
+import { isDiskFull } from "../storage/space";
 
 /** An error answer of S3 (API reference, "Error responses"). */
 export class S3Error extends Error {

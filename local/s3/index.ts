@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../../core/ports";
+import type { Time } from "../clock";
 import { listAccess, s3Accesses } from "../iam/access/s3";
 import type { Caller } from "../iam/caller";
 import type { EventSink, Service } from "../service";
@@ -25,7 +25,7 @@ export interface S3Options {
   readonly events: EventSink;
   /** The digests that keys promise. A write of other content is refused. By default no key promises a digest. */
   readonly contentDigest?: ContentRule;
-  readonly clock?: Clock;
+  readonly clock?: Time;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { BoundedMap } from "../../core/bounded-map";
-import type { Clock } from "../../core/ports";
+import { BoundedMap } from "../bounded-map";
+import type { Time } from "../clock";
 import { Buckets } from "./buckets";
 import type { RemovalCondition, WriteCondition } from "./conditions";
 import { checkWrite } from "./conditions";
@@ -47,7 +47,7 @@ export class Store {
 
   constructor(
     readonly disk: Disk,
-    readonly clock: Clock,
+    readonly clock: Time,
   ) {
     this.buckets = new Buckets(disk, clock);
   }

@@ -1,5 +1,5 @@
 import { takePage, validation } from "../wire";
-import { conflict, groupArn, notFound, parseDefinition, parseName, type Schedule, scheduleArn } from "./schedule";
+import { conflict, groupArn, notFound, parseName, type Schedule, scheduleArn } from "./schedule";
 import { type Group, keyOf, type Schedules } from "./schedules";
 
 export interface SchedulerRequest {
@@ -42,7 +42,7 @@ export async function handleScheduler(schedules: Schedules, { method, url, body 
 }
 
 async function create(schedules: Schedules, Name: string, body: SchedulerRequest["body"]): Promise<object> {
-  const definition = parseDefinition(body);
+  const definition = schedules.parse(body);
   findGroup(schedules, definition.GroupName);
   const token = body["ClientToken"] as string | undefined;
   const old = schedules.get(keyOf({ ...definition, Name }));
@@ -55,7 +55,7 @@ async function create(schedules: Schedules, Name: string, body: SchedulerRequest
 
 /** Replaces the whole definition. A missing field gets its default. */
 async function update(schedules: Schedules, Name: string, body: SchedulerRequest["body"]): Promise<object> {
-  const definition = parseDefinition(body);
+  const definition = schedules.parse(body);
   const { CreationDate, token } = find(schedules, definition.GroupName, Name);
   await schedules.put({ ...definition, Name, token, CreationDate, LastModificationDate: schedules.seconds() });
   return { ScheduleArn: scheduleArn({ ...definition, Name }) };

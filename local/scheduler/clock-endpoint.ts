@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isObject } from "../../core/json-text";
+import { isObject } from "../json";
 import { parseObject, readBody, ServiceError, sendError, sendJson, validation } from "../wire";
 import type { MovableClock } from "./movable-clock";
 

@@ -1,12 +1,14 @@
 import { systemClock } from "../clock";
-import type { TargetPorts } from "../events/target";
+import type { ParseSchedule, TargetPorts } from "../events/target";
 import { schedulerAccesses } from "../iam/access/json";
 import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
 import { serveJson, validation } from "../wire";
 import { handleScheduler } from "./api";
 import { Schedules } from "./schedules";
 
-export interface SchedulerOptions extends TargetPorts, StoredServiceOptions {}
+export interface SchedulerOptions extends TargetPorts, StoredServiceOptions {
+  readonly parseSchedule: ParseSchedule;
+}
 
 export interface SchedulerService extends StoredService {
   /** Fires the schedules that are due by the clock. Needed only with a clock whose timers do not run. */
@@ -18,7 +20,7 @@ const protocol = { maxBytes: 1024 * 1024, invalid: validation, messageMember: "M
 /**
  * Creates EventBridge Scheduler for one machine.
  *
- * @example const scheduler = createScheduler({ dataDirectory, functions: lambda, startExecution, clock });
+ * @example const scheduler = createScheduler({ dataDirectory, functions: lambda, startExecution, parseSchedule, clock });
  */
 export function createScheduler(options: SchedulerOptions): SchedulerService {
   const clock = options.clock ?? systemClock;

@@ -1,14 +1,7 @@
 import * as z from "zod";
-import { isObject } from "../../core/json-text";
-import {
-  type Expression,
-  ExpressionError,
-  isTimeZone,
-  nextFire,
-  parseExpression,
-} from "../../core/schedules/expression";
 import { account, region } from "../account";
-import { targetKind } from "../events/target";
+import { type ParseSchedule, type Timetable, targetKind } from "../events/target";
+import { isObject } from "../json";
 import { ServiceError, validation } from "../wire";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
@@ -59,7 +52,7 @@ export interface Schedule extends Definition {
   readonly dueAt?: number;
 }
 
-export function parseDefinition(body: Readonly<Record<string, unknown>>): Definition {
+export function parseDefinition(body: Readonly<Record<string, unknown>>, parseSchedule: ParseSchedule): Definition {
   const result = definition.safeParse(body);
   if (!result.success) {
     const { path, message } = result.error.issues[0]!;
@@ -67,7 +60,7 @@ export function parseDefinition(body: Readonly<Record<string, unknown>>): Defini
     throw validation(`${path.join(".")} is ${JSON.stringify(value) ?? "missing"}: ${message}.`);
   }
   const { data } = result;
-  expressionOf(data.ScheduleExpression);
+  timetableOf(data.ScheduleExpression, parseSchedule);
   if (data.StartDate !== undefined && data.EndDate !== undefined && data.EndDate <= data.StartDate) {
     throw validation("EndDate must be after StartDate.");
   }
@@ -82,12 +75,19 @@ export function parseName(value: string): string {
   throw validation(`Name is '${value}', but must be 1–64 letters, digits, '-', '_' or '.'.`);
 }
 
-function expressionOf(text: string): Expression {
+function timetableOf(text: string, parseSchedule: ParseSchedule): Timetable {
   try {
-    return parseExpression(text);
+    return parseSchedule(text);
   } catch (error) {
-    if (error instanceof ExpressionError) throw validation(`Invalid Schedule Expression: ${error.message}`);
-    throw error;
+    throw validation(`Invalid Schedule Expression: ${(error as Error).message}`);
+  }
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return Intl.DateTimeFormat("en-US", { timeZone }) !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -95,11 +95,15 @@ function expressionOf(text: string): Expression {
  * Returns the schedule's next firing after a time, in milliseconds since the epoch. A flexible window fires at its
  * beginning.
  */
-export function nextFiring(schedule: Omit<Schedule, "dueAt">, after: number): number | undefined {
+export function nextFiring(
+  schedule: Omit<Schedule, "dueAt">,
+  after: number,
+  parseSchedule: ParseSchedule,
+): number | undefined {
   if (schedule.State === "DISABLED") return undefined;
   const { StartDate, EndDate } = schedule;
   const start = StartDate === undefined ? undefined : StartDate * 1000;
-  return nextFire(expressionOf(schedule.ScheduleExpression), after, {
+  return timetableOf(schedule.ScheduleExpression, parseSchedule).next(after, {
     timeZone: schedule.ScheduleExpressionTimezone,
     base: start ?? schedule.CreationDate * 1000,
     atBase: start !== undefined,

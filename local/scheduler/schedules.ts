@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
-import type { TargetMessage, TargetPorts } from "../events/target";
+import type { ParseSchedule, TargetMessage, TargetPorts } from "../events/target";
 import { createTargetQueue } from "../events/target-queue";
 import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
-import { firingInput, nextFiring, type Schedule } from "./schedule";
+import { type Definition, firingInput, nextFiring, parseDefinition, type Schedule } from "./schedule";
 
 export interface Group {
   readonly Name: string;
@@ -18,6 +18,7 @@ export interface SchedulesOptions extends TargetPorts {
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly db: JsonDatabase;
+  readonly parseSchedule: ParseSchedule;
 }
 
 const schedulePrefix = "schedule!";
@@ -54,6 +55,10 @@ export class Schedules {
     for (const [key, { dueAt }] of this.schedules) this.ticker.set(key, dueAt);
   }
 
+  parse(body: Readonly<Record<string, unknown>>): Definition {
+    return parseDefinition(body, this.options.parseSchedule);
+  }
+
   get(key: string): Schedule | undefined {
     return this.schedules.get(key);
   }
@@ -73,7 +78,7 @@ export class Schedules {
 
   /** Stores a schedule. It is in force at once. Resolves when it is on disk. */
   put(schedule: Omit<Schedule, "dueAt">): Promise<void> {
-    return this.keep({ ...schedule, dueAt: nextFiring(schedule, this.options.clock.now()) });
+    return this.keep({ ...schedule, dueAt: this.nextFiring(schedule) });
   }
 
   delete(key: string): Promise<void> {
@@ -105,6 +110,10 @@ export class Schedules {
   async close(): Promise<void> {
     await this.ticker.close();
     await this.queue.close();
+  }
+
+  private nextFiring(schedule: Omit<Schedule, "dueAt">): number | undefined {
+    return nextFiring(schedule, this.options.clock.now(), this.options.parseSchedule);
   }
 
   private keep(schedule: Schedule): Promise<void> {
@@ -140,7 +149,7 @@ export class Schedules {
     await this.queue.add(id, { arn: Arn, input: firingInput(schedule, dueAt, executionId), retryPolicy: RetryPolicy });
     // The schedule was changed while the firing was written, so its new next time stays.
     if (this.schedules.get(key) !== schedule) return;
-    const next = nextFiring(schedule, this.options.clock.now());
+    const next = this.nextFiring(schedule);
     if (next === undefined && schedule.ActionAfterCompletion === "DELETE") await this.delete(key);
     else await this.keep({ ...schedule, dueAt: next });
   }

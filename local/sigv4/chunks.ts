@@ -1,9 +1,8 @@
-import { createHash, type Hash, timingSafeEqual } from "node:crypto";
-import { sha256 } from "../../core/digest";
+import { createHash, type Hash, hash, timingSafeEqual } from "node:crypto";
 import type { SignatureClaim } from "./claim";
 import { hmac } from "./verify";
 
-const emptyDigest = sha256("");
+const emptyDigest = hash("sha256", "", "hex");
 
 /**
  * Verifies the signatures of an `aws-chunked` body. Each covers its chunk and the previous signature. The first one
@@ -44,7 +43,10 @@ export class ChunkVerifier {
    * @param lines `name:value\n` of each trailing header except the signature
    */
   endTrailer(lines: string, signature: string): boolean {
-    return this.take(`AWS4-HMAC-SHA256-TRAILER\n${this.prefix}\n${this.previous}\n${sha256(lines)}`, signature);
+    return this.take(
+      `AWS4-HMAC-SHA256-TRAILER\n${this.prefix}\n${this.previous}\n${hash("sha256", lines, "hex")}`,
+      signature,
+    );
   }
 
   private take(toSign: string, signature: string): boolean {

@@ -1,10 +1,9 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Sha256 } from "@smithy/core/checksum";
 import { escapeUri, escapeUriPath } from "@smithy/core/protocols";
 import { getSigningKey } from "@smithy/signature-v4";
-import { BoundedMap } from "../../core/bounded-map";
-import { sha256 } from "../../core/digest";
+import { BoundedMap } from "../bounded-map";
 import { algorithm, type SignatureClaim, type SignedRequest } from "./claim";
 
 /**
@@ -36,7 +35,7 @@ export async function signatureMatches(
   let known = false;
   for (const target of canonicalTargets(request.url, claim.presigned, canonicalization)) {
     const canonical = `${request.method}\n${target}\n${rest}`;
-    const toSign = `${algorithm}\n${time}\n${scope.join("/")}\n${sha256(canonical)}`;
+    const toSign = `${algorithm}\n${time}\n${scope.join("/")}\n${hash("sha256", canonical, "hex")}`;
     known = timingSafeEqual(hmac(key, toSign), given) || known;
   }
   return known;

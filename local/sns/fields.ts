@@ -1,4 +1,3 @@
-import { isLoopbackUrl } from "../../adapters/http/public-address";
 import { account, region } from "../account";
 import type { Fields } from "../query-protocol";
 import { ServiceError } from "../wire";
@@ -31,8 +30,9 @@ export function readEndpoint(fields: Fields, ownPorts: readonly number[]): strin
   if (fields.has("Attributes.entry.1.key"))
     throw invalid("Attributes: the embedded SNS implements no subscription attributes");
   const endpoint = fields.get("Endpoint") ?? "";
-  if (endpoint.startsWith("http://") && isLoopbackUrl(endpoint)) {
-    const port = Number(new URL(endpoint).port) || 80;
+  const { protocol, hostname, port: number } = URL.canParse(endpoint) ? new URL(endpoint) : new URL("none:");
+  if (protocol === "http:" && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) {
+    const port = Number(number) || 80;
     if (ownPorts.includes(port)) throw invalid(`Endpoint must not be port ${port}, which is the stack's own`);
     return endpoint;
   }

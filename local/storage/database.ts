@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
-import { makeDirectory, syncDirectory } from "../../adapters/files/directory";
 import { DamagedRecordError, DamagedStoreError } from "./damage";
+import { makeDirectory, syncDirectory } from "./directory";
 import { cutLogs, cutZeros, discardUnfinished, endOfLogs, type LogEnd, logBytes } from "./level-files";
 import { requireSpace } from "./space";
 import { ValueChecksum } from "./value-checksum";

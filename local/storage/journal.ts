@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import { crc32 } from "node:zlib";
-import { syncDirectory } from "../../adapters/files/directory";
 import { DamagedRecordError } from "./damage";
+import { syncDirectory } from "./directory";
 
 /**
  * A journal of entries that were accepted and are not routed yet. An append is one line with a checksum, written and

@@ -1,6 +1,13 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+/** Returns whether an error, or a cause of it, says that a disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const text = `${(error as NodeJS.ErrnoException).code ?? ""} ${error.message}`;
+  return /\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded/.test(text) || isDiskFull(error.cause);
+}
+
 /** The space that opening needs in addition to the logs: a manifest, and the file names. */
 const spareBytes = 128 * 1024;
 

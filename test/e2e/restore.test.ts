@@ -6,7 +6,7 @@ import { objectKeys } from "../../core/object-keys";
 import type { CheckpointSummary, Run } from "../../core/runs/shapes";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { RunRecord } from "../../core/tracking/shapes";
-import { localConfig } from "../../local/settings";
+import { localConfig } from "../../local/ringmaster/settings";
 import { journalsOf, storesOf } from "../../local/storage/stores";
 import { flipBit, objectFiles } from "../support/damage";
 import { TestStack, toyCsv, toyJob, toySchema } from "./harness";

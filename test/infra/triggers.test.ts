@@ -1,7 +1,7 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
 import { matchesPattern } from "../../local/events/pattern";
 import { parsePattern } from "../../local/events/pattern-rules";
-import { localWorld } from "../../local/settings";
+import { localWorld } from "../../local/ringmaster/settings";
 import { parseDriftAlarmName } from "../../platform/retraining";
 import { rules } from "../../platform/rules";
 import { textOf } from "./policies";

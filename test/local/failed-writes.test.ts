@@ -5,6 +5,7 @@ import { ClassicLevel } from "classic-level";
 import { Store } from "../../local/batch/store";
 import { DurableQueue } from "../../local/durable-queue";
 import { Rules } from "../../local/events/rules";
+import { parseSchedule } from "../../local/ringmaster/timetable";
 import type { EmittedEvent } from "../../local/service";
 import { JsonDatabase } from "../../local/storage/json-database";
 import { Ticker } from "../../local/ticker";
@@ -86,7 +87,7 @@ it("a firing whose write failed is repeated", async () => {
 });
 
 it("a rule that could not be stored or deleted is as it was", async () => {
-  const rules = new Rules(db);
+  const rules = new Rules(db, parseSchedule);
   const rule = { Name: "r", State: "ENABLED", targets: [], since: 0, EventPattern: '{"source":["a"]}' } as const;
   let allow = refuseWrites();
   await expect(rules.put(rule)).rejects.toThrow("No space");

@@ -1,8 +1,8 @@
-import { Iam } from "../../local/iam";
-import { localWorld } from "../../local/settings";
+import { createIam } from "../../local/ringmaster/iam";
+import { localWorld } from "../../local/ringmaster/settings";
 
 /** Knows the keys of fronts in tests and benchmarks. */
-export const testIam = new Iam({ world: localWorld(), secret: "test" });
+export const testIam = createIam({ world: localWorld(), secret: "test" });
 
 /** The owner's keys on these fronts, as an environment has them. */
 export const ownerEnvironment = {

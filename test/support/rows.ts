@@ -1,5 +1,5 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { localConfig } from "../../local/settings";
+import { localConfig } from "../../local/ringmaster/settings";
 import { tables } from "../../platform/tables";
 import type { Embedded } from "./embedded";
 

@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/json-text";
+import { isObject } from "../../json";
 import { validation } from "../errors";
 import type { AttributeValue } from "../value/attribute-value";
 import { readValue } from "../value/read";

@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/json-text";
+import { isObject } from "../../json";
 import { serialization, validation } from "../errors";
 import { type AttributeType, type AttributeValue, attributeTypes, emptyItem, type Item } from "./attribute-value";
 import { normalizeNumber } from "./number";

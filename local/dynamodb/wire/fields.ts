@@ -1,4 +1,4 @@
-import { isObject } from "../../../core/json-text";
+import { isObject } from "../../json";
 import { notImplemented, serialization, validation } from "../errors";
 import type { Item } from "../value/attribute-value";
 import { readItem } from "../value/read";

@@ -1,4 +1,3 @@
-import { eachLimited } from "../../../core/each-limited";
 import { deleteAccess } from "../../iam/access/s3";
 import { receiveText } from "../body";
 import { announce, type Call, respond, respondXml } from "../call";
@@ -31,8 +30,7 @@ export async function deleteObjects(call: Call): Promise<void> {
   const quiet = childText(root, "Quiet") === "true";
   const deleted: { readonly Key: string }[] = [];
   const errors: { readonly Key: string; readonly Code: string; readonly Message: string }[] = [];
-  // Several at once, which share the syncs of the disk.
-  await eachLimited(objects, deletesAtOnce, async (object) => {
+  const remove = async (object: (typeof objects)[number]): Promise<void> => {
     const key = childText(object, "Key") ?? "";
     const etag = childText(object, "ETag");
     const versionId = childText(object, "VersionId") ?? "null";
@@ -48,6 +46,10 @@ export async function deleteObjects(call: Call): Promise<void> {
       const { code, message } = toS3Error(error, call.store.disk.root);
       errors.push({ Key: key, Code: code, Message: message });
     }
-  });
+  };
+  // Several at once share the syncs of the disk.
+  for (let at = 0; at < objects.length; at += deletesAtOnce) {
+    await Promise.all(objects.slice(at, at + deletesAtOnce).map(remove));
+  }
   respondXml(call, "DeleteResult", { Deleted: quiet ? [] : deleted, Error: errors });
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { parseJson } from "../../../core/json-text";
-import { portLimits } from "../../wire";
+import { parseJson } from "../../json";
 import { executionArn, executionName, stateMachineArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { ExecutionSummary } from "../store/records";
@@ -18,7 +17,7 @@ async function findExecution(input: Input, { store }: Pick<Api, "store">): Promi
 function checkedInput(input: Input): string {
   const text = input.optional("input", { min: 0 }) ?? "{}";
   try {
-    parseJson(text, portLimits);
+    parseJson(text);
     return text;
   } catch (error) {
     const why = text === "" ? "Invalid execution input." : (error as Error).message;

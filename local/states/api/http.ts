@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { JsonLimitError, parseJson } from "../../../core/json-text";
 import { statesAccesses } from "../../iam/access/json";
 import { AccessDenied, type Caller } from "../../iam/caller";
-import { BodyTooLarge, portLimits, readBody } from "../../wire";
+import { JsonLimitError, parseJson } from "../../json";
+import { BodyTooLarge, readBody } from "../../wire";
 import { readToken } from "../engine/token";
 import { ServiceError } from "../errors";
 import { isObject, type Json } from "../json";
@@ -42,7 +42,7 @@ async function body(request: IncomingMessage): Promise<Json> {
     })
   ).toString();
   try {
-    return text === "" ? {} : (parseJson(text, portLimits) as Json);
+    return text === "" ? {} : (parseJson(text) as Json);
   } catch (error) {
     if (error instanceof JsonLimitError) {
       throw new ServiceError("SerializationException", `The request's body ${error.rule}`, { cause: error });

@@ -1,5 +1,4 @@
-import { parseJson } from "../../../core/json-text";
-import { portLimits } from "../../wire";
+import { parseJson } from "../../json";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import { byteLength, maxPayloadBytes } from "../json";
@@ -11,7 +10,7 @@ const tokenOf = (input: Input): string => input.string("taskToken", { max: 2048 
 function outputOf(input: Input): Json {
   const text = input.string("output", { min: 0 });
   try {
-    const output = parseJson(text, portLimits) as Json;
+    const output = parseJson(text) as Json;
     if (byteLength(output) <= maxPayloadBytes) return output;
   } catch (error) {
     throw new ServiceError("InvalidOutput", `Invalid Output: '${(error as Error).message}'`, { cause: error });

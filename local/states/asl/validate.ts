@@ -1,5 +1,4 @@
-import { parseJson } from "../../../core/json-text";
-import { portLimits } from "../../wire";
+import { parseJson } from "../../json";
 import { isObject, type Json, type JsonObject } from "../json";
 import { type Diagnostic, Report } from "./report";
 import { checkContainer } from "./validate-state";
@@ -22,7 +21,7 @@ export function validateDefinition(text: string): readonly Diagnostic[] {
 function parse(text: string, report: Report): JsonObject | undefined {
   let definition: Json;
   try {
-    definition = parseJson(text, portLimits) as Json;
+    definition = parseJson(text) as Json;
   } catch (error) {
     report.add("", (error as Error).message, text.trim() ? "INVALID_JSON_DESCRIPTION" : "SCHEMA_VALIDATION_FAILED");
     return undefined;

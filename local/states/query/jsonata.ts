@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import jsonata from "jsonata";
-import { BoundedMap } from "../../../core/bounded-map";
+import { BoundedMap } from "../../bounded-map";
 import type { Json } from "../json";
 import { jsonataFunctions } from "./jsonata-functions";
 

@@ -6,7 +6,7 @@ import {
 import { workerJobsOf } from "../../../adapters/batch/job-details";
 import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 
 /** Returns the input of SubmitJob. */
 async function submitted(

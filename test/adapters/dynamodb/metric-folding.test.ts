@@ -3,7 +3,7 @@ import type { LogLimits } from "../../../adapters/dynamodb/metric-log";
 import { MetricLogs } from "../../../adapters/dynamodb/metric-logs";
 import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 
 /** A segment has 20 batches. With 64 metrics it has 8 groups of two rows each. */

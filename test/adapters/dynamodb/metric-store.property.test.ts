@@ -6,7 +6,7 @@ import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricPoint, MetricStore } from "../../../core/tracking/metric-store";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
 import { rounds } from "../../support/rounds";

@@ -1,6 +1,6 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 

@@ -1,7 +1,7 @@
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { recordOfRun, runOf } from "../../support/fixtures";
 

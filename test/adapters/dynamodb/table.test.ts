@@ -1,6 +1,6 @@
 import { absent, ex, requestOf } from "../../../adapters/dynamodb/expression";
 import { Table } from "../../../adapters/dynamodb/table";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 
 let embedded: Embedded;

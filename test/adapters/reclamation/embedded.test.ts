@@ -10,7 +10,7 @@ import { sha256 } from "../../../core/digest";
 import { objectKeys } from "../../../core/object-keys";
 import { graceMs, type ListedObject, type SavedCycle } from "../../../core/reclamation/ports";
 import { reclaim } from "../../../core/reclamation/reclaim";
-import { localConfig } from "../../../local/settings";
+import { localConfig } from "../../../local/ringmaster/settings";
 import { functionNameIn } from "../../../platform/functions";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { startPlatform } from "../../local/iam/platform";

@@ -1,7 +1,7 @@
 import { takeSpotNotice } from "../../../core/training/job-event";
 import { matchesPattern } from "../../../local/events/pattern";
 import { parsePattern } from "../../../local/events/pattern-rules";
-import { localWorld } from "../../../local/settings";
+import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
 import {
   type Calls,

@@ -18,7 +18,7 @@ import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";
 import { matchesPattern } from "../../../local/events/pattern";
 import { parsePattern } from "../../../local/events/pattern-rules";
-import { localWorld } from "../../../local/settings";
+import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
 import { toyCsv, toySchema } from "../../e2e/harness";
 import {

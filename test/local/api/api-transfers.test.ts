@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import type { ApiEnvironment } from "../../../api/http/context";
-import { createApiServer } from "../../../local/api-server";
-import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";
+import { createApiServer } from "../../../local/ringmaster/api-server";
+import { transferRoutes } from "../../../local/ringmaster/api-transfers";
 
 /** Requests that pass through the local API as a stream. All others are read completely, up to the gateway's limit. */
 it.each([

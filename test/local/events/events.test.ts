@@ -18,6 +18,7 @@ import {
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
+import { parseSchedule } from "../../../local/ringmaster/timetable";
 import { Journal, readJournal } from "../../../local/storage/journal";
 import { ServiceError } from "../../../local/wire";
 import { ManualClock } from "../../support/manual-clock";
@@ -42,6 +43,7 @@ describe("events", () => {
       clock,
       functions: targets.functions,
       startExecution: targets.startExecution,
+      parseSchedule,
     });
     await events.ready;
     served = await serve(events);

@@ -5,17 +5,18 @@ import { createBatch } from "../../../local/batch";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createEvents } from "../../../local/events";
 import { createFront } from "../../../local/front";
-import { Iam } from "../../../local/iam";
 import { createRolePolicies } from "../../../local/iam/role-policies";
 import { createSts } from "../../../local/iam/sts";
 import { createLambda } from "../../../local/lambda";
 import { listen, portOf } from "../../../local/listen";
 import { createLogs } from "../../../local/logs";
-import { provision } from "../../../local/provision";
+import { createIam } from "../../../local/ringmaster/iam";
+import { provision } from "../../../local/ringmaster/provision";
+import { functionEnvironment, localConfig, localWorld } from "../../../local/ringmaster/settings";
+import { parseSchedule } from "../../../local/ringmaster/timetable";
 import { createS3 } from "../../../local/s3";
 import { createScheduler } from "../../../local/scheduler";
 import type { Service } from "../../../local/service";
-import { functionEnvironment, localConfig, localWorld } from "../../../local/settings";
 import { createSns } from "../../../local/sns";
 import { createStepFunctions } from "../../../local/states";
 import { functionNameIn, functions } from "../../../platform/functions";
@@ -34,7 +35,7 @@ export async function startAwsPort() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-aws-port-"));
   const environment = { ...process.env };
   const service = (name: string) => ({ dataDirectory: join(directory, name) });
-  const iam = new Iam({ world: localWorld(), functionPermissions, secret: "a secret" });
+  const iam = createIam({ world: localWorld(), functionPermissions, secret: "a secret" });
   let opened: (services: readonly Service[]) => void = () => undefined;
   const front = createFront(new Promise<readonly Service[]>((resolve) => (opened = resolve)), iam);
   await listen(front, 0, "");
@@ -51,6 +52,7 @@ export async function startAwsPort() {
   const targets = {
     functions: { invoke: async () => ({ payload: {} }), invokeAsync: async () => undefined },
     startExecution: async () => undefined,
+    parseSchedule,
   };
   const logs = await createLogs(service("logs"));
   const events = createEvents({ ...service("events"), ...targets, clock });

@@ -3,8 +3,9 @@ import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import type { Run } from "../../../core/runs/shapes";
-import { Iam, jobRoleName } from "../../../local/iam";
-import { localConfig, localWorld } from "../../../local/settings";
+import type { Iam } from "../../../local/iam";
+import { createIam, jobRoleName } from "../../../local/ringmaster/iam";
+import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import { functionNameIn, functions } from "../../../platform/functions";
 import {
   endedRunsPolicy,
@@ -134,7 +135,7 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
       await owner(json("PutItem", { TableName, Item: { pk: { S: pk }, sk: { S: "HOSTILE" }, is: { S: "there" } } }));
     }
     before = await stored();
-    const elsewhere = new Iam({ world, functionPermissions, secret: "another data directory's" });
+    const elsewhere = createIam({ world, functionPermissions, secret: "another data directory's" });
     const wrong = { secretAccessKey: "x".repeat(40) };
     const unknown = /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId/;
     const mismatch = /InvalidSignature|SignatureDoesNotMatch/;

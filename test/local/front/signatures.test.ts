@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
-import { Iam } from "../../../local/iam";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
+import { createIam } from "../../../local/ringmaster/iam";
+import { localWorld } from "../../../local/ringmaster/settings";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
-import { localWorld } from "../../../local/settings";
 import { sendJson } from "../../../local/wire";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
@@ -19,8 +19,8 @@ import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
 const minute = 60_000;
 const hex = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 const clock = { offset: 0, now: () => Date.now() + clock.offset };
-const iam = new Iam({ world: localWorld(), functionPermissions, secret: "a secret", clock });
-const other = new Iam({ world: localWorld(), functionPermissions, secret: "another secret" });
+const iam = createIam({ world: localWorld(), functionPermissions, secret: "a secret", clock });
+const other = createIam({ world: localWorld(), functionPermissions, secret: "another secret" });
 const role = { role: "ringmaster-api", name: "test" };
 
 describe("signatures at the AWS port", () => {

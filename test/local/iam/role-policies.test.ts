@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSessionDenials } from "../../../adapters/iam/session-denials";
 import { createFront } from "../../../local/front";
-import { Iam } from "../../../local/iam";
+import type { Iam } from "../../../local/iam";
 import { Caller } from "../../../local/iam/caller";
 import { createRolePolicies } from "../../../local/iam/role-policies";
 import { listen, portOf } from "../../../local/listen";
+import { createIam } from "../../../local/ringmaster/iam";
+import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import type { StoredService } from "../../../local/service";
-import { localConfig, localWorld } from "../../../local/settings";
 import { arnsOf, runRoleNameIn } from "../../../platform/permissions";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign } from "../../support/sign";
@@ -26,7 +27,7 @@ describe("policies that are put on a role of the embedded cloud", () => {
   let front: Server;
 
   async function start(): Promise<void> {
-    iam = new Iam({ world, functionPermissions, secret: "a secret" });
+    iam = createIam({ world, functionPermissions, secret: "a secret" });
     service = createRolePolicies(iam, { dataDirectory: directory });
     await service.ready;
     front = createFront([service], iam);

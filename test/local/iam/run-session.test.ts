@@ -17,7 +17,7 @@ import { createObjectStore } from "../../../adapters/s3/object-store";
 import { objectKeys } from "../../../core/object-keys";
 import type { ContentPlace } from "../../../core/ports";
 import type { TrainingAttempt } from "../../../core/runs/shapes";
-import { jobRoleName } from "../../../local/iam";
+import { jobRoleName } from "../../../local/ringmaster/iam";
 import { functionNameIn } from "../../../platform/functions";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";
 import { runOf } from "../../support/fixtures";

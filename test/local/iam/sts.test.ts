@@ -1,13 +1,13 @@
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { createFront } from "../../../local/front";
-import { Iam } from "../../../local/iam";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
-import { localConfig, localWorld } from "../../../local/settings";
+import { createIam } from "../../../local/ringmaster/iam";
+import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import { functionPermissions } from "../../support/permissions";
 
 const { runRoleArn } = localConfig();
-const iam = new Iam({ world: localWorld(), functionPermissions, secret: "s" });
+const iam = createIam({ world: localWorld(), functionPermissions, secret: "s" });
 const front = createFront([createSts(iam)], iam);
 let connection: { readonly endpoint: string; readonly region: string; readonly maxAttempts: number };
 

@@ -15,6 +15,7 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
+import { parseSchedule } from "../../../local/ringmaster/timetable";
 import { createScheduler, type SchedulerService } from "../../../local/scheduler";
 import { ServiceError } from "../../../local/wire";
 import { ManualClock } from "../../support/manual-clock";
@@ -39,6 +40,7 @@ describe("scheduler", () => {
       clock,
       functions: targets.functions,
       startExecution: targets.startExecution,
+      parseSchedule,
     });
     await scheduler.ready;
     served = await serve(scheduler);

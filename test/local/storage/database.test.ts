@@ -2,9 +2,9 @@ import fs, { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmS
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { isDiskFull } from "../../../adapters/files/directory-problem";
 import { DamagedRecordError, DamagedStoreError } from "../../../local/storage/damage";
 import { Database } from "../../../local/storage/database";
+import { isDiskFull } from "../../../local/storage/space";
 import { seededRandom } from "../../support/random";
 import { mountSmallDisk } from "../../support/small-disk";
 

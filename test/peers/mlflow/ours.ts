@@ -5,9 +5,9 @@ import { handle } from "hono/aws-lambda";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { createApp } from "../../../api/app";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
-import { createApiServer } from "../../../local/api-server";
-import { transferRoutes } from "../../../local/api-transfers";
 import { listen, portOf } from "../../../local/listen";
+import { createApiServer } from "../../../local/ringmaster/api-server";
+import { transferRoutes } from "../../../local/ringmaster/api-transfers";
 import { createTestPlatform, startEmbedded } from "../../support/embedded";
 import type { MlflowServer } from "./server";
 

@@ -1,19 +1,19 @@
 import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
-import type { TokenStore } from "../adapters/files/token-store";
-import { inertContent } from "../api/http/inert-content";
-import { teamless } from "../api/http/tenancy";
-import { mlflowErrorResponse } from "../api/mlflow/errors";
-import { isMlflowPath } from "../api/mlflow/mount";
-import { UnauthenticatedError } from "../core/access/errors";
-import { sha256 } from "../core/digest";
-import { RingmasterError } from "../core/errors";
+import type { TokenStore } from "../../adapters/files/token-store";
+import { inertContent } from "../../api/http/inert-content";
+import { teamless } from "../../api/http/tenancy";
+import { mlflowErrorResponse } from "../../api/mlflow/errors";
+import { isMlflowPath } from "../../api/mlflow/mount";
+import { UnauthenticatedError } from "../../core/access/errors";
+import { sha256 } from "../../core/digest";
+import { RingmasterError } from "../../core/errors";
+import { foreignCaller } from "../loopback";
+import { BodyTooLarge, readBody } from "../wire";
 import { type Authenticated, type AuthorizerContext, authenticate } from "./api-auth";
 import type { StreamedRoutes } from "./api-streams";
 import type { TransferRoutes } from "./api-transfers";
-import { foreignCaller } from "./loopback";
-import { BodyTooLarge, readBody } from "./wire";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 

@@ -1,3 +1,4 @@
+import { ownerKeysOf } from "../../adapters/files/owner-keys";
 import { functionNameIn, functions } from "../../platform/functions";
 import {
   type FunctionPermissions,
@@ -8,19 +9,8 @@ import {
   runRolePermissions,
   type World,
 } from "../../platform/permissions";
-import { compilePolicy, type Policy, unionOf } from "./policy";
-
-export interface Role {
-  readonly name: string;
-  /** All policies of the role together. */
-  readonly policy: Policy;
-  /** The names of the roles that may assume it. */
-  readonly trusts: readonly string[];
-  /** The maximum rights of the role, whatever its policies allow. */
-  readonly boundary?: Policy;
-  /** The policies that were put after the deployment, by name. */
-  readonly inline: Map<string, Policy>;
-}
+import { Iam, type IamOptions } from "../iam";
+import { compilePolicy, type Policy, type Role, unionOf } from "../iam/policy";
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 
@@ -39,10 +29,7 @@ export function rolePermissions(
 }
 
 /** Returns the roles of the platform, with the permissions that `infra/` deploys. */
-export function platformRoles(
-  world: World,
-  functionPermissions: FunctionPermissions | undefined,
-): ReadonlyMap<string, Role> {
+function platformRoles(world: World, functionPermissions: FunctionPermissions | undefined): ReadonlyMap<string, Role> {
   const runRole = runRoleNameIn(world);
   const roles = [...rolePermissions(world, functionPermissions)].map(([name, permissions]): Role => {
     const deployed = compilePolicy(policyOf(permissions, world));
@@ -52,4 +39,17 @@ export function platformRoles(
     return { ...role, trusts: [functionNameIn(world.prefix, "run-credentials")], boundary: deployed };
   });
   return new Map(roles.map((one) => [one.name, one]));
+}
+
+export interface PlatformIamOptions extends Pick<IamOptions, "clock" | "onAccess"> {
+  readonly world: World;
+  /** Without it, the roles of functions may do nothing. */
+  readonly functionPermissions?: FunctionPermissions;
+  /** The secret from which all keys are derived, see `stackSecret`. */
+  readonly secret: string;
+}
+
+/** Creates IAM with the platform's roles and the owner's keys. */
+export function createIam({ world, functionPermissions, ...options }: PlatformIamOptions): Iam {
+  return new Iam({ ...options, roles: platformRoles(world, functionPermissions), owner: ownerKeysOf(options.secret) });
 }

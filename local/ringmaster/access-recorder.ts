@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { arnsOf, type Permission, type World } from "../../platform/permissions";
-import type { Caller } from "./caller";
-import { patternOf } from "./conditions";
-import type { Access } from "./policy";
+import type { Caller } from "../iam/caller";
+import { patternOf } from "../iam/conditions";
+import type { Access } from "../iam/policy";
 
 /** One line of a record: a role used a permission, or requested one that it does not have. */
 export interface RecordedAccess {

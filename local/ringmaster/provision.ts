@@ -3,11 +3,11 @@ import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/c
 import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
 import { CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
-import { functionNameIn, functions } from "../platform/functions";
-import { rules } from "../platform/rules";
-import { type TableDefinition, tableNameIn, tables } from "../platform/tables";
-import { resourceNames } from "../platform/trainer-job";
-import { account, region } from "./account";
+import { functionNameIn, functions } from "../../platform/functions";
+import { rules } from "../../platform/rules";
+import { type TableDefinition, tableNameIn, tables } from "../../platform/tables";
+import { resourceNames } from "../../platform/trainer-job";
+import { account, region } from "../account";
 import { createCompute } from "./provision-compute";
 import { localConfig, localWorld } from "./settings";
 

@@ -11,9 +11,9 @@ import {
   type RegisterJobDefinitionCommandInput,
   UpdateJobQueueCommand,
 } from "@aws-sdk/client-batch";
-import { digestOf } from "../core/digest";
-import { resourceNames, trainerJob } from "../platform/trainer-job";
-import { account, region } from "./account";
+import { digestOf } from "../../core/digest";
+import { resourceNames, trainerJob } from "../../platform/trainer-job";
+import { account, region } from "../account";
 import { localConfig } from "./settings";
 
 /** The name of the trainer's image in job definitions. */
