@@ -1,59 +1,54 @@
-import type { MetricPoint } from "../../core/tracking/metric-store";
-import { type FoldSizes, foldSizes } from "../metric-log/fold";
-import type { SegmentLimits } from "../metric-log/log-state";
-import { type LogBatch, packBatch } from "../metric-log/packed-points";
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { BatchReceipt, MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
+import { type Call, type CallPart, draftBatch, partsOf, takeParts } from "../metric-log/calls";
+import { compactSegment, groupOf } from "../metric-log/compaction";
+import { type LogHead, type LogLimits, LogState, logLimits } from "../metric-log/log-state";
+import { eachSeries, type LogBatch, packBatch, pointsAt, unpackPoints } from "../metric-log/packed-points";
+import { type DirectoryEntry, noSeries, type StoredSeries, unpackDirectory } from "../metric-log/series";
 import { pauseBeforeRound } from "./client";
-import { SegmentFold } from "./metric-fold";
-import { LogCopy } from "./metric-log-copy";
-import type { LogHead, MetricRows } from "./metric-rows";
-
-export interface LogLimits {
-  readonly segment: SegmentLimits;
-  readonly fold: FoldSizes;
-  /** The size up to which the whole log is in its head. */
-  readonly youngBytes: number;
-  /** The number of batches after which a state is stored, if they are larger than twice the state. */
-  readonly batchesPerState: number;
-}
-
-export const logLimits: LogLimits = {
-  // About 400 points per metric and per item of the table. A reader reads at most as much that is not folded.
-  segment: { batches: 512, bytesPerMetric: 4 * 1024, minBytes: 128 * 1024, maxBytes: 1024 * 1024 },
-  fold: foldSizes,
-  youngBytes: 4 * 1024,
-  batchesPerState: 32,
-};
+import { blockKey, type MetricRows } from "./metric-rows";
 
 /** The maximum number of rounds. A round fails only if another write succeeded in the meantime. */
 const rounds = 64;
 
+interface WaitingCall extends Call {
+  readonly settle: (duplicate: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A range of points and its location in storage. */
+interface StoredEntry extends DirectoryEntry {
+  readonly key: string;
+  /** The index among the ranges of its metric in its block. */
+  readonly place: number;
+}
+
 /**
- * Reads and writes a run's log. The batches are the log, and they never change. A process writes batch n + 1 under the
- * condition that it does not exist, and only after it has read all batches up to n. One item per write therefore
- * determines order, receipts and metric numbers. Everything else (the head's state, segments folded by metric) is
+ * A run's log. The batches are the log, and they never change. A process writes batch n + 1 under the condition that it
+ * does not exist, and only after it has read all batches up to n. One item per write therefore determines order,
+ * receipts and metric numbers. Everything else (the head's state, the segments that are compacted: ordered by metric) is
  * derived from the batches, and any process may compute it any number of times.
  *
- * Callers must run the methods one after another (see `SharedLog`).
+ * Concurrent calls of the process run one after another. They share reads, and appends that arrive during a write are
+ * one batch.
  */
 export class MetricLog {
-  private loaded: LogCopy | undefined;
-  /** The segment that is being folded. It has the segment's points in memory. */
-  private folding: SegmentFold | undefined;
+  private loaded: LogState | undefined;
+  /** The last work on the log. */
+  private last: Promise<unknown> = Promise.resolve();
+  /** A refresh that has not begun. Callers that arrive before it begins share it. */
+  private refreshing: Promise<void> | undefined;
+  private readonly queue: CallPart<WaitingCall>[] = [];
+  private isWriting = false;
 
   constructor(
     readonly runId: string,
     private readonly rows: MetricRows,
-    private readonly limits: LogLimits,
+    private readonly limits: LogLimits = logLimits,
   ) {}
 
   get isLoaded(): boolean {
     return this.loaded !== undefined;
-  }
-
-  /** Returns the loaded copy. */
-  get copy(): LogCopy {
-    if (!this.loaded) throw new Error(`the metrics of run ${this.runId} are not loaded`);
-    return this.loaded;
   }
 
   /** Returns the estimated memory in bytes. */
@@ -61,82 +56,183 @@ export class MetricLog {
     return 1_000 + (this.loaded?.memoryBytes ?? 0);
   }
 
-  /** Reads everything that was stored before the call. */
-  async refresh(): Promise<void> {
-    const copy = this.loaded;
-    if (!copy?.grown) {
+  get needsCompaction(): boolean {
+    return this.loaded?.needsCompaction ?? false;
+  }
+
+  /** Returns the summaries by name of the metric. */
+  summaries(): Promise<readonly MetricSummary[]> {
+    return this.fresh((state) => state.summaries());
+  }
+
+  /** Returns a metric's points. An unknown metric has no points. */
+  series(metric: string): Promise<StoredSeries> {
+    return this.fresh((state) => this.read(state, metric));
+  }
+
+  /**
+   * Returns the points of a metric after a version of the log, and possibly earlier ones. They are as recent as the
+   * last `summaries` call of this process.
+   */
+  seriesAfter(metric: string, after: number): Promise<{ readonly series: StoredSeries; readonly version: number }> {
+    const read = async (state: LogState) => {
+      const { version } = state;
+      const id = state.idOf(metric);
+      if (after === 0 || id === undefined || !state.isInTail(after)) {
+        return { series: await this.read(state, metric), version };
+      }
+      await this.readMissingTail(state, after);
+      return { series: { ...noSeries, loose: state.pointsOf(id, after) }, version };
+    };
+    return this.isLoaded ? this.exclusively(async () => read(await this.load())) : this.fresh(read);
+  }
+
+  /** Returns all metrics, of a log that this process has just loaded. */
+  async allSeries(head: LogHead): Promise<{ readonly metric: string; readonly series: StoredSeries }[]> {
+    const state = await this.load(head);
+    const all: { metric: string; series: StoredSeries }[] = [];
+    for (const { metric } of state.summaries()) all.push({ metric, series: await this.read(state, metric) });
+    return all;
+  }
+
+  /** Loads the log, if it is not loaded. @param head the log's head, if the caller has just read it */
+  async load(head?: LogHead): Promise<LogState> {
+    if (this.loaded) return this.loaded;
+    const state = new LogState(head ?? (await this.rows.findHead(this.runId)), this.limits);
+    if (state.batched) await this.readOn(state);
+    this.loaded = state;
+    return state;
+  }
+
+  /**
+   * Resolves once the points are stored, with whether they had been stored before. Calls that arrive during a write are
+   * grouped into one batch.
+   */
+  append(series: readonly MetricSeries[], receipt?: BatchReceipt): Promise<boolean> {
+    return new Promise<boolean>((settle, fail) => {
+      this.queue.push(...partsOf<WaitingCall>(series, { receipt, settle, fail }));
+      if (!this.isWriting) void this.writeQueue();
+    });
+  }
+
+  /**
+   * Writes the points of closed segments in the order of metrics, then the state. Idempotent. A failure does no harm: a
+   * later call repeats it with the data stored by then.
+   */
+  async compact(): Promise<void> {
+    await this.exclusively(async () => {
+      const state = this.loaded;
+      if (!state?.needsCompaction) return;
+      const { segments } = state;
+      if (segments.length > 0) await this.readMissingTail(state, 0);
+      for (const segment of segments) {
+        const groups = compactSegment(state.pointsIn(segment), this.limits.compaction);
+        await this.rows.putGroups(this.runId, segment.to, groups);
+      }
+      const packed = state.pack();
+      const compacted = segments.at(-1)?.to;
+      if (!(await this.rows.storeState(this.runId, state.version, packed, compacted))) return this.forget();
+      state.noteStored(packed);
+      if (compacted !== undefined) state.noteCompacted(compacted);
+    }).catch(() => this.forget());
+  }
+
+  /** Runs work on a state that includes everything that was stored before the call. */
+  private async fresh<T>(work: (state: LogState) => Promise<T> | T): Promise<T> {
+    this.refreshing ??= this.exclusively(() => {
+      this.refreshing = undefined;
+      return this.refresh();
+    });
+    await this.refreshing;
+    // Work in between may have failed and discarded the state, which must not be taken for an empty one.
+    return this.exclusively(async () => work(await this.load()));
+  }
+
+  private exclusively<T>(work: () => Promise<T> | T): Promise<T> {
+    const done = this.last.then(work);
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+
+  private async refresh(): Promise<void> {
+    const state = this.loaded;
+    if (!state?.batched) {
+      this.forget();
       await this.load();
       return;
     }
-    copy.applyAll(await this.rows.batches(this.runId, copy.version));
-    if (copy.segmentsToFold.length === 0) return;
-    // Another process may have folded batches that this process still has in memory.
+    await this.readOn(state);
+    if (state.segments.length === 0) return;
+    // Another process may have compacted batches that this process still has in memory.
     const head = await this.rows.findHead(this.runId);
-    if (head) this.noteFolded(copy, head.folded, head.foldedVersion);
+    if (head) state.noteCompacted(head.compacted);
   }
 
-  /**
-   * Loads the log, and discards the earlier copy.
-   *
-   * @param known the log's head, if the caller has just read it
-   */
-  async load(known?: LogHead): Promise<LogCopy> {
-    const copy = new LogCopy(known ?? (await this.rows.findHead(this.runId)), this.limits.segment);
-    if (copy.grown) copy.applyAll(await this.rows.batches(this.runId, copy.version));
-    this.forget();
-    this.loaded = copy;
-    return copy;
-  }
-
-  forget(): void {
+  private forget(): void {
     this.loaded = undefined;
-    this.folding = undefined;
+  }
+
+  /** Applies the batches after the state's version, and returns them. */
+  private async readOn(state: LogState) {
+    const batches = await this.rows.batches(this.runId, state.version);
+    for (const batch of batches) state.apply(batch);
+    return batches;
+  }
+
+  private async readMissingTail(state: LogState, after: number): Promise<void> {
+    const missing = state.missingTail(after);
+    if (missing) state.addMissingTail(await this.rows.batches(this.runId, ...missing));
+  }
+
+  private async writeQueue(): Promise<void> {
+    this.isWriting = true;
+    for (let parts = takeParts(this.queue); parts.length > 0; parts = takeParts(this.queue)) {
+      const duplicates = new Set<WaitingCall>();
+      try {
+        await this.exclusively(() => this.write((state) => draftBatch(state, parts, duplicates)));
+        for (const { call, isLast } of parts) if (isLast) call.settle(duplicates.has(call));
+      } catch (error) {
+        for (const { call } of parts) {
+          call.failed = true;
+          call.fail(error);
+        }
+      }
+    }
+    this.isWriting = false;
   }
 
   /**
-   * Appends a batch. The batch may depend on the content of the log, so `draft` is called again if another process was
+   * Writes a batch. The batch may depend on the content of the log, so `draft` is called again if another process was
    * first.
    *
    * @param draft returns `undefined` if there is nothing to write
    */
-  async append(draft: (copy: LogCopy) => LogBatch | undefined): Promise<void> {
+  private async write(draft: (state: LogState) => LogBatch | undefined): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
-      const copy = this.loaded ?? (await this.load());
-      const batch = draft(copy);
+      const state = await this.load();
+      const batch = draft(state);
       if (!batch) return;
-      const isYoung = copy.fitsYoung(batch, this.limits.youngBytes);
-      if (isYoung ? await this.appendYoung(copy, batch) : await this.appendGrown(copy, batch)) return;
+      if (await this.tryWrite(state, batch)) return;
       if (round > 1) await pauseBeforeRound(round - 2);
     }
     throw new Error(`the metrics of run ${this.runId} could not be written: others were first ${rounds} times`);
   }
 
-  private async appendYoung(copy: LogCopy, batch: LogBatch): Promise<boolean> {
-    const before = copy.version;
-    copy.applyYoung(batch);
-    return this.putYoung(copy, before, false);
-  }
-
-  private async putYoung(copy: LogCopy, before: number, grown: boolean): Promise<boolean> {
-    let stored = false;
-    try {
-      stored = await this.rows.putYoung(this.runId, before, copy.takeYoungHead(), grown);
-    } finally {
-      // After an error it is unknown whether the head was stored.
-      if (!stored) this.forget();
+  /** Writes a batch. Returns `false` if another process was first. */
+  private async tryWrite(state: LogState, batch: LogBatch): Promise<boolean> {
+    const before = state.version;
+    if (state.fitsInline(batch)) {
+      state.applyInline(batch);
+      return this.putHead(state, before, false);
     }
-    return stored;
-  }
-
-  private async appendGrown(copy: LogCopy, batch: LogBatch): Promise<boolean> {
-    if (!copy.grown) {
-      if (!(await this.putYoung(copy, copy.version, true))) return false;
-      copy.grown = true;
+    if (!state.batched) {
+      if (!(await this.putHead(state, before, true))) return false;
+      state.batched = true;
     }
-    const logged = { version: copy.version + 1, data: packBatch(batch), by: this.rows.newWrite() };
+    const logged = { version: before + 1, data: packBatch(batch), by: this.rows.newWrite() };
     try {
       if (await this.rows.putBatch(this.runId, logged)) {
-        copy.apply(logged, batch);
+        state.apply(logged, batch);
         return true;
       }
     } catch (error) {
@@ -144,66 +240,52 @@ export class MetricLog {
       throw error;
     }
     // The SDK may have sent the batch twice, so the second request found the first one's item.
-    const others = await this.rows.batches(this.runId, copy.version);
-    copy.applyAll(others);
-    return others[0]?.by === logged.by;
+    return (await this.readOn(state))[0]?.by === logged.by;
   }
 
-  /** Returns the number of closed segments that are not folded. */
-  get closedSegments(): number {
-    return this.loaded?.segmentsToFold.length ?? 0;
-  }
-
-  get groupsPerBatch(): number {
-    return this.loaded?.groupsPerBatch ?? 0;
-  }
-
-  get needsStateStored(): boolean {
-    return this.loaded?.needsStateStored(this.limits.batchesPerState) ?? false;
-  }
-
-  /** Stores the state, unless the state of this version is stored. */
-  async storeState(): Promise<void> {
-    const copy = this.loaded;
-    const state = copy?.takeState();
-    if (copy && state) await this.rows.storeState(this.runId, copy.version, state);
-  }
-
-  /**
-   * Folds a number of groups of the oldest closed segment. Idempotent.
-   *
-   * @returns whether no closed segment is left
-   */
-  async fold(groups: number): Promise<boolean> {
-    const copy = this.loaded;
-    const [segment] = copy?.segmentsToFold ?? [];
-    if (!copy || !segment) return true;
-    if (this.folding?.segment.number !== segment.number) {
-      await this.readMissingTail(copy, 0);
-      this.folding = new SegmentFold(this.runId, this.rows, segment, copy.batchesOf(segment), this.limits.fold);
+  private async putHead(state: LogState, before: number, batched: boolean): Promise<boolean> {
+    let stored = false;
+    try {
+      stored = await this.rows.putHead(this.runId, before, state.takeHead(batched));
+    } finally {
+      // After an error it is unknown whether the head was stored.
+      if (!stored) this.forget();
     }
-    if (!(await this.folding.write(groups))) return false;
-    await this.storeState();
-    await this.rows.markFolded(this.runId, segment.number, segment.to);
-    this.noteFolded(copy, segment.number, segment.to);
-    return copy.segmentsToFold.length === 0;
+    return stored;
   }
 
-  private noteFolded(copy: LogCopy, folded: number, version: number): void {
-    if (copy.noteFolded(folded, version)) this.folding = undefined;
+  /** Finds a metric's points: the points that are not compacted, and the directory entries of all others. */
+  private async read(state: LogState, metric: string): Promise<StoredSeries> {
+    const id = state.idOf(metric);
+    if (id === undefined) return noSeries;
+    await this.readMissingTail(state, 0);
+    const loose = state.pointsOf(id, 0);
+    const group = groupOf(id);
+    const directories = await this.rows.directories(this.runId, group, state.lastCompacted);
+    const entries = directories.flatMap(({ segment, data }) => {
+      const all = unpackDirectory(data, id);
+      return all.map((entry, i) => ({
+        ...entry,
+        key: blockKey(group, segment, entry.block),
+        place: all.slice(0, i).filter(({ block }) => block === entry.block).length,
+      }));
+    });
+    const series: StoredSeries<StoredEntry> = { loose, entries, openEntries: (some) => this.open(some) };
+    return series as StoredSeries;
   }
 
-  private async readMissingTail(copy: LogCopy, after: number): Promise<void> {
-    const missing = copy.missingTail(after);
-    if (missing) copy.addMissingTail(await this.rows.batches(this.runId, ...missing));
-  }
-
-  /**
-   * Returns the points after a version that are not folded, in the order of the log, and the number of folded segments.
-   */
-  async unfolded(id: number, after = 0): Promise<{ readonly points: MetricPoint[]; readonly folded: number }> {
-    const { copy } = this;
-    await this.readMissingTail(copy, after);
-    return { points: copy.pointsOf(id, after), folded: copy.folded };
+  private async open(entries: readonly StoredEntry[]): Promise<MetricPoint[][]> {
+    const blocks = await this.rows.blocks(this.runId, [...new Set(entries.map(({ key }) => key))]);
+    const columnsOf = new Map([...blocks].map(([key, data]) => [key, unpackPoints(data)]));
+    return entries.map(({ key, id, place }) => {
+      const columns = columnsOf.get(key);
+      if (!columns) throw new Error(`the metrics of run ${this.runId} lack ${key}, which their directory names`);
+      let points: MetricPoint[] = [];
+      let at = 0;
+      eachSeries(columns, (one, from, to) => {
+        if (one === id && at++ === place) points = pointsAt(columns, from, to);
+      });
+      return points;
+    });
   }
 }

@@ -1,38 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { CompactedGroup } from "../metric-log/compaction";
+import type { LoggedBatch, LogHead } from "../metric-log/log-state";
 import { isConditionFailed } from "./client";
 import { absent, ex } from "./expression";
 import { GroupCommit } from "./group-commit";
 import { type Item, type Key, Table } from "./table";
 
-/** The data of a run's log other than its batches (docs/access-patterns.md, "Metrics"). */
-export interface LogHead {
-  /** The version of `state`. It is never past the log's end. */
-  readonly version: number;
-  /** Whether the log continues in separate batches. Otherwise the head contains the whole log. */
-  readonly grown: boolean;
-  /** A packed `LogState`. */
-  readonly state: Uint8Array;
-  /** The packed points of the versions before the log had batches, until they are folded. */
-  readonly inline: Uint8Array | undefined;
-  /** The number of folded segments, and the last version in them. */
-  readonly folded: number;
-  readonly foldedVersion: number;
-}
-
-/** The head of a log whose points are all in it. */
-export type YoungHead = Pick<LogHead, "version" | "state"> & { readonly inline: Uint8Array };
-
-export interface LoggedBatch {
-  readonly version: number;
-  /** A packed `LogBatch`. */
-  readonly data: Uint8Array;
-  /** The process that wrote it. */
-  readonly by: string;
-}
-
 /** The size of a part of a state, well below 400 KB. */
 const statePartBytes = 300 * 1024;
+/** The number of items of a segment that are packed before they are written. */
+const itemsPerWrite = 100;
 /** The number of batches of runs that are written together. */
 const batchesAtOnce = 50;
 
@@ -85,11 +63,10 @@ export class MetricRows {
    * Writes the head of a log without separate batches. Returns `false` if another write was first.
    *
    * @param before the version that is stored, or 0 if there is no head
-   * @param grown whether batches follow
    */
-  putYoung(runId: string, before: number, head: YoungHead, grown: boolean): Promise<boolean> {
-    const unchanged = before === 0 ? absent : ex`#version = ${before} AND grown = ${false}`;
-    return this.table.put(youngHeadItem(runId, head, grown), unchanged);
+  putHead(runId: string, before: number, head: LogHead): Promise<boolean> {
+    const unchanged = before === 0 ? absent : ex`#version = ${before} AND batched = ${false}`;
+    return this.table.put(headItem(runId, head), unchanged);
   }
 
   /** Writes a batch. Returns `false` if the log already has a batch of that version. */
@@ -108,41 +85,52 @@ export class MetricRows {
     }));
   }
 
-  /** Stores the state of a version, unless a later one is stored. */
-  async storeState(runId: string, version: number, state: Uint8Array): Promise<void> {
+  /**
+   * Stores the state of a version. Returns `false` if another process has stored a later one, or has compacted as much.
+   *
+   * @param compacted the last version whose points are compacted, if it has changed
+   */
+  async storeState(runId: string, version: number, state: Uint8Array, compacted?: number): Promise<boolean> {
     const parts = state.length <= statePartBytes ? 0 : Math.ceil(state.length / statePartBytes);
     const partOf = (i: number) => state.subarray(i * statePartBytes, (i + 1) * statePartBytes);
     await this.table.batchWrite(
       Array.from({ length: parts }, (_, i) => ({ pk: pkOf(runId), sk: statePartKey(version, i), data: partOf(i) })),
     );
+    const isCompacted = compacted !== undefined;
     const { Update } = this.table.updating(
       headKey(runId),
-      ex`SET #version = ${version}, #state = ${parts === 0 ? state : new Uint8Array()}, parts = ${parts}`,
-      ex`#version < ${version}`,
+      ex`SET #version = ${version}, #state = ${parts === 0 ? state : new Uint8Array()}, parts = ${parts}${isCompacted ? ex`, compacted = ${compacted} REMOVE #inline` : ex``}`,
+      ex`#version < ${version}${isCompacted ? ex` AND compacted < ${compacted}` : ex``}`,
     );
     try {
       const { Attributes } = await this.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_OLD" }));
       await this.dropParts(runId, Number(Attributes?.["version"] ?? 0), Number(Attributes?.["parts"] ?? 0));
+      return true;
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-      // A later state is stored, so nothing refers to the parts that were just written.
+      // Nothing refers to the parts that were just written.
       await this.dropParts(runId, version, parts);
+      return false;
     }
   }
 
-  /** Records that all of a segment's items are written. */
-  async markFolded(runId: string, segment: number, version: number): Promise<void> {
-    const change = ex`SET folded = ${segment}, foldedVersion = ${version} REMOVE #inline`;
-    await this.table.update(headKey(runId), change, ex`folded < ${segment}`);
-  }
-
-  /** Puts items without conditions. Every process writes the same items. */
-  write(items: readonly Item[]): Promise<void> {
-    return this.table.batchWrite(items);
+  /** Writes the points and directories of a segment. Every process writes the same items. */
+  async putGroups(runId: string, segment: number, groups: Iterable<CompactedGroup>): Promise<void> {
+    const pk = pkOf(runId);
+    let items: Item[] = [];
+    for (const { group, blocks, directory } of groups) {
+      for (const [i, data] of blocks.entries()) items.push({ pk, sk: blockKey(group, segment, i), data });
+      items.push({ pk, sk: directoryKey(group, segment), data: directory });
+      if (items.length < itemsPerWrite) continue;
+      await this.table.batchWrite(items);
+      items = [];
+    }
+    await this.table.batchWrite(items);
   }
 
   /** Returns the directory entries of a group in segments up to `to`, by segment. */
   async directories(runId: string, group: number, to: number) {
+    if (to === 0) return [];
     const items = await this.between(runId, directoryKey(group, 0), directoryKey(group, to));
     return items.map(({ sk, data }) => ({
       segment: Number((sk as string).split("#")[2]),
@@ -179,17 +167,11 @@ export class MetricRows {
   }
 }
 
-export const pkOf = (runId: string): string => `RUN#${runId}`;
+const pkOf = (runId: string): string => `RUN#${runId}`;
 const headKey = (runId: string): Key => ({ pk: pkOf(runId), sk: "HEAD" });
-export const youngHeadItem = (runId: string, head: YoungHead, grown: boolean): Item => ({
-  ...headKey(runId),
-  ...head,
-  grown,
-  folded: 0,
-  foldedVersion: 0,
-});
+export const headItem = (runId: string, head: LogHead): Item => ({ ...headKey(runId), ...head });
 const batchKey = (version: number): string => `BATCH#${padded(version, 12)}`;
 const statePartKey = (version: number, part: number): string => `STATE#${padded(version, 12)}#${padded(part, 4)}`;
-export const directoryKey = (group: number, segment: number): string => `DIR#${padded(group, 6)}#${padded(segment, 8)}`;
+const directoryKey = (group: number, segment: number): string => `DIR#${padded(group, 6)}#${padded(segment, 12)}`;
 export const blockKey = (group: number, segment: number, block: number): string =>
-  `POINTS#${padded(group, 6)}#${padded(segment, 8)}#${padded(block, 6)}`;
+  `POINTS#${padded(group, 6)}#${padded(segment, 12)}#${padded(block, 6)}`;

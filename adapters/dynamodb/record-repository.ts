@@ -4,9 +4,9 @@ import { runNotFound } from "../../core/runs/errors";
 import { runBusy } from "../../core/tracking/records/errors";
 import { type CreatedRun, canBeRunId, type RunRecords, type RunTransition } from "../../core/tracking/run-records";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
+import { firstHead } from "../metric-log/calls";
 import { maxIdLength, pauseBeforeRound } from "./client";
 import { ex } from "./expression";
-import { firstHead } from "./metric-first-head";
 import { readRecords, recordOfRows } from "./record-reads";
 import { childrenKey, experimentRunsKey } from "./record-rows";
 import { type RecordWritePorts, RecordWrites } from "./record-writes";
@@ -157,7 +157,7 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
     async create(given, { requestDigest, firstPoints } = {}) {
       const { runId, experimentId, source } = given;
       if (given.team !== team) throw new Error(`run ${runId} is of team ${given.team}, not of ${team}`);
-      const head = firstPoints && firstHead(runId, firstPoints.series, firstPoints.receipt);
+      const head = firstPoints && firstHead(firstPoints.series, firstPoints.receipt);
       if (!(await writes.insert(given, requestDigest, head))) return existing(runId);
       identities.remember({ runId, team, experimentId, source });
       const record = { ...given, revision: 1 };

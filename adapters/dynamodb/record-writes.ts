@@ -2,12 +2,14 @@ import { BoundedMap } from "../../core/bounded-map";
 import { runFieldFixed } from "../../core/tracking/records/errors";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
+import type { LogHead } from "../metric-log/log-state";
 import { absent, ex, exists } from "./expression";
 import type { GroupCommit } from "./group-commit";
+import { headItem } from "./metric-rows";
 import { childRow, type LoggedRecord, newRecordRow, packRecord } from "./record-rows";
 import type { AllRunChanges } from "./run-changes";
 import { recordKey } from "./run-identities";
-import type { Item, Table } from "./table";
+import type { Table } from "./table";
 
 /** The number of recorded instance types that a process remembers, over all runs. */
 const maxRemembered = 100_000;
@@ -34,7 +36,11 @@ export class RecordWrites {
    *
    * @param metricsHead absent if the run has no points yet, or they do not fit in a head
    */
-  async insert(record: RunRecord, requestDigest: string | undefined, metricsHead: Item | undefined): Promise<boolean> {
+  async insert(
+    record: RunRecord,
+    requestDigest: string | undefined,
+    metricsHead: LogHead | undefined,
+  ): Promise<boolean> {
     const { runId, parentRunId, startedAt } = record;
     const { table, ports } = this;
     const mark = ports.changes.row(record);
@@ -45,7 +51,7 @@ export class RecordWrites {
         table.putting(newRecordRow(record, loggedPart(record), startedAt, requestDigest), absent).Put,
         table.putting(mark).Put,
         ...(parentRunId === undefined ? [] : [table.putting(childRow(record, parentRunId)).Put]),
-        ...(metricsHead ? [ports.metrics.putting(metricsHead, absent).Put] : []),
+        ...(metricsHead ? [ports.metrics.putting(headItem(runId, metricsHead), absent).Put] : []),
       ],
     });
     if (created) await ports.changes.wrote(record, mark);

@@ -1,89 +1,194 @@
 import { BoundedMap } from "../../core/bounded-map";
+import type { MetricPoint } from "../../core/tracking/metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
-import type { LogBatch } from "./packed-points";
+import { type CompactionSizes, compactionSizes } from "./compaction";
+import {
+  addPoints,
+  eachSeries,
+  type LogBatch,
+  type NumberedPoints,
+  noPoints,
+  packPoints,
+  pointsAt,
+  unpackBatch,
+  unpackBatchOf,
+  unpackPoints,
+} from "./packed-points";
 import { Statistics } from "./statistics";
 
-/**
- * Limits at which a segment of the log is folded: the number of batches, or their packed size, which grows with the
- * number of metrics.
- */
-export interface SegmentLimits {
-  readonly batches: number;
-  readonly bytesPerMetric: number;
-  readonly minBytes: number;
-  readonly maxBytes: number;
+export interface LogLimits {
+  /** A segment of the log closes at this number of batches, or at a size that grows with the number of metrics. */
+  readonly segment: {
+    readonly batches: number;
+    readonly bytesPerMetric: number;
+    readonly minBytes: number;
+    readonly maxBytes: number;
+  };
+  readonly compaction: CompactionSizes;
+  /** The size up to which the whole log is in its head. */
+  readonly inlineBytes: number;
+  /** The number of batches after which a state is stored, if they are larger than twice the state. */
+  readonly batchesPerState: number;
 }
 
-/** A closed segment of the log: batches after `from`, up to and including `to`. */
+export const logLimits: LogLimits = {
+  // About 400 points per metric and per item of the table. A reader reads at most as much that is not compacted.
+  segment: { batches: 512, bytesPerMetric: 4 * 1024, minBytes: 128 * 1024, maxBytes: 1024 * 1024 },
+  compaction: compactionSizes,
+  inlineBytes: 4 * 1024,
+  batchesPerState: 32,
+};
+
+/** The stored data of a run's log other than its batches (docs/access-patterns.md, "Metrics"). */
+export interface LogHead {
+  /** The version of `state`. It is never past the log's end. */
+  readonly version: number;
+  /** Whether the log continues in separate batches. Otherwise the head contains the whole log. */
+  readonly batched: boolean;
+  /** The packed part of a `LogState`. */
+  readonly state: Uint8Array;
+  /** The packed points of the versions before the log had batches, until they are compacted. */
+  readonly inline?: Uint8Array | undefined;
+  /** The last version whose points are compacted; 0 if none are. */
+  readonly compacted: number;
+}
+
+export interface LoggedBatch {
+  readonly version: number;
+  /** A packed `LogBatch`. */
+  readonly data: Uint8Array;
+  /** The process that wrote it. */
+  readonly by: string;
+}
+
+/** A closed segment of the log: the batches after `from`, up to and including `to`, which is also its name. */
 export interface Segment {
-  /** Counted from 1. */
-  readonly number: number;
   readonly from: number;
   readonly to: number;
 }
 
+/** The bytes of a head in addition to the points: versions, receipts, attribute names. */
+const headBytes = 256;
+const bytesPerMetric = 48;
+const bytesPerPoint = 12;
+
 /**
- * The state that follows from a run's log up to a version. The same batches always give the same state. All processes
- * therefore agree on the metrics' numbers and on the ends of segments without communication.
+ * What follows from a run's log up to a version, and the points that are not compacted. The same batches always give
+ * the same state, so all processes agree on the metrics' numbers and on the ends of segments without communication.
+ * Does no I/O.
  */
 export class LogState {
-  /** Number of applied batches. */
-  version = 0;
-  /** Number of closed segments. */
-  closed = 0;
-  /** Last versions of the latest closed segments. Older ones are no longer needed. */
+  private readonly statistics: Statistics;
+  private readonly receipts: Receipts;
+  /** The number of applied batches. */
+  version: number;
+  /** Whether the log has separate batches. Otherwise its head contains all of it. */
+  batched: boolean;
+  /** The last version whose points are compacted. */
+  private compacted: number;
+  /** The last versions of closed segments that are not compacted. */
   private ends: number[] = [];
+  /** The size of the open segment. */
   private openBytes = 0;
+  /** The points of the head, until they are compacted. The versions of these points are unknown. */
+  private inline: NumberedPoints;
+  /** The packed batches after `tailFrom`. */
+  private tail: LoggedBatch[] = [];
+  private tailFrom: number;
+  /** The version and size of the stored state, and the size of the later batches. */
+  private storedVersion: number;
+  private storedBytes: number;
+  private bytesSinceStored = 0;
 
-  private constructor(
-    readonly limits: SegmentLimits,
-    readonly statistics: Statistics,
-    readonly receipts: Receipts,
-  ) {}
-
-  static empty(limits: SegmentLimits): LogState {
-    return new LogState(limits, new Statistics(), new Receipts());
+  /** @param head absent for an empty log */
+  constructor(
+    head: LogHead | undefined,
+    private readonly limits: LogLimits,
+  ) {
+    this.version = head?.version ?? 0;
+    this.batched = head?.batched ?? false;
+    this.compacted = head?.compacted ?? 0;
+    this.inline = head?.inline ? unpackPoints(head.inline) : noPoints();
+    this.tailFrom = this.version;
+    this.storedVersion = this.version;
+    this.storedBytes = head?.state.length ?? 0;
+    const from = head && new ByteReader(head.state);
+    if (from) {
+      this.openBytes = from.count();
+      // The head may be of another process, which compacted more than the state knows.
+      this.ends = from.column(from.count()).filter((end) => end > this.compacted);
+    }
+    this.receipts = from ? Receipts.read(from) : new Receipts();
+    this.statistics = from ? Statistics.read(from) : new Statistics();
   }
 
-  /** @param bytes the batch's packed size; none while the log is short and is stored in its head */
-  apply(batch: LogBatch, bytes?: number): void {
+  /** Returns the number of metrics that have points. Their numbers count from 0. */
+  get metrics(): number {
+    return this.statistics.names.length;
+  }
+
+  idOf(metric: string): number | undefined {
+    return this.statistics.idOf(metric);
+  }
+
+  summaries() {
+    return this.statistics.summaries();
+  }
+
+  isStored(writer: string, sequence: number): boolean {
+    return this.receipts.has(writer, sequence);
+  }
+
+  /** Returns the estimated memory in bytes. */
+  get memoryBytes(): number {
+    const tail = this.tail.reduce((sum, { data }) => sum + data.length + 100, 0);
+    return tail + 300 * this.metrics + 40 * this.inline.steps.length;
+  }
+
+  private add({ names, points, receipts }: LogBatch): void {
     this.version += 1;
-    for (const name of batch.names) this.statistics.addName(name);
-    this.statistics.add(batch.points);
-    for (const { writer, sequence } of batch.receipts) this.receipts.add(writer, sequence);
-    if (bytes === undefined) return;
-    this.openBytes += bytes;
-    const { limits, openBytes } = this;
-    const batches = this.version - (this.ends.at(-1) ?? 0);
-    const enough = Math.max(limits.minBytes, limits.bytesPerMetric * this.statistics.names.length);
-    if (batches < limits.batches && openBytes < Math.min(enough, limits.maxBytes)) return;
-    this.closed += 1;
+    for (const name of names) this.statistics.addName(name);
+    this.statistics.add(points);
+    for (const { writer, sequence } of receipts) this.receipts.add(writer, sequence);
+  }
+
+  apply(batch: LoggedBatch, unpacked: LogBatch = unpackBatch(batch.data)): void {
+    this.add(unpacked);
+    this.tail.push(batch);
+    this.bytesSinceStored += batch.data.length;
+    this.openBytes += batch.data.length;
+    const { segment } = this.limits;
+    const size = Math.min(Math.max(segment.minBytes, segment.bytesPerMetric * this.metrics), segment.maxBytes);
+    const batches = this.version - (this.ends.at(-1) ?? this.compacted);
+    if (batches < segment.batches && this.openBytes < size) return;
     this.openBytes = 0;
     this.ends.push(this.version);
   }
 
-  /**
-   * Returns the closed segments that are not folded, the oldest first. `folded` segments are folded, up to version
-   * `foldedVersion`.
-   */
-  unfolded(folded: number, foldedVersion: number): Segment[] {
-    const oldest = this.closed - this.ends.length + 1;
-    return this.ends
-      .map((to, i) => ({ number: oldest + i, from: this.ends[i - 1] ?? foldedVersion, to }))
-      .filter(({ number }) => number > folded)
-      .map((segment) => (segment.number === folded + 1 ? { ...segment, from: foldedVersion } : segment));
+  /** Returns whether the whole log fits in its head with a further batch. */
+  fitsInline({ names, points }: LogBatch): boolean {
+    if (this.batched) return false;
+    const bytesOfNames = names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+    const metrics = bytesPerMetric * (this.metrics + names.length) + this.storedBytes + bytesOfNames;
+    const bytes = headBytes + metrics + bytesPerPoint * (this.inline.steps.length + points.steps.length);
+    return bytes <= this.limits.inlineBytes;
   }
 
-  /** Drops the ends of folded segments. The last end stays, because the open segment starts there. */
-  prune(folded: number): void {
-    const oldest = this.closed - this.ends.length + 1;
-    this.ends.splice(0, Math.max(0, Math.min(folded - oldest + 1, this.ends.length - 1)));
+  applyInline(batch: LogBatch): void {
+    this.add(batch);
+    addPoints(this.inline, batch.points);
+  }
+
+  /** Returns the head of a log without batches, which counts as stored. @param batched whether batches follow */
+  takeHead(batched: boolean): LogHead & { readonly inline: Uint8Array } {
+    const state = this.pack();
+    this.noteStored(state);
+    this.tailFrom = this.version;
+    return { version: this.version, batched, state, inline: packPoints(this.inline), compacted: 0 };
   }
 
   pack(): Buffer {
     const out = new ByteWriter(1024);
-    out.count(this.version);
-    out.count(this.closed);
     out.count(this.openBytes);
     out.count(this.ends.length);
     out.column(this.ends);
@@ -92,25 +197,86 @@ export class LogState {
     return out.bytes();
   }
 
-  static unpack(bytes: Uint8Array, limits: SegmentLimits): LogState {
-    const from = new ByteReader(bytes);
-    const [version, closed, openBytes] = [from.count(), from.count(), from.count()];
-    const ends = from.column(from.count());
-    const receipts = Receipts.read(from);
-    const state = new LogState(limits, Statistics.read(from), receipts);
-    state.version = version;
-    state.closed = closed;
-    state.openBytes = openBytes;
-    state.ends = ends;
-    return state;
+  /** Records that a state of this version is stored. */
+  noteStored(state: Uint8Array): void {
+    this.storedVersion = this.version;
+    this.storedBytes = state.length;
+    this.bytesSinceStored = 0;
+  }
+
+  /** Returns whether a segment has to be compacted, or a new reader would have to read many batches. */
+  get needsCompaction(): boolean {
+    if (!this.batched) return false;
+    const isOld = this.version - this.storedVersion >= this.limits.batchesPerState;
+    return this.ends.length > 0 || (isOld && this.bytesSinceStored >= 2 * this.storedBytes);
+  }
+
+  /** Returns the closed segments that are not compacted, the oldest first. */
+  get segments(): readonly Segment[] {
+    return this.ends.map((to, i) => ({ from: this.ends[i - 1] ?? this.compacted, to }));
+  }
+
+  /** Drops the points of compacted segments. */
+  noteCompacted(version: number): void {
+    if (version <= this.compacted || version > this.version) return;
+    this.compacted = version;
+    this.ends = this.ends.filter((end) => end > version);
+    this.inline = noPoints();
+    this.tail = this.tail.filter((batch) => batch.version > version);
+    this.tailFrom = Math.max(this.tailFrom, version);
+  }
+
+  /** The last version whose points are compacted. */
+  get lastCompacted(): number {
+    return this.compacted;
+  }
+
+  /**
+   * Returns the range of versions whose batches are neither compacted nor in memory, if it reaches beyond `after`: after
+   * the first, up to the second. The versions of points in the head have no batches.
+   */
+  missingTail(after: number): readonly [after: number, to: number] | undefined {
+    if (!this.batched || this.tailFrom <= Math.max(after, this.compacted)) return undefined;
+    return [this.compacted, this.tailFrom];
+  }
+
+  addMissingTail(batches: readonly LoggedBatch[]): void {
+    this.tail.unshift(...batches);
+    this.tailFrom = this.compacted;
+  }
+
+  /** Returns whether no batch after a version is compacted. */
+  isInTail(after: number): boolean {
+    return this.batched && after >= this.compacted;
+  }
+
+  /** Returns the points of a segment. The state has to have all batches that are not compacted. */
+  pointsIn({ from, to }: Segment): NumberedPoints[] {
+    const batches = this.tail.filter(({ version }) => version > from && version <= to);
+    return [...(from === 0 ? [this.inline] : []), ...batches.map(({ data }) => unpackBatch(data).points)];
+  }
+
+  /**
+   * Returns the points of a metric after a version that are not compacted, in the order of the log, and all points of
+   * the head: the caller removes duplicates by their steps.
+   */
+  pointsOf(id: number, after: number): MetricPoint[] {
+    const points: MetricPoint[] = [];
+    eachSeries(this.inline, (one, from, to) => {
+      if (one === id) points.push(...pointsAt(this.inline, from, to));
+    });
+    for (const { version, data } of this.tail) {
+      if (version > after) for (const point of unpackBatchOf(data, id)) points.push(point);
+    }
+    return points;
   }
 }
 
 /** Maximum number of writers with receipts. For each, gapless ranges of sequence numbers are stored. */
 const maxWriters = 64;
-const maxStretches = 32;
+const maxRanges = 32;
 
-type Stretch = [first: number, last: number];
+type Range = [first: number, last: number];
 
 /**
  * Records which batches of which writers are stored. Forgetting old receipts is harmless: a batch that is stored again
@@ -118,23 +284,23 @@ type Stretch = [first: number, last: number];
  */
 export class Receipts {
   /** Ordered by last use, the latest at the end. */
-  private readonly writers = new BoundedMap<string, Stretch[]>(maxWriters);
+  private readonly writers = new BoundedMap<string, Range[]>(maxWriters);
 
   has(writer: string, sequence: number): boolean {
     return this.writers.get(writer)?.some(([first, last]) => first <= sequence && sequence <= last) ?? false;
   }
 
   add(writer: string, sequence: number): void {
-    const stretches = this.writers.get(writer) ?? [];
-    this.writers.set(writer, joined(stretches, sequence));
+    const ranges = this.writers.get(writer) ?? [];
+    this.writers.set(writer, joined(ranges, sequence));
   }
 
   write(out: ByteWriter): void {
     out.count(this.writers.size);
-    for (const [writer, stretches] of this.writers) {
+    for (const [writer, ranges] of this.writers) {
       out.text(writer);
-      out.count(stretches.length);
-      out.column(stretches.flat());
+      out.count(ranges.length);
+      out.column(ranges.flat());
     }
   }
 
@@ -146,20 +312,20 @@ export class Receipts {
       const ends = from.column(2 * count);
       receipts.writers.set(
         writer,
-        Array.from({ length: count }, (_, i): Stretch => [ends[2 * i]!, ends[2 * i + 1]!]),
+        Array.from({ length: count }, (_, i): Range => [ends[2 * i]!, ends[2 * i + 1]!]),
       );
     }
     return receipts;
   }
 }
 
-function joined(stretches: readonly Stretch[], sequence: number): Stretch[] {
-  const all = [...stretches, [sequence, sequence] as Stretch].sort((a, b) => a[0] - b[0]);
-  const result: Stretch[] = [];
+function joined(ranges: readonly Range[], sequence: number): Range[] {
+  const all = [...ranges, [sequence, sequence] as Range].sort((a, b) => a[0] - b[0]);
+  const result: Range[] = [];
   for (const [first, last] of all) {
     const before = result.at(-1);
     if (before && first <= before[1] + 1) before[1] = Math.max(before[1], last);
     else result.push([first, last]);
   }
-  return result.slice(-maxStretches);
+  return result.slice(-maxRanges);
 }

@@ -20,11 +20,6 @@ export class Statistics {
     return this.ids.get(name);
   }
 
-  /** Returns the number of stored points; a point that was stored twice counts twice. */
-  countOf(id: number): number {
-    return this.counts[id] ?? 0;
-  }
-
   addName(name: string): void {
     this.ids.set(name, this.names.length);
     this.names.push(name);

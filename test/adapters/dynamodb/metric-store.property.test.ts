@@ -1,9 +1,8 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
-import type { LogLimits } from "../../../adapters/dynamodb/metric-log";
-import { MetricLogs } from "../../../adapters/dynamodb/metric-logs";
 import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
-import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
+import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
+import type { LogLimits } from "../../../adapters/metric-log/log-state";
 import type { MetricSeries } from "../../../core/tracking/metric-batch";
 import type { MetricPoint, MetricStore } from "../../../core/tracking/metric-store";
 import { localConfig } from "../../../local/ringmaster/settings";
@@ -11,11 +10,11 @@ import { type Embedded, startEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
 import { rounds } from "../../support/rounds";
 
-/** So small that a few dozen points are young, grown, folded and spread over many blocks. */
+/** So small that a few dozen points are inline, batched, compacted and spread over many blocks. */
 const limits: LogLimits = {
   segment: { batches: 5, bytesPerMetric: 60, minBytes: 100, maxBytes: 300 },
-  fold: { entryPoints: 3, blockPoints: 5 },
-  youngBytes: 700,
+  compaction: { entryPoints: 3, blockPoints: 5 },
+  inlineBytes: 700,
   batchesPerState: 3,
 };
 

@@ -1,6 +1,5 @@
-import { MetricLogs } from "../../../adapters/dynamodb/metric-logs";
 import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
-import { createMetricStore } from "../../../adapters/dynamodb/metric-store";
+import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
 import { ingest } from "../../../lambdas/ingest-metrics/ingest";
 import { metricStoreContract } from "../../core/tracking/metric-store-contract";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";

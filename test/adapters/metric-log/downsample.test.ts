@@ -1,5 +1,5 @@
+import { compactSegment } from "../../../adapters/metric-log/compaction";
 import { decimate, downsample } from "../../../adapters/metric-log/downsample";
-import { foldSegment } from "../../../adapters/metric-log/fold";
 import { eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
 import { type StoredSeries, unpackDirectory } from "../../../adapters/metric-log/series";
 
@@ -32,7 +32,7 @@ describe("fewer points", () => {
     const count = 40_000;
     const steps = Array.from({ length: count }, (_, i) => i);
     const values = steps.map((step) => (step === 12_345 ? 100 : step === 30_001 ? -100 : Math.sin(step)));
-    const [group] = [...foldSegment([{ ids: [3], counts: [count], steps, times: steps, values }])];
+    const [group] = [...compactSegment([{ ids: [3], counts: [count], steps, times: steps, values }])];
     const opened: number[] = [];
     const series: StoredSeries = {
       loose: [point(count, 7)],

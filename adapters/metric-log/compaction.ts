@@ -6,17 +6,17 @@ import { type DirectoryEntry, packDirectory } from "./series";
 const metricsPerGroup = 8;
 export const groupOf = (id: number): number => Math.floor(id / metricsPerGroup);
 
-export interface FoldSizes {
+export interface CompactionSizes {
   /** Number of points of a directory entry. An entry has their summary without reading them. */
   readonly entryPoints: number;
   /** Number of points at which a block is full. */
   readonly blockPoints: number;
 }
 
-export const foldSizes: FoldSizes = { entryPoints: 512, blockPoints: 2_048 };
+export const compactionSizes: CompactionSizes = { entryPoints: 512, blockPoints: 2_048 };
 
 /** The points of a group's metrics in a segment. */
-export interface FoldedGroup {
+export interface CompactedGroup {
   readonly group: number;
   /** Packed points, ordered by metric, then like points; see `unpackPoints`. */
   readonly blocks: readonly Buffer[];
@@ -25,13 +25,13 @@ export interface FoldedGroup {
 }
 
 /**
- * Orders a segment's points by metric. A pure function of the batches: concurrent writers that fold the same segment
- * write the same bytes.
+ * Orders a segment's points by metric. A pure function of the batches: concurrent writers that compact the same
+ * segment write the same bytes.
  */
-export function* foldSegment(
+export function* compactSegment(
   batches: readonly NumberedPoints[],
-  { entryPoints, blockPoints }: FoldSizes = foldSizes,
-): Generator<FoldedGroup> {
+  { entryPoints, blockPoints }: CompactionSizes = compactionSizes,
+): Generator<CompactedGroup> {
   const all = noPoints();
   for (const batch of batches) addPoints(all, batch);
   const series = new Map<number, [from: number, to: number][]>();
