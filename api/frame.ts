@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { cors } from "hono/cors";
-import type { Deployment } from "../adapters/platform";
+import type { Deployment, Platform } from "../adapters/platform";
+import type { Scope } from "../adapters/port";
 import { InvalidInputError, RingmasterError } from "../core/errors";
 import type { ApiEnvironment } from "./http/context";
 import { errorResponse, knownError } from "./http/error-response";
@@ -54,9 +55,9 @@ export interface AppOptions extends CallerSettings {
  * Creates the app with the routes under `/api/v1` and their common parts: request ids, limits, tenancy, errors as
  * `{error: {code, message, details, requestId}}`, and as `{error_code, message}` for MLflow's clients.
  */
-export function frameApp(
-  deployment: Deployment,
-  routes: readonly Route[],
+export function frameApp<Ports = Platform>(
+  deployment: Scope & { forTeam(team: string): Ports },
+  routes: readonly Route<Ports>[],
   {
     checkResponses = checkedByEnvironment(),
     corsOrigins = [],
@@ -105,8 +106,9 @@ export function frameApp(
     await next();
   });
 
-  app.use(tenancy(deployment, callers));
-  mountRoutes(app, routes, { checkResponses });
+  // The environment names all ports of the API. The type of `routes` ensures that they use no others than this app's.
+  app.use(tenancy(deployment as Scope as Deployment, callers));
+  mountRoutes(app, routes as readonly Route[], { checkResponses });
   mountMlflow(app, mlflow);
 
   app.notFound((context) => {

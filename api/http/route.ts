@@ -19,6 +19,7 @@ export interface Call<
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
+  Ports = Platform,
 > {
   readonly params: z.output<Params>;
   readonly query: z.output<Query>;
@@ -26,7 +27,7 @@ export interface Call<
   readonly body: z.output<Body>;
   readonly idempotencyKey: string | undefined;
   /** The platform of the caller's team. */
-  readonly platform: Platform;
+  readonly platform: Ports;
   /** Display name of the caller, for the records. */
   readonly actor: string;
   /** The caller as the registry records it. */
@@ -38,6 +39,12 @@ export interface Call<
   readonly requestId: string;
   readonly context: Context<ApiEnvironment>;
 }
+
+/** A request of a contract, for a handler that uses only some ports of the API. */
+export type CallOf<C, Ports> =
+  C extends Contract<infer Params, infer Query, infer Headers, infer Body>
+    ? Call<Params, Query, Headers, Body, Ports>
+    : never;
 
 type BodyOf<R> = R extends ResponseContract<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
 
@@ -54,9 +61,12 @@ export type Reply<Responses extends ResponseContracts> =
       };
     }[keyof Responses];
 
-export interface Route {
+/** An operation, for apps that have at least the ports `Ports`. */
+export interface Route<Ports = Platform> {
   readonly contract: Contract;
   answer(context: Context<ApiEnvironment>): Promise<Response>;
+  /** Never present: a route is not assignable where a port is missing. */
+  readonly uses?: (ports: Ports) => void;
 }
 
 /**
@@ -87,10 +97,11 @@ export function defineReplyRoute<
   Body extends z.ZodType,
   Responses extends ResponseContracts,
   const Answer extends Reply<Responses>,
+  Ports = Platform,
 >(
   contract: Contract<Params, Query, Headers, Body, Responses>,
-  handler: (call: Call<Params, Query, Headers, Body>) => Promise<Answer> | Answer,
-): Route {
+  handler: (call: Call<Params, Query, Headers, Body, Ports>) => Promise<Answer> | Answer,
+): Route<Ports> {
   return {
     contract,
     async answer(context) {
@@ -107,7 +118,7 @@ export function defineReplyRoute<
         actorFor: (reason: string) => ({ ...caller, reason, at: isoTime(platform.clock) }),
         onceFor: (change: string) => (idempotencyKey === undefined ? undefined : `${change}#${idempotencyKey}`),
         requestId: context.get("requestId"),
-      } as Call<Params, Query, Headers, Body>;
+      } as unknown as Call<Params, Query, Headers, Body, Ports>;
       const reply = await handler(call);
       if ("response" in reply) return reply.response;
       return jsonResponse(context, toJson(reply.body), reply.status as number, reply.headers);

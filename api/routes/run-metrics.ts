@@ -1,11 +1,19 @@
+import type { TeamScope } from "../../adapters/port";
 import { runNotFound } from "../../core/runs/errors";
+import type { Run } from "../../core/runs/shapes";
 import { beginning, decodeCursor, followRun } from "../../core/tracking/follow";
+import type { MetricStore } from "../../core/tracking/metric-store";
 import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { eventStream } from "../http/event-stream";
-import { defineReplyRoute } from "../http/route";
+import { type CallOf, defineReplyRoute } from "../http/route";
 
 /** API Gateway and AWS Lambda end a stream after 15 minutes. The stream ends itself earlier, between two events. */
 const maxStreamMs = 14 * 60_000;
+
+interface MetricPorts extends TeamScope {
+  readonly metrics: MetricStore;
+  readonly runs: { find(runId: string): Promise<Run | undefined> };
+}
 
 /**
  * Returns a run's metrics as JSON or, for callers that accept `text/event-stream`, as events that follow the run until
@@ -13,8 +21,11 @@ const maxStreamMs = 14 * 60_000;
  */
 export const metricsRoute = defineReplyRoute(
   getTrainingRunMetrics,
-  async ({ platform, params: { runId }, query: { metric, ...view }, headers, context }) => {
+  async (call: CallOf<typeof getTrainingRunMetrics, MetricPorts>) => {
+    const { platform, params, query, headers, context } = call;
     const { metrics, runs, clock, logger } = platform;
+    const { runId } = params;
+    const { metric, ...view } = query;
     if (!(await runs.find(runId))) throw runNotFound(runId, "training");
 
     if (takesEvents(context.req.header("accept"))) {
@@ -26,7 +37,7 @@ export const metricsRoute = defineReplyRoute(
       const response = eventStream(logger, (connection) =>
         followRun(
           { findRun: () => runs.find(runId), metrics, clock, sleep: connection.sleep },
-          { runId, from, until, isGone: connection.isGone, ...(metric === undefined ? {} : { metric }) },
+          { runId, from, until, isGone: connection.isGone, metric },
         ),
       );
       return { response };

@@ -2,7 +2,6 @@ import type { Hono } from "hono";
 import { experiments } from "../../adapters/dynamodb/experiment-repository";
 import { metrics } from "../../adapters/dynamodb/metric-store";
 import { runReads } from "../../adapters/dynamodb/run-steps";
-import type { Deployment as ApiDeployment } from "../../adapters/platform";
 import type { Deployment } from "../../adapters/port";
 import { changes, records } from "../../adapters/team-runs";
 import { type AppOptions, frameApp } from "../../api/frame";
@@ -26,6 +25,5 @@ type StreamDeployment = Deployment<typeof streamPorts.shared, typeof streamPorts
 
 /** Creates the app of the operations whose answers are streamed, in the API's own frame. */
 export function createStreamApp(deployment: StreamDeployment, options: AppOptions = {}): Hono<ApiEnvironment> {
-  // Routes are declared on all ports of the API; these use no others than the stream's.
-  return frameApp(deployment as unknown as ApiDeployment, [metricsRoute, exportRoute], options);
+  return frameApp(deployment, [metricsRoute, exportRoute], options);
 }
