@@ -73,8 +73,8 @@ const bytesPerMetric = 48;
 const bytesPerPoint = 12;
 
 /**
- * What follows from a run's log up to a version, and the points that are not compacted. The same batches always give
- * the same state, so all processes agree on the metrics' numbers and on the ends of segments without communication.
+ * The state that follows from a run's log up to a version, and the points that are not compacted. Equal batches give
+ * equal states, so all processes agree on the metrics' numbers and on the ends of segments without communication.
  * Does no I/O.
  */
 export class LogState {

@@ -62,156 +62,182 @@ export function createObjectStore(
   prefix = "",
   { deniedIsMissing = false, clock = { now: () => Date.now() } }: ObjectStoreOptions = {},
 ): ObjectStore {
-  const missing = (error: unknown): boolean => isMissing(error) || (deniedIsMissing && isDenied(error));
-  const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
-  const pool = new BufferPool(partBytes, partsInFlight);
-  const store: ObjectStore = {
-    async get(key) {
-      const found = await store.find(key);
-      if (found === undefined) throw new ObjectNotFoundError(key);
-      return found;
-    },
+  return new S3ObjectStore(client, bucket, prefix, deniedIsMissing, clock);
+}
 
-    async find(key, maxBytes) {
-      return unlessMissing(missing, () => read(key, undefined, maxBytes));
-    },
+/** Its operations are properties, because a caller may replace some of them in a copy. */
+class S3ObjectStore implements ObjectStore {
+  private readonly pool = new BufferPool(partBytes, partsInFlight);
 
-    async getRange(key, start, length) {
-      if (length === 0) return new Uint8Array(0);
-      try {
-        return await read(key, `bytes=${start}-${start + length - 1}`);
-      } catch (error) {
-        if (missing(error)) throw new ObjectNotFoundError(key, error);
-        if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
-        throw error;
-      }
-    },
+  constructor(
+    private readonly client: S3Client,
+    private readonly bucket: string,
+    private readonly prefix: string,
+    private readonly deniedIsMissing: boolean,
+    private readonly clock: Clock,
+  ) {}
 
-    async size(key) {
-      try {
-        const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
-        return head === undefined ? undefined : (head.ContentLength ?? 0);
-      } catch (error) {
-        // An answer to HEAD has no body. Only a read returns an error that names the damage.
-        if (isServerFailure(error)) await read(key, "bytes=0-0");
-        throw error;
-      }
-    },
-
-    async put(key, body, contentType) {
-      await withRetries(isConflict, () => write(key, body, contentType));
-    },
-
-    async putNew(key, body, contentType) {
-      return withRetries(isConflict, async () => {
-        try {
-          await write(key, body, contentType, { IfNoneMatch: "*" });
-          return true;
-        } catch (error) {
-          if (!isPreconditionFailure(error)) throw error;
-          // The client's first attempt may have created the object and lost only the answer.
-          return attemptsOf(error) > 1 && sameBytes(await store.find(key), body);
-        }
-      });
-    },
-
-    async putContent(body, contentType) {
-      const digest = createHash("sha256").update(body).digest();
-      const reference: ContentReference = { sha256: digest.toString("hex"), bytes: byteLength(body) };
-      if (!(await isStored(reference))) await writeContent(reference, body, contentType);
-      return reference;
-    },
-
-    async putContentStream(open, contentType = defaultType, place) {
-      const { whole, ...description } = await describeContent(open(), pool);
-      const { sha256, bytes } = description;
-      const content: ContentReference = { sha256, bytes };
-      try {
-        const { key, stored } = (await place?.(content)) ?? {
-          key: objectKeys.content(sha256),
-          stored: await isStored(content, description.parts),
-        };
-        if (stored) return content;
-        const reference = { ...content, key };
-        if (whole) await writeContent(reference, whole.subarray(0, bytes), contentType);
-        else {
-          await createOrReplace(reference, description.parts, (condition) =>
-            uploadInParts(client, at(key), description, open(), pool, {
-              created: { ContentType: contentType, ...encrypted },
-              condition,
-            }),
-          );
-        }
-      } finally {
-        if (whole) pool.give(whole);
-      }
-      return content;
-    },
-
-    hasContent: (reference, how) => holds(reference, how === undefined ? [] : "any"),
-
-    async claimContent(sha256) {
-      const object = at(objectKeys.content(sha256));
-      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(object)));
-      if (head === undefined) return undefined;
-      const { ContentLength: bytes = 0, LastModified: modified, ContentType: contentType } = head;
-      return (await claim({ sha256, bytes }, { modified, contentType })) ? bytes : undefined;
-    },
-
-    async getContent(sha256, key = objectKeys.content(sha256)) {
-      const body = await store.get(key);
-      const actual = createHash("sha256").update(body).digest("hex");
-      if (actual !== sha256) throw new CorruptObjectError(key, `SHA-256 ${sha256}`, `${actual} (${body.length} bytes)`);
-      return body;
-    },
-
-    async copyContent(content, from) {
-      // The checksum of a source in parts does not prove its digest. So a copy never replaces content.
-      if (await isClaimed(content, "any")) return true;
-      if (!(await holds({ ...content, key: from }, "any"))) return false;
-      const source = { ...content, key: `${prefix}${from}`, contentType: defaultType };
-      try {
-        await copyObject(client, bucket, source, `${prefix}${keyOf(content)}`, { condition: { IfNoneMatch: "*" } });
-        return true;
-      } catch (error) {
-        if (isPreconditionFailure(error)) return isClaimed(content, "any");
-        if (missing(error)) return false;
-        throw error;
-      }
-    },
-
-    async list(under) {
-      const keys: string[] = [];
-      let token: string | undefined;
-      do {
-        const page = await client.send(
-          new ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}${under}`, ContinuationToken: token }),
-        );
-        for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length));
-        token = page.IsTruncated ? page.NextContinuationToken : undefined;
-      } while (token !== undefined);
-      return keys;
-    },
-
-    async delete(key) {
-      await client.send(new DeleteObjectCommand(at(key)));
-    },
-
-    async erase(key) {
-      const head = await unlessMissing(missing, () => client.send(new HeadObjectCommand(at(key))));
-      if (head === undefined) return;
-      const { VersionId } = head;
-      await client.send(new DeleteObjectCommand({ ...at(key), ...(VersionId === undefined ? {} : { VersionId }) }));
-    },
+  readonly get: ObjectStore["get"] = async (key) => {
+    const body = await this.find(key);
+    if (body === undefined) throw new ObjectNotFoundError(key);
+    return body;
   };
 
-  async function read(key: string, range?: string, maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+  readonly find: ObjectStore["find"] = (key, maxBytes) => this.unlessMissing(() => this.read(key, undefined, maxBytes));
+
+  readonly getRange: ObjectStore["getRange"] = async (key, start, length) => {
+    if (length === 0) return new Uint8Array(0);
+    try {
+      return await this.read(key, `bytes=${start}-${start + length - 1}`);
+    } catch (error) {
+      if (this.isMissing(error)) throw new ObjectNotFoundError(key, error);
+      if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
+      throw error;
+    }
+  };
+
+  readonly size: ObjectStore["size"] = async (key) => {
+    try {
+      const head = await this.head(key);
+      return head && (head.ContentLength ?? 0);
+    } catch (error) {
+      // An answer to HEAD has no body. Only a read returns an error that names the damage.
+      if (isServerFailure(error)) await this.read(key, "bytes=0-0");
+      throw error;
+    }
+  };
+
+  readonly put: ObjectStore["put"] = (key, body, contentType) =>
+    withRetries(isConflict, () => this.write(key, body, contentType));
+
+  readonly putNew: ObjectStore["putNew"] = (key, body, contentType) =>
+    withRetries(isConflict, async () => {
+      try {
+        await this.write(key, body, contentType, { IfNoneMatch: "*" });
+        return true;
+      } catch (error) {
+        if (!isPreconditionFailure(error)) throw error;
+        // The client's first attempt may have created the object and lost only the answer.
+        if (attemptsOf(error) === 1) return false;
+        const stored = await this.find(key);
+        return stored !== undefined && Buffer.from(stored).equals(Buffer.from(body));
+      }
+    });
+
+  readonly putContent: ObjectStore["putContent"] = async (body, contentType) => {
+    const bytes = Buffer.byteLength(body);
+    const reference: ContentReference = { sha256: createHash("sha256").update(body).digest("hex"), bytes };
+    if (!(await this.isStored(reference))) await this.writeContent(reference, body, contentType);
+    return reference;
+  };
+
+  readonly putContentStream: ObjectStore["putContentStream"] = async (open, contentType = defaultType, place) => {
+    const { pool } = this;
+    const { whole, ...description } = await describeContent(open(), pool);
+    const { sha256, bytes, parts } = description;
+    const content: ContentReference = { sha256, bytes };
+    try {
+      const { key, stored } = (await place?.(content)) ?? {
+        key: objectKeys.content(sha256),
+        stored: await this.isStored(content, parts),
+      };
+      if (stored) return content;
+      const reference = { ...content, key };
+      if (whole) await this.writeContent(reference, whole.subarray(0, bytes), contentType);
+      else {
+        const created = { ContentType: contentType, ...encrypted };
+        await this.createOrReplace(reference, parts, (condition) =>
+          uploadInParts(this.client, this.at(key), description, open(), pool, { created, condition }),
+        );
+      }
+    } finally {
+      if (whole) pool.give(whole);
+    }
+    return content;
+  };
+
+  readonly hasContent: ObjectStore["hasContent"] = async (reference, how) =>
+    (await this.findContent(reference, how === undefined ? [] : "any")) !== undefined;
+
+  readonly claimContent: ObjectStore["claimContent"] = async (sha256) => {
+    const head = await this.head(objectKeys.content(sha256));
+    if (head === undefined) return undefined;
+    const { ContentLength: bytes = 0, LastModified: modified, ContentType: contentType } = head;
+    return (await this.claim({ sha256, bytes }, { modified, contentType })) ? bytes : undefined;
+  };
+
+  readonly getContent: ObjectStore["getContent"] = async (sha256, key = objectKeys.content(sha256)) => {
+    const body = await this.get(key);
+    const actual = createHash("sha256").update(body).digest("hex");
+    if (actual !== sha256) throw new CorruptObjectError(key, `SHA-256 ${sha256}`, `${actual} (${body.length} bytes)`);
+    return body;
+  };
+
+  readonly copyContent: ObjectStore["copyContent"] = async (content, from) => {
+    const { client, bucket, prefix } = this;
+    // The checksum of a source in parts does not prove its digest. So a copy never replaces content.
+    if (await this.isClaimed(content, "any")) return true;
+    if (!(await this.findContent({ ...content, key: from }, "any"))) return false;
+    const source = { ...content, key: `${prefix}${from}`, contentType: defaultType };
+    try {
+      await copyObject(client, bucket, source, `${prefix}${keyOf(content)}`, { condition: { IfNoneMatch: "*" } });
+      return true;
+    } catch (error) {
+      if (isPreconditionFailure(error)) return this.isClaimed(content, "any");
+      if (this.isMissing(error)) return false;
+      throw error;
+    }
+  };
+
+  readonly list: ObjectStore["list"] = async (under) => {
+    const { client, bucket, prefix } = this;
+    const keys: string[] = [];
+    let token: string | undefined;
+    do {
+      const page = await client.send(
+        new ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}${under}`, ContinuationToken: token }),
+      );
+      for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length));
+      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+    return keys;
+  };
+
+  readonly delete: ObjectStore["delete"] = async (key) => {
+    await this.client.send(new DeleteObjectCommand(this.at(key)));
+  };
+
+  readonly erase: ObjectStore["erase"] = async (key) => {
+    const head = await this.head(key);
+    if (head) await this.client.send(new DeleteObjectCommand({ ...this.at(key), VersionId: head.VersionId }));
+  };
+
+  private at(key: string) {
+    return { Bucket: this.bucket, Key: `${this.prefix}${key}` };
+  }
+
+  private isMissing(error: unknown): boolean {
+    return isMissing(error) || (this.deniedIsMissing && isDenied(error));
+  }
+
+  private async unlessMissing<T>(action: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await action();
+    } catch (error) {
+      if (this.isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private head(key: string) {
+    return this.unlessMissing(() => this.client.send(new HeadObjectCommand(this.at(key))));
+  }
+
+  private async read(key: string, range?: string, maxBytes = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
     // A connection may break after the headers, when the client no longer retries.
     return withRetries(isCutBody, async () => {
       try {
-        const answer = await client.send(
-          new GetObjectCommand({ ...at(key), ...(range === undefined ? {} : { Range: range }) }),
-        );
+        const answer = await this.client.send(new GetObjectCommand({ ...this.at(key), Range: range }));
         const { Body: body, ContentLength: bytes = 0 } = answer;
         if (bytes > maxBytes) {
           // Ends the connection, so that the rest is not sent.
@@ -226,34 +252,34 @@ export function createObjectStore(
     });
   }
 
-  async function holds(reference: PlacedContent, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
-    return (await findContent(client, at(keyOf(reference)), reference, { missing, parts })) !== undefined;
+  private findContent(reference: PlacedContent, parts: readonly Buffer[] | "any") {
+    const missing = (error: unknown) => this.isMissing(error);
+    return findContent(this.client, this.at(keyOf(reference)), reference, { missing, parts });
   }
 
-  async function isStored(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
-    return reference.bytes > smallBytes && (await isClaimed(reference, parts));
+  private async isStored(reference: ContentReference, parts?: readonly Buffer[]): Promise<boolean> {
+    return reference.bytes > smallBytes && (await this.isClaimed(reference, parts));
   }
 
   /** Tests whether the content exists, and keeps it from reclamation. */
-  async function isClaimed(reference: PlacedContent, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
-    const found = await findContent(client, at(keyOf(reference)), reference, { missing, parts });
-    return found !== undefined && (reference.key !== undefined || (await claim(reference, found)));
+  private async isClaimed(reference: PlacedContent, parts: readonly Buffer[] | "any" = []): Promise<boolean> {
+    const content = await this.findContent(reference, parts);
+    return content !== undefined && (reference.key !== undefined || (await this.claim(reference, content)));
   }
 
   /**
    * Writes content again that has not been written for a day. Reclamation deletes only versions that are at least two
    * days old, so the new one stays while the caller stores its reference. Returns false if the content was deleted.
    */
-  async function claim(content: ContentReference, { modified, contentType }: FoundContent): Promise<boolean> {
-    if (modified !== undefined && clock.now() - modified.getTime() < claimedMs) return true;
-    const key = `${prefix}${keyOf(content)}`;
-    try {
-      await copyObject(client, bucket, { ...content, key, contentType: contentType ?? defaultType }, key);
+  private async claim(content: ContentReference, { modified, contentType }: FoundContent): Promise<boolean> {
+    if (modified !== undefined && this.clock.now() - modified.getTime() < claimedMs) return true;
+    const key = `${this.prefix}${keyOf(content)}`;
+    const from = { ...content, key, contentType: contentType ?? defaultType };
+    const copied = await this.unlessMissing(async () => {
+      await copyObject(this.client, this.bucket, from, key);
       return true;
-    } catch (error) {
-      if (missing(error)) return false;
-      throw error;
-    }
+    });
+    return copied ?? false;
   }
 
   /**
@@ -261,7 +287,7 @@ export function createObjectStore(
    * replaced, if the caller may replace it.
    * @throws CorruptObjectError if the caller may only create objects
    */
-  async function createOrReplace(
+  private async createOrReplace(
     reference: PlacedContent,
     parts: readonly Buffer[] | undefined,
     send: (condition: { readonly IfNoneMatch?: "*" }) => Promise<void>,
@@ -271,72 +297,46 @@ export function createObjectStore(
       await withRetries(isConflict, () => send({ IfNoneMatch: "*" }));
     } catch (error) {
       if (!isPreconditionFailure(error)) throw error;
-      if (await isClaimed(reference, parts)) return;
+      if (await this.isClaimed(reference, parts)) return;
       try {
         await withRetries(isConflict, () => send({}));
       } catch (refused) {
         if (!isDenied(refused)) throw refused;
-        throw new CorruptObjectError(
-          keyOf(reference),
-          `SHA-256 ${reference.sha256}`,
-          "other content, which this caller may not replace",
-        );
+        const actual = "other content, which this caller may not replace";
+        throw new CorruptObjectError(keyOf(reference), `SHA-256 ${reference.sha256}`, actual);
       }
     }
   }
 
-  async function writeContent(
-    reference: PlacedContent,
-    body: Uint8Array | string,
-    contentType: string = defaultType,
-  ): Promise<void> {
-    const ChecksumSHA256 = Buffer.from(reference.sha256, "hex").toString("base64");
-    await createOrReplace(reference, undefined, (condition) =>
-      write(keyOf(reference), body, contentType, { ...condition, ChecksumSHA256 }),
+  private writeContent(reference: PlacedContent, body: Body, contentType = defaultType): Promise<void> {
+    return this.createOrReplace(reference, undefined, (condition) =>
+      this.write(keyOf(reference), body, contentType, condition, reference.sha256),
     );
   }
 
-  async function write(
+  /** @param sha256 the digest of the body, if it is known: S3 then checks the body */
+  private async write(
     key: string,
-    body: Uint8Array | string,
+    body: Body,
     contentType?: string,
-    extra: { readonly IfNoneMatch?: string; readonly ChecksumSHA256?: string } = {},
+    condition: { readonly IfNoneMatch?: string } = {},
+    sha256?: string,
   ): Promise<void> {
-    const type = contentType === undefined ? {} : { ContentType: contentType };
-    const command = new PutObjectCommand({ ...at(key), Body: body, ...type, ...encrypted, ...extra });
-    if (extra.ChecksumSHA256 !== undefined)
-      setPayloadHash(command, Buffer.from(extra.ChecksumSHA256, "base64").toString("hex"));
-    await translated(key, () => client.send(command));
+    const object = { ...this.at(key), Body: body, ContentType: contentType, ...encrypted, ...condition };
+    const ChecksumSHA256 = sha256 && Buffer.from(sha256, "hex").toString("base64");
+    const command = new PutObjectCommand({ ...object, ChecksumSHA256 });
+    if (sha256 !== undefined) setPayloadHash(command, sha256);
+    await translated(key, () => this.client.send(command));
   }
-
-  return store;
 }
+
+type Body = Uint8Array | string;
 
 /** Content, and its key if that is not its name. */
 type PlacedContent = ContentReference & { readonly key?: string };
 
 function keyOf({ sha256, key = objectKeys.content(sha256) }: PlacedContent): string {
   return key;
-}
-
-async function unlessMissing<T>(
-  missing: (error: unknown) => boolean,
-  action: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await action();
-  } catch (error) {
-    if (missing(error)) return undefined;
-    throw error;
-  }
-}
-
-function byteLength(body: Uint8Array | string): number {
-  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
-}
-
-function sameBytes(found: Uint8Array | undefined, body: Uint8Array | string): boolean {
-  return found !== undefined && Buffer.from(found).equals(typeof body === "string" ? Buffer.from(body) : body);
 }
 
 /** The client of S3. */
