@@ -29,8 +29,7 @@ import { incomingContent } from "./s3/incoming-content";
 import { teamObjects } from "./s3/object-store";
 import { retrainingSchedules } from "./scheduler/retraining-schedules";
 import { teamTopic } from "./sns/team-topic";
-import { executions } from "./stepfunctions/executions";
-import { taskTokens } from "./stepfunctions/task-tokens";
+import { executions, taskTokens } from "./stepfunctions/executions";
 import { outbox, production, registry, routing } from "./team-registry";
 import { artifacts, changes, liveRuns, records, runSearch, runs } from "./team-runs";
 

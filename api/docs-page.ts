@@ -1,6 +1,6 @@
+import { documentOf, type Page } from "../core/html/document";
+import { html, Markup } from "../core/html/markup";
 import type { JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./openapi/model";
-import { documentOf, type Page } from "./pages/document";
-import { html, Markup } from "./pages/markup";
 
 const style = `
 :root{color-scheme:light dark;--soft:#6a737d;--line:#8884;--field:#8881;--link:light-dark(#0550ae,#79c0ff)}

@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import { driftHtml, numberText } from "../api/pages/drift-html";
 import {
   type DriftReport,
   type DriftThresholds,
@@ -8,9 +7,10 @@ import {
   type ModelDriftReport,
 } from "../core/drift/shapes";
 import { InvalidInputError } from "../core/errors";
+import { driftHtml, numberText } from "../core/html/drift-html";
 import { problemsOf } from "../core/problems";
 import { severities } from "../core/retraining/rule";
-import { numberOrText } from "./option-values";
+import { numberOrText } from "./command";
 import { exitCodes, printJson, printTable } from "./output";
 import { writeReport } from "./write-file";
 

@@ -1,8 +1,7 @@
-import { byRank } from "../api/compare/metric-rank";
 import type { ApiClient } from "../client/api-client";
 import { digestOf } from "../core/digest";
 import { mapLimited } from "../core/each-limited";
-import { testPrefix } from "../core/evaluation/metric-goal";
+import { byRank, testPrefix } from "../core/evaluation/metric-goal";
 import { outcomeText } from "../core/runs/run";
 import { isOpen } from "../core/runs/run-states";
 import type { Run } from "../core/runs/shapes";

@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { InvalidInputError, type Problem } from "../core/errors";
 import { documentLimits, JsonLimitError, parseJson } from "../core/json-text";
 import { problemsOf } from "../core/problems";
-import { invalidOption } from "./option-values";
+import { invalidOption } from "./command";
 
 /** Reads a JSON list, or one JSON value on each line. Reports all invalid lines, and sends nothing if there are any. */
 export function readLines<Item>(file: string, schema: z.ZodType<Item>): readonly Item[] {

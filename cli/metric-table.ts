@@ -1,7 +1,16 @@
-import { byRank } from "../api/compare/metric-rank";
-import { formatMetric } from "../api/compare/metric-text";
+import pc from "picocolors";
+import type { EvaluationTable } from "../core/evaluation/evaluation-tables";
+import { byRank } from "../core/evaluation/metric-goal";
+import { formatMetric } from "../core/quantities";
 import type { MetricSummary } from "../core/tracking/metric-store";
 import { formatNumber, printTable } from "./output";
+
+/** Prints a table of an evaluation after an empty line. */
+export function printEvaluationTable({ title, note, head, rows, warning }: EvaluationTable): void {
+  process.stdout.write(`\n${title.charAt(0).toLowerCase()}${title.slice(1)}${note === undefined ? "" : `: ${note}`}\n`);
+  printTable(head, rows);
+  if (warning !== undefined) process.stdout.write(`${pc.yellow("warning")}: ${warning}\n`);
+}
 
 /** Prints the last value, minimum and maximum of each metric, the most important ones first. */
 export function printMetrics(

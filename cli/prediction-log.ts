@@ -5,13 +5,33 @@ import { createInterface } from "node:readline";
 import type { ApiClient } from "../client/api-client";
 import type { NeededView } from "../client/complete-rows";
 import { sha256 } from "../core/digest";
-import { type LoggedRow, maxServedRows } from "../core/drift/served-batch";
+import { type LoggedRow, maxServedRows, type ServedBatch } from "../core/drift/shapes";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/row-values";
+import { invalidOption } from "./command";
 import type { Prediction } from "./predict";
-import { timeBefore } from "./served-rows";
+
+/** Returns the batches of served rows of a version. */
+export function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
+  return client.list("listServedBatches", { params: { name, version }, query: { limit: 200 } });
+}
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * Reads a time: ISO 8601, or a duration before now such as 90m, 24h or 7d.
+ *
+ * @throws InvalidInputError
+ */
+export function timeBefore(option: string, text: string, now: number): number {
+  const [, amount, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const time = amount === undefined ? Date.parse(text) : now - Number(amount) * units[unit as keyof typeof units];
+  if (!Number.isNaN(time)) return time;
+  const rule = "must be a time in ISO 8601, or a duration such as 24h or 7d";
+  throw invalidOption(option, text, rule);
+}
 
 /** Collects predictions, and logs them as served rows once all of them were made. */
 export interface PredictionLog {
@@ -21,7 +41,7 @@ export interface PredictionLog {
   dispose(): void;
 }
 
-export interface LogTarget {
+interface LogTarget {
   readonly client: Pick<ApiClient, "call">;
   readonly model: string;
   readonly version: number;

@@ -1,6 +1,6 @@
-import { byRank } from "../api/compare/metric-rank";
 import type { Answer } from "../client/operations";
 import { InvalidInputError } from "../core/errors";
+import { byRank } from "../core/evaluation/metric-goal";
 import { metricNameSets, paramNameSets } from "../core/tracking/search/row";
 import { formatNumber } from "./output";
 

@@ -1,7 +1,6 @@
 import type { ApiClient } from "../client/api-client";
-import type { EvaluationReport } from "../core/evaluation/report";
+import { type EvaluationReport, readReport } from "../core/evaluation/report";
 import type { EvaluationOutput } from "../core/evaluation/shapes";
-import { readReport } from "../core/evaluation/stored-predictions";
 import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";

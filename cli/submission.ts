@@ -7,11 +7,9 @@ import { choiceProblems } from "../core/features/choice";
 import type { Job } from "../core/runs/job";
 import type { CodeReference, SubmittedEnvironment } from "../core/runs/shapes";
 import { describeCode, describeEnvironment } from "./code";
-import type { Command } from "./command";
+import { type Command, invalidOption } from "./command";
 import { pushDataSource } from "./datasets/data-source";
-import { type DataSource, type JobFile, parseJobFile } from "./job-file";
-import { expandSettings } from "./job-grid";
-import { invalidOption } from "./option-values";
+import { type DataSource, expandSettings, type JobFile, parseJobFile } from "./job-file";
 import { createUploads } from "./uploads";
 import { bundleModule } from "./user-module";
 

@@ -1,6 +1,5 @@
 import type { ApiClient } from "../client/api-client";
-import type { NextStep } from "../core/registry/model";
-import type { RegistrationOutput } from "../core/registry/registration";
+import type { NextStep, RegistrationOutput } from "../core/registry/model";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 

@@ -13,7 +13,7 @@ type Body<Name extends OperationName> = Request<Name> extends { readonly body?: 
  * command line uses often. Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
  */
 export function createClient(options: ClientOptions) {
-  const { call, pages, followRun } = createTransport(options);
+  const { call, text, pages, followRun } = createTransport(options);
   /** Returns all items of a list, page after page. */
   async function list<Name extends PagedName>(name: Name, request: Request<Name>): Promise<readonly Item<Name>[]> {
     const items: Item<Name>[] = [];
@@ -22,6 +22,7 @@ export function createClient(options: ClientOptions) {
   }
   return {
     call,
+    text,
     pages,
     list,
     /** Yields events of a run until it has ended, with reconnections. */

@@ -1,7 +1,6 @@
 import { createParser } from "eventsource-parser";
 import type { FollowEvent } from "../core/tracking/follow";
-import { ApiUnreachableError } from "./errors";
-import { isRetryable, pauseBefore, type RetryOptions } from "./retries";
+import { ApiUnreachableError, isRetryable, pauseBefore, type RetryOptions } from "./errors";
 
 export interface ServerEvent {
   readonly event: string;

@@ -1,9 +1,16 @@
 import { RingmasterError } from "../core/errors";
 import { type OperationCall, operationCalls } from "./calls";
-import { ApiError, ApiTimeoutError, ApiUnreachableError } from "./errors";
+import {
+  ApiError,
+  ApiTimeoutError,
+  ApiUnreachableError,
+  isRetryable,
+  pauseBefore,
+  type RetryOptions,
+  retryDefaults,
+} from "./errors";
 import { follow, type RunEvent } from "./follow";
 import type { Answer, Item, OperationName, PagedName, Request } from "./operations";
-import { isRetryable, pauseBefore, type RetryOptions, retryDefaults } from "./retries";
 
 export interface TransportOptions extends Partial<RetryOptions> {
   /** Origin and stage: `http://127.0.0.1:4700`, `https://….execute-api.eu-west-1.amazonaws.com/live`. */
@@ -62,13 +69,22 @@ export function createTransport(options: TransportOptions) {
 
   /** @throws ApiError, ApiUnreachableError, ApiTimeoutError */
   async function call<Name extends OperationName>(name: Name, request: Request<Name>): Promise<Answer<Name>> {
+    return (await repeated(name, request, answerOf)) as Answer<Name>;
+  }
+
+  /** Returns the answer in a format other than JSON, which the request names. @throws the errors of `call` */
+  function text<Name extends OperationName>(name: Name, request: Request<Name>): Promise<string> {
+    return repeated(name, request, textOf);
+  }
+
+  async function repeated<Body>(name: OperationName, request: AnyRequest, read: Reader<Body>): Promise<Body> {
     const { repeatable } = callOf(name);
-    const { idempotencyKey } = request as AnyRequest;
+    const { idempotencyKey } = request;
     const outgoing = outgoingOf(name, request);
     const safe = repeatable === "always" || (repeatable === "with-key" && idempotencyKey !== undefined);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return (await once(outgoing)) as Answer<Name>;
+        return await once(outgoing, read);
       } catch (error) {
         if (attempt >= retry.attempts || !isRetryable(error, safe)) throw error;
         await retry.sleep(pauseBefore(attempt, error, retry));
@@ -76,12 +92,12 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  async function once(request: OutgoingRequest): Promise<unknown> {
+  async function once<Body>(request: OutgoingRequest, read: Reader<Body>): Promise<Body> {
     const { method, url } = request;
     const timeoutMs = options.timeoutMs ?? 30_000;
     try {
       const response = await open(request, AbortSignal.timeout(timeoutMs));
-      return response.status === 204 ? undefined : await answerOf(request, response);
+      return await read(request, response);
     } catch (cause) {
       if (cause instanceof RingmasterError) throw cause;
       if (cause instanceof Error && cause.name === "TimeoutError")
@@ -131,11 +147,19 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  return { call, pages, followRun };
+  return { call, text, pages, followRun };
 }
 
-/** @throws ApiError for anything but a JSON success */
+type Reader<Body> = (request: OutgoingRequest, response: Response) => Promise<Body>;
+
+async function textOf(request: OutgoingRequest, response: Response): Promise<string> {
+  if (!response.ok) await answerOf(request, response); // throws
+  return response.text();
+}
+
+/** @throws ApiError for anything but a success without content or with JSON */
 async function answerOf({ method, url }: OutgoingRequest, response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined;
   const answer = parse(await response.text());
   if (response.ok && answer !== undefined) return answer;
   const error = (answer as { readonly error?: ConstructorParameters<typeof ApiError>[0] } | undefined)?.error ?? {

@@ -11,6 +11,7 @@ export interface OnnxTensor {
   readonly data: OnnxData;
   readonly dims: readonly number[];
 }
+
 export type OnnxInput = OnnxTensor & { readonly type: "float" | "double" | "string" };
 
 /** Runs ONNX files with an independent implementation. */
@@ -95,9 +96,6 @@ export interface NetworkWeight {
   readonly shape: readonly number[];
   readonly data: Float32Array;
 }
-
-export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel", "sql"] as const;
-export type ExportFormat = (typeof exportFormats)[number];
 
 /** The input of an exporter. */
 export interface ExportSource {

@@ -18,7 +18,7 @@ export const featureRows = { Source: "ringmaster", DetailType: "Feature Rows" } 
 /** Event of a feature view with batches for the online store; `detail` is `ViewDue` with `platform`. */
 export const featureViewDue = { Source: "ringmaster", DetailType: "Feature View Due" } as const;
 /**
- * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approval-needed.ts` with
+ * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approvals.ts` with
  * `platform`.
  */
 export const approvalNeeded = { Source: "ringmaster", DetailType: "Approval Needed" } as const;

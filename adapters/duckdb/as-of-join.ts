@@ -1,12 +1,157 @@
+import { selectFeatures } from "../../core/feature-plans/compile";
+import { duckdb } from "../../core/feature-plans/dialects";
 import { durationMs } from "../../core/feature-plans/shapes";
 import { compileFeatures } from "../../core/feature-store/features";
-import { assertDistinct, namesIn } from "../../core/feature-store/online";
-import type { ViewVersion } from "../../core/feature-store/shapes";
-import { featuresOfLabels } from "./as-of-features";
-import { createLabels } from "./as-of-labels";
+import { assertDistinct } from "../../core/feature-store/online";
+import { namesIn, type ViewDefinition, type ViewVersion } from "../../core/feature-store/shapes";
+import { aggregateRows, type ViewWindows } from "../../core/feature-store/windows";
+import { createLabels, entityColumns, entitySql } from "./as-of-labels";
 import { canonicalTypes } from "./cast";
 import { originsOption } from "./column-origins";
+import { numbersIn } from "./row-reader";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
+import { viewTable, windowSql } from "./view-rows";
+
+/** The features of a view as SQL, for the as-of join. */
+
+/**
+ * Returns a query with `label#` and the features of a view, for the labels that have a row at their time.
+ *
+ * @param files with rows of the view, in the order of their arrival
+ * @param windowTable name of the table that is created for the view's windows, if it has any
+ */
+async function featuresOfLabels(
+  session: DuckDbSession,
+  definition: ViewDefinition,
+  files: readonly string[],
+  windowTable: string,
+): Promise<string> {
+  const { columns, plan, windows } = compileFeatures(definition);
+  const entities = entityColumns(definition).map(quoteName);
+  const rows = await arrivedRows(session, definition, files);
+  if (windows) await createWindows(session, windowTable, { windows, entities, rows });
+  const names = windows?.all.map(({ name }) => name) ?? [];
+  const isSame = entities.map((name) => `labels.${name} = view.${name}`).join(" AND ");
+  const values = ["view.*", ...names.map((name) => `${windowTable}.${quoteName(name)}`)].join(", ");
+  const found = `SELECT labels."label#", ${values}
+    FROM labels ASOF JOIN ${latestRows(rows, entities)} AS view ON ${isSame} AND labels."at#" >= view."available#"
+    ${windows ? `JOIN ${windowTable} ON ${windowTable}."label#" = labels."label#"` : ""}
+    ${definition.ttl === undefined ? "" : `WHERE view."event#" >= labels."at#" - ${durationMs(definition.ttl)}`}`;
+  if (plan === undefined) return found;
+  const planWithWindows = {
+    columns: [...plan.columns, ...names.map((name) => ({ name, type: "float" as const }))],
+    intermediates: plan.intermediates.filter(({ name }) => !names.includes(name)),
+    outputs: plan.outputs,
+  };
+  return selectFeatures(planWithWindows, duckdb, `(${found}) AS found`, ["label#", ...columns]);
+}
+
+/**
+ * Returns a table of a view's rows with the columns of their entities, `event#`, `creation#` and `available#` in milliseconds,
+ * and `arrival#`, their place in the order of arrival.
+ */
+async function arrivedRows(
+  session: DuckDbSession,
+  definition: ViewDefinition,
+  files: readonly string[],
+): Promise<string> {
+  const { entities, columns, eventTime, creationTime } = definition;
+  const names = entityColumns(definition);
+  const keys = entities.map(
+    (name, index) => `${entitySql(columns[name]!, quoteName(name))} AS ${quoteName(names[index]!)}`,
+  );
+  const creation = creationTime === undefined ? "NULL" : `epoch_ms(${quoteName(creationTime)})`;
+  const [found] = await session.rows(
+    `SELECT max(num_rows)::DOUBLE AS "most#" FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
+  );
+  return `(SELECT *, ${keys.join(", ")}, epoch_ms(${quoteName(eventTime!)}) AS "event#",
+    coalesce(${creation}, "event#") AS "creation#", greatest("event#", "creation#") AS "available#",
+    file_index * ${Number(found!["most#"])} + file_row_number AS "arrival#"
+    FROM ${await viewTable(session, files, definition)})`;
+}
+
+/**
+ * Returns a table of the rows that are the latest of their entity when they become available, one for each such time. Of rows
+ * with one event time, a later creation time never becomes available earlier, so only event times are compared.
+ */
+function latestRows(rows: string, entities: readonly string[]): string {
+  return `(SELECT * FROM ${rows}
+    WINDOW history AS (PARTITION BY ${entities.join(", ")} ORDER BY "available#", "event#", "creation#", "arrival#"
+      ROWS UNBOUNDED PRECEDING)
+    QUALIFY lead("available#") OVER history IS DISTINCT FROM "available#" AND "event#" = max("event#") OVER history)`;
+}
+
+interface WindowSource {
+  readonly windows: ViewWindows;
+  /** SQL of the columns of an entity, in `labels` and in the view. */
+  readonly entities: readonly string[];
+  /** Table of the view's rows (`arrivedRows`). */
+  readonly rows: string;
+}
+
+interface Row {
+  readonly eventTime: number;
+  readonly creationTime: number;
+  readonly values: readonly number[];
+}
+
+/**
+ * Creates a table with `label#` and a view's windows, for the labels that have an entity. The online store's function
+ * aggregates the rows, so sums have the same bits. Rows and labels come by entity and time: the rows of one entity and the
+ * windows of all labels are in memory.
+ */
+async function createWindows(session: DuckDbSession, table: string, source: WindowSource): Promise<void> {
+  const { all, maxOverMs } = source.windows;
+  const windows: (number | null)[][] = [];
+  let current = 0;
+  let rows: Row[] = [];
+  for await (const { entity, time, label, creationTime, values } of readByEntity(session, source)) {
+    if (entity !== current) rows = [];
+    current = entity;
+    if (Number.isNaN(label)) {
+      rows.push({ eventTime: time, creationTime, values });
+      continue;
+    }
+    const available: Row[] = [];
+    for (let at = rows.length - 1; at >= 0 && rows[at]!.eventTime >= time - maxOverMs; at -= 1) {
+      if (rows[at]!.creationTime <= time) available.push(rows[at]!);
+    }
+    const aggregates = aggregateRows(source.windows, available, time);
+    windows.push([label, ...all.map(({ name }) => aggregates[name]!)]);
+  }
+  const columns = ["label#", ...all.map(({ name }) => name)].map((name) => `${quoteName(name)} DOUBLE`);
+  await session.run(`CREATE OR REPLACE TABLE ${table} (${columns.join(", ")})`);
+  const appender = await session.connection.createAppender(table);
+  for (const row of windows) {
+    for (const value of row) value === null ? appender.appendNull() : appender.appendDouble(value);
+    appender.endRow();
+  }
+  appender.closeSync();
+}
+
+/** Reads the rows of the labels' entities, and the labels, by entity and time: rows first, in the order of `orderOf`. */
+async function* readByEntity(session: DuckDbSession, { windows, entities, rows }: WindowSource) {
+  const keys = entities.join(", ");
+  const labelValues = ["NULL", "NULL", ...windows.columns.map(() => "NULL")].join(", ");
+  const rowValues = ['"creation#"', '"arrival#"', ...windows.columns.map(windowSql)].join(", ");
+  const result = await session.connection.stream(
+    `WITH numbered AS MATERIALIZED (SELECT *, row_number() OVER () AS "entity#" FROM (SELECT DISTINCT ${keys} FROM labels))
+     SELECT COLUMNS(*)::DOUBLE FROM (
+       SELECT "entity#", "event#" AS "time#", NULL AS "label#", ${rowValues} FROM ${rows} JOIN numbered USING (${keys})
+       UNION ALL
+       SELECT "entity#", "at#", "label#", ${labelValues} FROM labels JOIN numbered USING (${keys})
+     ) ORDER BY "entity#", "time#", "label#" NULLS FIRST, "creation#", "arrival#"`,
+  );
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    const columns = Array.from({ length: chunk.columnCount }, (_, column) => numbersIn(chunk, column));
+    for (let row = 0; row < chunk.rowCount; row += 1) {
+      const [entity, time, label, creationTime, , ...values] = columns.map((column) => column[row]!);
+      yield { entity: entity!, time: time!, label: label!, creationTime: creationTime!, values };
+    }
+  }
+}
 
 /** Days of event times (UTC), both inclusive. */
 export interface Days {
@@ -20,7 +165,7 @@ export interface StoredView {
   fetch(days: Days): Promise<readonly string[]>;
 }
 
-export interface AsOfJoin {
+interface AsOfJoin {
   /** CSV, Parquet or JSON with the rows for which features are wanted. */
   readonly labels: string;
   /** Column of the time at which a row's features are wanted. */

@@ -7,9 +7,8 @@ import {
   maxCountedValues,
   quantileBits,
 } from "../../core/features/column-state";
-import { categorical, measureTensor } from "./profile";
+import { categorical, countValues, measureTensor, valueCounts } from "./profile";
 import { type DuckDbSession, quoteName } from "./session";
-import { countValues, valueCounts } from "./value-counts";
 
 /**
  * Measures a column in one group of a version's rows. The states of all groups are merged by `ColumnMerger`.

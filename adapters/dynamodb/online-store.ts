@@ -1,6 +1,6 @@
 import { sha256 } from "../../core/digest";
 import { eachLimited } from "../../core/each-limited";
-import { timeOrder } from "../../core/feature-store/latest";
+import { timeOrder } from "../../core/feature-store/online";
 import type { LatestRow, OnlineStore, RowsKey } from "../../core/feature-store/ports";
 import type { WindowRow } from "../../core/feature-store/windows";
 import { table as grant } from "../../platform/permissions/grants";

@@ -1,6 +1,7 @@
 import { inRounds } from "../../core/backoff";
 import { servedDays } from "../../core/drift/served-batch";
-import { type ServedBatch, type ServedLog, type ServedVersion, servedRowsBusy } from "../../core/drift/served-log";
+import { type ServedLog, type ServedVersion, servedRowsBusy } from "../../core/drift/served-log";
+import type { ServedBatch } from "../../core/drift/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";

@@ -1,18 +1,17 @@
 import { InvalidInputError } from "../../core/errors";
-import { goalOf } from "../../core/evaluation/metric-goal";
+import { goalOf, mayHaveCurve } from "../../core/evaluation/metric-goal";
 import { runNotFound } from "../../core/runs/errors";
 import type { MetricStore } from "../../core/tracking/metric-store";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { RunSearch, SearchedRun } from "../../core/tracking/search/query";
 import { metricNameSets } from "../../core/tracking/search/row";
-import type { Axis, Comparison, Goal } from "./comparison";
+import { type Axis, type Comparison, compareLimits, type Goal } from "./comparison";
 import { curvesOf } from "./curves";
-import { mayHaveCurve } from "./metric-rank";
 import { differencesOf, metricRows, metricsOf, paramRows } from "./pivot";
 
-export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;
 /** Maximum number of points of all curves together. If there are many curves, each has fewer points. */
 const maxPoints = 80_000;
+
 /** Default number of curves: what fits on a page. */
 const usualCurves = 6;
 

@@ -77,3 +77,5 @@ export const comparison = z
 export interface Comparison extends Shape<typeof comparison> {}
 export type Curve = Comparison["curves"][number];
 export type MetricRow = Comparison["metrics"][number];
+
+export const compareLimits = { runs: 50, metrics: 100, curves: 24, points: 2_000 } as const;

@@ -1,5 +1,5 @@
+import { deltaText, metricText, timeText } from "../../core/quantities";
 import type { Comparison, MetricCell, Row } from "./comparison";
-import { deltaText, metricText, timeText } from "./metric-text";
 
 /**
  * Formats a comparison as tables in GitHub's Markdown. Names are escaped, so that none can break a table or become a

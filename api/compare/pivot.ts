@@ -1,10 +1,9 @@
-import { goalOf } from "../../core/evaluation/metric-goal";
+import { byRank, goalOf } from "../../core/evaluation/metric-goal";
 import { numericsIdentity } from "../../core/runs/numerics";
 import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
 import type { Goal, MetricCell, MetricRow, Row } from "./comparison";
-import { byRank } from "./metric-rank";
 
 /**
  * Returns the params that differ between the runs, and the others; by name. Equal numbers in different notation

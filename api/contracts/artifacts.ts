@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { count, sha256 } from "../../core/shapes";
-import { artifactPathRule } from "../../core/tracking/records/artifact-paths";
-import { artifactEntry } from "../../core/tracking/shapes";
+import { artifactEntry, artifactPathRule } from "../../core/tracking/shapes";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
-import { runIdText } from "../schemas/tracking";
+import { runIdText } from "../schemas/runs";
 
 const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { loggedRow, maxServedRows } from "../../core/drift/served-batch";
-import { servedBatch } from "../../core/drift/served-log";
+import { loggedRow, maxServedRows, servedBatch } from "../../core/drift/shapes";
 import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
 import { contractsFor, pageOf, response } from "../contract";

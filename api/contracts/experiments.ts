@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
+import { exportTables } from "../../core/tables";
 import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
 import { hasPassword, passwordRule } from "../../core/url-password";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/tracking";
-import { exportTables } from "../tables/tables";
+import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/runs";
 
 const contract = contractsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });

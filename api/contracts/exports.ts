@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportFormats } from "../../core/export";
+import { exportFormats } from "../../core/evaluation/model-artifact";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";

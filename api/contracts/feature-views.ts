@@ -4,6 +4,7 @@ import {
   batchDraft,
   batchPage,
   featureValue,
+  maxStreamedRows,
   onlineRow,
   rowsState,
   viewDefinition,
@@ -11,7 +12,6 @@ import {
   viewVersion,
   viewVersionPage,
 } from "../../core/feature-store/shapes";
-import { maxStreamedRows } from "../../core/feature-store/stream";
 import { warning } from "../../core/shapes";
 import { contractsFor, pageOf, response } from "../contract";
 import { viewUse } from "../lineage/shapes";

@@ -7,10 +7,8 @@ import * as drift from "./drift";
 import * as experiments from "./experiments";
 import * as modelExports from "./exports";
 import * as featureViews from "./feature-views";
-import * as inbox from "./inbox";
 import * as lineage from "./lineage";
 import * as modelGates from "./model-gates";
-import * as modelPolicies from "./model-policies";
 import * as modelVersions from "./model-versions";
 import * as models from "./models";
 import * as notifications from "./notifications";
@@ -35,10 +33,8 @@ export const operations = {
   ...lineage,
   ...datasets,
   ...dataContracts,
-  ...inbox,
   ...models,
   ...modelVersions,
-  ...modelPolicies,
   ...modelGates,
   ...serving,
   ...drift,

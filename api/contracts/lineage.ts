@@ -70,8 +70,11 @@ export const getReproduction = contractsFor("Training runs")(
 );
 
 const answerLineage = z.object({ lineage: lineageGraph }).meta({ id: "LineageAnswer" });
+
 const nameAndVersion = z.strictObject({ name: nameText, version: versionNumber });
+
 const file = { id: `file:${"a".repeat(64)}`, kind: "file", name: "a".repeat(64) } as const;
+
 const example = {
   lineage: {
     root: "dataset:digits@2",

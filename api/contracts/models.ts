@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { tagsProblem } from "../../core/registry/labels";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
+import { tagsProblem } from "../../core/registry/names";
 import { resolvedModel } from "../../core/registry/production";
 import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";

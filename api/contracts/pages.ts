@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { searchLimits } from "../../core/tracking/search/native";
+import { searchLimits } from "../../core/tracking/shapes";
 import { contractsFor } from "../contract";
 import { nameText, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
-import { experimentIdText, runIdText } from "../schemas/tracking";
+import { experimentIdText, runIdText } from "../schemas/runs";
 
 const contract = contractsFor("Pages");
 const run = z.strictObject({ runId: runIdText });

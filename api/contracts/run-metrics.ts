@@ -9,8 +9,7 @@ import {
   metricView,
   viewQuery,
 } from "../schemas/metrics";
-import { metricPoint } from "../schemas/runs";
-import { runIdText } from "../schemas/tracking";
+import { metricPoint, runIdText } from "../schemas/runs";
 
 const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { count, nextToken } from "../../core/shapes";
-import { searchLimits } from "../../core/tracking/search/native";
-import { compareLimits } from "../compare/compare";
-import { axis, comparison, goal } from "../compare/comparison";
+import { searchLimits } from "../../core/tracking/shapes";
+import { axis, compareLimits, comparison, goal } from "../compare/comparison";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
-import { runIdText, searchedRun } from "../schemas/tracking";
+import { runIdText, searchedRun } from "../schemas/runs";
 
 const contract = contractsFor("Runs");
 const total = count.meta({ description: "Number of runs that match the query, on all pages." });

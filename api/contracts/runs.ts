@@ -12,7 +12,7 @@ import {
 } from "../../core/tracking/shapes";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
-import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/tracking";
+import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/runs";
 
 const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });

@@ -1,13 +1,6 @@
 import { digestOf } from "../../core/digest";
-import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import {
-  type Exporter,
-  type ExportFormat,
-  type ExportTools,
-  exportFormats,
-  exportTooLarge,
-  nothingToExport,
-} from "../../core/export";
+import { type ExportFormat, exportFormats, type ModelArtifact } from "../../core/evaluation/model-artifact";
+import { type Exporter, type ExportTools, exportTooLarge, nothingToExport } from "../../core/export";
 import { type DocumentKind, getJsonContent, ObjectNotFoundError } from "../../core/object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import { readArtifact } from "../../core/registry/artifact";

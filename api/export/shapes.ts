@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { exportFormats } from "../../core/export";
+import { exportFormats } from "../../core/evaluation/model-artifact";
 import { count, type Shape, sha256 } from "../../core/shapes";
 
 export const exportManifest = z

@@ -1,8 +1,18 @@
 import type { RingmasterError } from "../../core/errors";
-import type { Page } from "../pages/document";
-import { pageOf } from "../pages/layout";
-import { html } from "../pages/markup";
-import { shortened } from "../pages/tables";
+import type { Page } from "../../core/html/document";
+import { pageOf } from "../../core/html/layout";
+import { html } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
+
+/**
+ * Headers for responses other than the platform's pages. Stored or echoed content never runs as a script of the
+ * server's origin, whatever its type. Without this policy, an uploaded HTML file would have the rights of the API's own
+ * pages.
+ */
+export const inertContent = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "x-content-type-options": "nosniff",
+} as const;
 
 export function pageResponse({ html, contentSecurityPolicy, referrerPolicy }: Page, status = 200): Response {
   const headers = {
@@ -28,7 +38,7 @@ export function problemPage(error: RingmasterError, requestId: string): Response
 }
 
 /** Renders the page for an error. */
-export function problemHtml({ code, httpStatus, message }: RingmasterError, requestId: string): Page {
+function problemHtml({ code, httpStatus, message }: RingmasterError, requestId: string): Page {
   const body = html`<div class="head"><h1>${httpStatus === 404 ? "Not found" : "This page cannot be shown"}</h1><span class="badge failed">${httpStatus}</span></div>
 <div class="banner bad"><pre>${shortened(message, 4_000)}</pre></div>
 <p class="faint">${code}, request ${requestId}</p>`;

@@ -1,13 +1,158 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { MiddlewareHandler } from "hono";
 import type { Deployment } from "../../adapters/platform";
 import { UnauthenticatedError } from "../../core/access/errors";
 import { type Caller, chooseTeam, type TeamMembers } from "../../core/access/membership";
-import { checkTeamName, defaultTeam } from "../../core/access/principals";
-import { callerOf } from "./caller";
+import { checkTeamName, defaultTeam, type Person, principalMatches } from "../../core/access/principals";
+import { knownScopes } from "../../core/access/tokens";
 import type { ApiEnvironment } from "./context";
 
+type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
+
+/**
+ * Reads the caller from the gateway's authentication:
+ *
+ * - IAM: `identity.userArn`, and `identity.caller` (the unique id, which does not survive a deletion of the principal);
+ * - Cognito: `authorizer.claims`;
+ * - a Lambda authorizer, ours for OIDC or the local gateway: `authorizer.principalId`, `.groups`, `.team`, all of them
+ *   texts.
+ *
+ * @param personalRoles patterns of IAM roles whose session name the identity provider sets, so that it names a person
+ */
+export function callerOf({ identity, authorizer }: RequestContext, personalRoles: readonly string[] = []): Caller {
+  if (authorizer) {
+    const claims = recordOf(authorizer["claims"]);
+    const read = (name: string): string | undefined => textOf(authorizer[name]) ?? textOf(claims[name]);
+    const team = textOf(authorizer["team"]);
+    const person = tokenPerson(authorizer, claims);
+    const verified = ["true", true].includes(claims["email_verified"] as string | boolean);
+    const email = verified ? textOf(claims["email"]) : undefined;
+    return {
+      actor: read("principalId") ?? email ?? read("cognito:username") ?? read("sub") ?? "anonymous",
+      ...(person ? { person } : {}),
+      ...limitsOf(authorizer, claims),
+      principals: [],
+      groups: [authorizer, claims].flatMap((from) => [...listOf(from["cognito:groups"]), ...listOf(from["groups"])]),
+      ...(team === undefined ? {} : { team }),
+    };
+  }
+  const arn = textOf(identity?.userArn);
+  const id = textOf(identity?.caller) ?? textOf(identity?.user);
+  const person = iamPerson(arn, id, personalRoles);
+  return {
+    actor: arn ?? id ?? "anonymous",
+    ...(person ? { person } : {}),
+    principals: [arn, id].filter((principal) => principal !== undefined),
+    groups: [],
+  };
+}
+
+/**
+ * Returns the person behind a token: `person` of the local gateway, else issuer and `sub`, which alone never change. A
+ * user can change its own e-mail address, and an address or user name can be given to another user later.
+ */
+function tokenPerson(
+  authorizer: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+): Person | undefined {
+  const name = textOf(authorizer["principalId"]);
+  const local = textOf(authorizer["person"]);
+  if (local !== undefined) return { id: local, names: name === undefined ? [] : [name] };
+  const ours = textOf(authorizer["issuer"]);
+  const [issuer, subject] = ours === undefined ? [textOf(claims["iss"]), textOf(claims["sub"])] : [ours, name];
+  return issuer === undefined || subject === undefined ? undefined : { id: `${issuer}#${subject}`, names: [subject] };
+}
+
+/**
+ * Reads the scopes and the expiry of a token. Another provider's token has scopes of this API as `ringmaster/read` (or with `:` or `.`), the form of
+ * Cognito's resource servers; a token that has none of them is not restricted. `exp` is in seconds, or a date where it comes from Cognito's
+ * authorizer.
+ */
+function limitsOf(
+  authorizer: Readonly<Record<string, unknown>>,
+  claims: Readonly<Record<string, unknown>>,
+): Pick<Caller, "scopes" | "expiresAt"> {
+  const own = textOf(authorizer["scopes"]);
+  const named = [authorizer["scope"], claims["scope"], claims["scp"]].flatMap((value) => {
+    const names = typeof value === "string" ? value.split(/\s+/) : listOf(value);
+    return names.flatMap((name) => /^ringmaster[/:.](\w+)$/.exec(name)?.[1] ?? []);
+  });
+  const granted = own === undefined ? (named.length === 0 ? undefined : named) : own.split(" ");
+  const expiry = authorizer["exp"] ?? claims["exp"];
+  return {
+    ...(granted === undefined ? {} : { scopes: knownScopes(granted) }),
+    ...(expiry === undefined ? {} : { expiresAt: timeOf(expiry) }),
+  };
+}
+
+/** @returns milliseconds since the epoch; NaN where it cannot be read, which has passed */
+function timeOf(expiry: unknown): number {
+  const seconds = typeof expiry === "number" || /^\d+(?:\.\d+)?$/.test(String(expiry)) ? Number(expiry) : undefined;
+  return seconds === undefined ? Date.parse(String(expiry)) : seconds * 1_000;
+}
+
+/**
+ * The person behind an IAM principal. A caller chooses its session name (and a federated user's name), so all sessions of a role are one person:
+ * the part of the unique id before the colon, `AROA…` of a role or `AIDA…` of a user. Only in a personal role the session name, in any case, is the
+ * person: one person has several such roles. API Gateway does not pass on the source identity of a session.
+ *
+ * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
+ */
+function iamPerson(
+  arn: string | undefined,
+  id: string | undefined,
+  personalRoles: readonly string[],
+): Person | undefined {
+  const [, role, session] = /^(arn:[^:]*:sts::[^:]*:assumed-role\/[^/]+)\/(.+)$/.exec(arn ?? "") ?? [];
+  if (role !== undefined && session !== undefined) {
+    if (personalRoles.some((pattern) => principalMatches(pattern, arn!))) {
+      return { id: `session:${session.toLowerCase()}`, names: [session] };
+    }
+    const iam = role.replace(":sts::", ":iam::").replace(":assumed-role/", ":role/");
+    return { id: uniqueId(id) ?? role, names: [role, iam] };
+  }
+  const unique = uniqueId(id) ?? arn;
+  if (unique === undefined) return undefined;
+  const isFederated = arn?.includes(":federated-user/") ?? false;
+  return { id: unique, names: arn === undefined || isFederated ? [] : [arn] };
+}
+
+function uniqueId(id: string | undefined): string | undefined {
+  return id?.split(":", 1)[0] || undefined;
+}
+
+/** A Lambda authorizer's context has texts only: claims come as JSON from there, as an object from Cognito's authorizer. */
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  const parsed = typeof value === "string" ? parse(value) : value;
+  return parsed !== null && typeof parsed === "object" ? (parsed as Record<string, unknown>) : {};
+}
+
+/** Groups as a list, as JSON, as `a,b` (Cognito behind a REST API) or as `[a b]` (JWTs behind an HTTP API). */
+function listOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.filter((item) => typeof item === "string");
+  const text = textOf(value)?.trim();
+  if (text === undefined) return [];
+  const json = parse(text);
+  if (Array.isArray(json)) return listOf(json);
+  const bracketed = /^\[(.*)\]$/s.exec(text);
+  const items = bracketed ? bracketed[1]!.split(/[\s,]+/) : text.split(",");
+  return items.map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Header by which a caller in several teams names one. */
-export const teamHeader = "x-ringmaster-team";
+const teamHeader = "x-ringmaster-team";
 
 /** Paths that are the same for every caller, authenticated or not: the health check and the API's description. */
 export const teamless: ReadonlySet<string> = new Set([

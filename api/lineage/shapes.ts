@@ -10,6 +10,7 @@ const node = z
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: "LineageNode" });
+
 export interface LineageNode extends Shape<typeof node> {}
 
 export const lineageGraph = z
@@ -22,8 +23,10 @@ export const lineageGraph = z
     nextToken,
   })
   .meta({ id: "LineageGraph", description: "Edges, from origin to result." });
+
 export interface LineageGraph extends Shape<typeof lineageGraph> {}
-export type LineageEdge = LineageGraph["edges"][number];
+
+type LineageEdge = LineageGraph["edges"][number];
 
 export const viewUse = z
   .object({
@@ -34,6 +37,7 @@ export const viewUse = z
       .meta({ description: "Model versions whose run read the dataset version." }),
   })
   .meta({ id: "FeatureViewUse" });
+
 export interface ViewUse extends Shape<typeof viewUse> {}
 
 /** Collects a graph. An existing node or edge stays unchanged. */

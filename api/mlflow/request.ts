@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { JsonLimitError, parseJson } from "../../core/json-text";
 import type { ApiEnvironment } from "../http/context";
-import { unstorableText } from "../http/storable";
+import { unstorableText } from "../http/input";
 import { invalidJsonValue, invalidParameter, invalidValue, missingValue } from "./errors";
 import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
 

@@ -1,7 +1,7 @@
 import { goalOf } from "../../core/evaluation/metric-goal";
+import { html, type Markup } from "../../core/html/markup";
 import type { Curve } from "../compare/comparison";
 import { curvePlot } from "./comparison/curve-plot";
-import { html, type Markup } from "./markup";
 
 /** Matches the data split at the start of a metric's name. Such metrics share a plot. */
 const splitName = /^(train|training|val|valid|validation|test|eval)[/_.-](?=.)(.+)$/i;

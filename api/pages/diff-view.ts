@@ -1,4 +1,4 @@
-import { html, type Markup } from "./markup";
+import { html, type Markup } from "../../core/html/markup";
 
 const maxLines = 1_200;
 /** Maximum length of a line; a minified file has lines that nobody reads. */

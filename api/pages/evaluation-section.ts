@@ -1,8 +1,9 @@
 import type { TaskKind } from "../../core/datasets/shapes";
+import { type EvaluationTable, importanceTable, shown, sliceTables } from "../../core/evaluation/evaluation-tables";
 import { metricsOfTask } from "../../core/evaluation/metrics";
-import { type EvaluationTable, importanceTable, shown, sliceTables } from "../report/evaluation-tables";
+import { html, Markup } from "../../core/html/markup";
+import { listing, shortened } from "../../core/html/tables";
 import type { EvaluationView } from "../report/evaluation-view";
-import { html, Markup } from "./markup";
 import {
   calibrationPlot,
   confusionPlot,
@@ -12,7 +13,6 @@ import {
   rocPlot,
   scatterPlot,
 } from "./report-plots";
-import { listing, shortened } from "./tables";
 
 const kinds: Readonly<Record<TaskKind, string>> = {
   regression: "regression",

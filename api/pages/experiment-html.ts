@@ -1,18 +1,16 @@
-import { goalOf } from "../../core/evaluation/metric-goal";
-import { formatDuration } from "../../core/quantities";
+import { byRank, goalOf } from "../../core/evaluation/metric-goal";
+import type { Page } from "../../core/html/document";
+import { link, pageOf } from "../../core/html/layout";
+import { html, type Markup } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
+import { formatDuration, numberText, timeText } from "../../core/quantities";
 import { displayedStatus, workMs } from "../../core/runs/run";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Row } from "../compare/comparison";
-import { byRank } from "../compare/metric-rank";
-import { numberText, timeText } from "../compare/metric-text";
 import { metricsOf } from "../compare/pivot";
 import { paramPlots } from "./comparison/param-plots";
-import type { Page } from "./document";
 import { type ExperimentPage, runsOnPage } from "./experiment-page";
-import { link, pageOf } from "./layout";
 import type { Links } from "./links";
-import { html, type Markup } from "./markup";
-import { shortened } from "./tables";
 
 /** Maximum number of columns. */
 const maxColumns = { metrics: 5, params: 5 };

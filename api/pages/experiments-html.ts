@@ -1,10 +1,10 @@
+import type { Page } from "../../core/html/document";
+import { link, pageOf } from "../../core/html/layout";
+import { html } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
+import { timeText } from "../../core/quantities";
 import type { Experiment } from "../../core/tracking/shapes";
-import { timeText } from "../compare/metric-text";
-import type { Page } from "./document";
-import { link, pageOf } from "./layout";
 import type { Links } from "./links";
-import { html } from "./markup";
-import { shortened } from "./tables";
 
 /** Renders the experiments of a team. */
 export function experimentsHtml(

@@ -1,11 +1,11 @@
 import type { FeaturesOutput } from "../../core/features/materialize";
+import { link } from "../../core/html/layout";
+import { html, type Markup } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
 import { sourceText } from "../../core/runs/fine-tune";
 import { findOutput } from "../../core/runs/step";
-import { link } from "./layout";
 import type { Links } from "./links";
-import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
-import { shortened } from "./tables";
 
 /** Maximum number of boxes in a column. */
 const maxOfAKind = 6;

@@ -1,16 +1,14 @@
-import { goalOf, testPrefix } from "../../core/evaluation/metric-goal";
+import { byRank, goalOf, testPrefix } from "../../core/evaluation/metric-goal";
 import { isBuiltIn, leadingMetrics } from "../../core/evaluation/metrics";
-import { formatDuration, formatRate } from "../../core/quantities";
+import { html, type Markup } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
+import { formatDuration, formatRate, numberText } from "../../core/quantities";
 import type { EarlyStoppingOutcome } from "../../core/runs/early-stopping";
 import type { TrainingProgress } from "../../core/runs/progress";
 import { findOutput } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
-import { byRank } from "../compare/metric-rank";
-import { numberText } from "../compare/metric-text";
-import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
-import { shortened } from "./tables";
 
 const maxTiles = 8;
 

@@ -1,11 +1,11 @@
-import type { Monitor, MonitorWindow } from "../../core/monitors/shapes";
-import { timeText } from "../compare/metric-text";
-import type { Page } from "./document";
-import { numberText } from "./drift-html";
-import { link, pageOf } from "./layout";
+import type { Page } from "../../core/html/document";
+import { numberText } from "../../core/html/drift-html";
+import { link, pageOf } from "../../core/html/layout";
+import { html, type Markup } from "../../core/html/markup";
+import { listing, pairs, shortened } from "../../core/html/tables";
+import { type Monitor, type MonitorWindow, targetText } from "../../core/monitors/shapes";
+import { timeText } from "../../core/quantities";
 import type { Links } from "./links";
-import { html, type Markup } from "./markup";
-import { listing, pairs, shortened } from "./tables";
 
 const time = (text: string): string => timeText(Date.parse(text));
 
@@ -33,16 +33,6 @@ ${listing(
 )}`;
   return pageOf({ title: `${name} – monitor`, crumbs: [], body, at: new Date(now).toISOString() });
 }
-
-/** Describes what a monitor watches: `model churn, the version in production`. */
-export function targetText(target: Monitor["target"]): string {
-  if (target.type === "model") return `model ${target.model}, ${versionText(target.version)}`;
-  const baseline = target.baseline === undefined ? "the version before" : `version ${target.baseline}`;
-  return `dataset ${target.dataset}, against ${baseline}`;
-}
-
-const versionText = (version: number | undefined): string =>
-  version === undefined ? "the version in production" : `version ${version}`;
 
 function windowText({ everyRows, schedule, minRows, samplingRate }: Extract<Monitor["target"], { type: "model" }>) {
   const ends = [

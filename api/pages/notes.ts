@@ -1,5 +1,5 @@
 import { Marked } from "marked";
-import { escapeHtml, html, Markup } from "./markup";
+import { escapeHtml, html, Markup } from "../../core/html/markup";
 
 /** Maximum length of notes on the page; the record has all of them. */
 const maxCharacters = 20_000;

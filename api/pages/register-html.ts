@@ -1,9 +1,9 @@
+import { documentOf, type Page } from "../../core/html/document";
+import { html } from "../../core/html/markup";
+import { pageStyle } from "../../core/html/style";
+import { shortened } from "../../core/html/tables";
 import { outcomeText } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
-import { documentOf, type Page } from "./document";
-import { html } from "./markup";
-import { pageStyle } from "./style";
-import { shortened } from "./tables";
 
 /**
  * Renders the page that asks for a confirmation before a run's model is registered. It has an origin, unlike the other

@@ -1,7 +1,7 @@
+import { importanceText, shown } from "../../core/evaluation/evaluation-tables";
 import type { CurvePoint, RankingCurves } from "../../core/evaluation/ranking";
 import type { Calibration, ImportanceReport, LatencyReport, SliceEvidence } from "../../core/evaluation/shapes";
-import { importanceText, shown } from "../report/evaluation-tables";
-import { escapeHtml } from "./markup";
+import { escapeHtml } from "../../core/html/markup";
 
 // Small plots as SVG with classes that the page colours. All text is escaped.
 const number = (value: number): string => String(Number(value.toFixed(2)));

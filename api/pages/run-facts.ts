@@ -1,7 +1,7 @@
+import { link } from "../../core/html/layout";
+import { html } from "../../core/html/markup";
+import type { Pair } from "../../core/html/tables";
 import type { RunRecord } from "../../core/tracking/shapes";
-import { link } from "./layout";
-import { html } from "./markup";
-import type { Pair } from "./tables";
 
 export function codePairs({ code }: RunRecord): readonly Pair[] {
   const { repository, branch, commit, dirty, diffSha256, moduleSha256, entryPoint } = code;

@@ -1,3 +1,4 @@
+import { mayHaveCurve } from "../../core/evaluation/metric-goal";
 import type { EvaluationOutput } from "../../core/evaluation/shapes";
 import { CorruptObjectError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
@@ -16,7 +17,6 @@ import type { SearchedRun } from "../../core/tracking/search/query";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import type { Curve } from "../compare/comparison";
 import { curvesOf } from "../compare/curves";
-import { mayHaveCurve } from "../compare/metric-rank";
 import { metricsOf } from "../compare/pivot";
 import { type EvaluationView, readEvaluationView } from "../report/evaluation-view";
 import { nextSteps } from "../services/next-steps";

@@ -1,15 +1,14 @@
-import { formatBytes, formatDuration } from "../../core/quantities";
+import { byRank } from "../../core/evaluation/metric-goal";
+import { link } from "../../core/html/layout";
+import { html, type Markup } from "../../core/html/markup";
+import { listing, shortened } from "../../core/html/tables";
+import { formatBytes, formatDuration, formatMetric, numberText, timeText } from "../../core/quantities";
 import { displayedStatus } from "../../core/runs/run";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
-import { byRank } from "../compare/metric-rank";
-import { formatMetric, numberText, timeText } from "../compare/metric-text";
 import { metricsOf } from "../compare/pivot";
-import { link } from "./layout";
 import type { Links } from "./links";
-import { html, type Markup } from "./markup";
 import type { RunPage } from "./run-page";
-import { listing, shortened } from "./tables";
 
 export function metricTable({ metrics, record }: Pick<RunPage, "metrics" | "record">): Markup | undefined {
   const rank = byRank([record]);

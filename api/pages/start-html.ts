@@ -1,5 +1,5 @@
-import { documentOf, type Page } from "./document";
-import { html } from "./markup";
+import { documentOf, type Page } from "../../core/html/document";
+import { html } from "../../core/html/markup";
 
 /**
  * Redirects links of MLflow's client. Their target is after the `#`, which no server receives. They lead only to a page

@@ -1,14 +1,13 @@
-import { formatDuration } from "../../core/quantities";
+import type { Page } from "../../core/html/document";
+import { link, pageOf } from "../../core/html/layout";
+import { html, type Markup } from "../../core/html/markup";
+import { listing, pairs, shortened } from "../../core/html/tables";
+import { formatDuration, timeText } from "../../core/quantities";
 import type { StudyState } from "../../core/tuning/ports";
 import { isActive, type Trial } from "../../core/tuning/shapes";
-import { timeText } from "../compare/metric-text";
-import type { Page } from "./document";
-import { link, pageOf } from "./layout";
 import type { Links } from "./links";
-import { html, type Markup } from "./markup";
 import { importanceOf } from "./study-importance";
 import { bestSoFar, importanceBars, learningCurves, parallelCoordinates, slicePlot } from "./study-plots";
-import { listing, pairs, shortened } from "./tables";
 
 const maxSlices = 12;
 

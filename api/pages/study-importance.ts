@@ -1,5 +1,5 @@
-import { type Draws, drawsFor } from "../../core/tuning/draws";
 import { lossesOf, type Objective, type ObservedTrial } from "../../core/tuning/history";
+import { type Draws, drawsFor } from "../../core/tuning/samplers/sampler";
 import { cardinality, indexOfChoice, type Point, type Space } from "../../core/tuning/space";
 
 /** Trees of many trials differ less from each other. */

@@ -1,9 +1,9 @@
 import { quantile } from "../../core/evaluation/draws";
+import { escapeHtml, Markup } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
 import { lossesOf, type Objective } from "../../core/tuning/history";
 import type { Study, Trial } from "../../core/tuning/shapes";
 import { indexOfChoice, internalBounds, type Json, type Parameter, toInternal } from "../../core/tuning/space";
-import { escapeHtml, Markup } from "./markup";
-import { shortened } from "./tables";
 
 // Small plots as SVG. Colours follow the page's text, so that both themes can be read.
 

@@ -1,8 +1,8 @@
+import { html, type Markup } from "../../core/html/markup";
+import { shortened } from "../../core/html/tables";
 import { formatCount, formatDuration } from "../../core/quantities";
 import type { RunDetails } from "../../core/runs/shapes";
 import { workSince } from "../../core/runs/usage";
-import { html, type Markup } from "./markup";
-import { shortened } from "./tables";
 
 interface Bar {
   readonly name: string;

@@ -1,9 +1,9 @@
+import { evaluationTables, shown } from "../../core/evaluation/evaluation-tables";
+import { documentOf, type Page } from "../../core/html/document";
+import { escapeHtml, Markup } from "../../core/html/markup";
 import type { GateCheck } from "../../core/registry/gates/verdict";
-import { shown } from "../report/evaluation-tables";
-import { evaluationTables, verdictWord } from "../report/report";
+import { verdictWord } from "../../core/registry/gates/verdict";
 import type { VersionReport } from "../report/shapes";
-import { documentOf, type Page } from "./document";
-import { escapeHtml, Markup } from "./markup";
 import { calibrationPlot, confusionPlot, latencyPlot, sliceBars } from "./report-plots";
 
 const style = `

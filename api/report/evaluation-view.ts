@@ -1,9 +1,9 @@
 import type { Category } from "../../core/datasets/profile";
 import { type Predictions, predictedClasses, probabilityOf, taskKindOf } from "../../core/evaluation/metrics";
 import { type CurvePoint, type RankingCurves, rankingCurves } from "../../core/evaluation/ranking";
-import type { EvaluationReport } from "../../core/evaluation/report";
+import { type EvaluationReport, readReport } from "../../core/evaluation/report";
 import type { Calibration } from "../../core/evaluation/shapes";
-import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import { readPredictions } from "../../core/evaluation/stored-predictions";
 import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
 

@@ -1,6 +1,6 @@
+import { evaluationTables, shown } from "../../core/evaluation/evaluation-tables";
 import type { SliceEvidence } from "../../core/evaluation/shapes";
-import { shown } from "./evaluation-tables";
-import { evaluationTables, verdictWord } from "./report";
+import { verdictWord } from "../../core/registry/gates/verdict";
 import type { VersionReport } from "./shapes";
 
 /** Formats the report as Markdown: tables, no plots. */

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
-import type { EvaluationReport } from "../../core/evaluation/report";
+import { type EvaluationReport, readReport } from "../../core/evaluation/report";
 import { latency } from "../../core/evaluation/shapes";
-import { readPredictions, readReport } from "../../core/evaluation/stored-predictions";
+import { readPredictions } from "../../core/evaluation/stored-predictions";
 import { type DocumentKind, getJsonContent } from "../../core/object-documents";
 import type { ObjectStore } from "../../core/ports";
 import { withdrawal } from "../../core/registry/approvals";
@@ -10,7 +10,6 @@ import { readArtifact } from "../../core/registry/artifact";
 import { type GateCheck, type GateVerdict, gateVerdict } from "../../core/registry/gates/verdict";
 import type { ModelVersion } from "../../core/registry/model";
 import type { Shape } from "../../core/shapes";
-import { type EvaluationTable, importanceTable, sliceTables } from "./evaluation-tables";
 import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
 
@@ -84,18 +83,4 @@ async function evaluationOf(
     ...(importance ? { importance } : {}),
     ...(calibration ? { calibration } : {}),
   };
-}
-
-/** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
-export function verdictWord({ gate }: Pick<VersionReport, "gate">): string {
-  if (!gate) return "not evaluated";
-  if (gate.passed) return "passed";
-  return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
-}
-
-/** Returns the tables of a version's evaluation that do not belong to a gate. */
-export function evaluationTables({ evaluation, metrics }: VersionReport): readonly EvaluationTable[] {
-  if (!evaluation) return [];
-  const { importance } = evaluation;
-  return [...sliceTables({ ...evaluation, metrics }), ...(importance ? [importanceTable(importance)] : [])];
 }

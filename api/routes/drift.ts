@@ -1,7 +1,13 @@
 import type { Platform } from "../../adapters/platform";
 import { logServedRows } from "../../core/drift/served-log";
-import { createMonitor, deleteMonitor, getMonitor, storedRate, windowNotFound } from "../../core/monitors/lifecycle";
-import { monitorsDue } from "../../core/monitors/next-window";
+import {
+  createMonitor,
+  deleteMonitor,
+  getMonitor,
+  monitorsDue,
+  storedRate,
+  windowNotFound,
+} from "../../core/monitors/lifecycle";
 import { storedWindowReport } from "../../core/monitors/shapes";
 import { getJsonContent } from "../../core/object-documents";
 import { isoTime } from "../../core/ports";

@@ -1,9 +1,8 @@
 import type { Platform } from "../../adapters/platform";
-import { registerBatch } from "../../core/feature-store/batches";
 import { readOnline } from "../../core/feature-store/online";
 import { registerView, resolveView } from "../../core/feature-store/registry";
 import type { ViewVersion } from "../../core/feature-store/shapes";
-import { checkStreamedRows } from "../../core/feature-store/stream";
+import { checkStreamedRows, registerBatch } from "../../core/feature-store/stream";
 import { isoTime } from "../../core/ports";
 import * as contracts from "../contracts/feature-views";
 import { defineReplyRoute, defineRoute } from "../http/route";

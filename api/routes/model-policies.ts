@@ -1,14 +1,14 @@
 import type { Platform } from "../../adapters/platform";
 import { timeModel } from "../../adapters/tfjs/time-model";
 import { InvalidInputError, type Problem } from "../../core/errors";
-import { answerApproval, answerApprovals } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import { setPolicy } from "../../core/registry/lifecycle";
 import type { Model } from "../../core/registry/model";
 import { comparesPeople, missingRequests } from "../../core/registry/policy";
 import type { ExternalCheck } from "../../core/runs/gate-rules";
 import type { Warning } from "../../core/shapes";
-import * as contracts from "../contracts/model-policies";
+import * as contracts from "../contracts/model-gates";
 import { defineRoute, type Route } from "../http/route";
 import { versionAfter } from "../services/next-steps";
 
@@ -67,7 +67,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     const unattended = body.approvals.required === 0 && model.policyProposal === undefined;
     const unmet = comparesPeople(body.approvals) && caller.person === undefined;
     // A milder policy may be satisfied by the existing approvals.
-    await answerApprovals(platform, name);
+    await approvals.answerAll(platform, name);
     const warnings = [...(unmet ? [noPeople] : []), ...(unattended ? [noApproval] : []), ...proposed(model)];
     return { model, ...(warnings.length > 0 ? { warnings } : {}) };
   }),
@@ -83,7 +83,7 @@ export const modelPolicyRoutes: readonly Route[] = [
       request,
     );
     // A run that waits for an approval must not wait if its version did not pass.
-    await answerApproval(platform, await platform.registry.head(name), judged);
+    await approvals.answer(platform, await platform.registry.head(name), judged);
     return { version: await versionAfter(platform, params) };
   }),
 ];

@@ -1,10 +1,5 @@
 import type { Platform } from "../../adapters/platform";
-import {
-  answerApprovals,
-  decideVersionApproval,
-  requestVersionApproval,
-  startApproval,
-} from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { readArtifact } from "../../core/registry/artifact";
 import type { Transition } from "../../core/registry/change";
 import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labels";
@@ -32,7 +27,7 @@ export const modelVersionRoutes = [
     const { name, version } = params;
     const id = onceFor(`request-approval#${version}`) ?? Buffer.from(platform.randomBytes(8)).toString("hex");
     const target = { team: platform.team, model: name, version };
-    await requestVersionApproval(platform, target, { id, again: true }, { ...caller, reason: body.reason });
+    await approvals.request(platform, target, { id, again: true }, { ...caller, reason: body.reason });
     return { version: await versionAfter(platform, params) };
   }),
 
@@ -61,9 +56,9 @@ export const modelVersionRoutes = [
     const by = { ...caller, reason: body.reason };
     // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
     const request = onceFor(`${body.decision}#${version}`);
-    const decided = await decideVersionApproval(platform, { model: name, version }, body.decision, by, request);
+    const decided = await approvals.decide(platform, { model: name, version }, body.decision, by, request);
     // The process that requested the approval may have died before it started the execution.
-    if (body.decision === "approved") await startApproval(platform.executions, platform.team, decided);
+    if (body.decision === "approved") await approvals.start(platform.executions, platform.team, decided);
     return { version: await versionAfter(platform, params) };
   }),
 
@@ -74,7 +69,7 @@ export const modelVersionRoutes = [
     // A repetition after a rollback must not undo it.
     const word = body.stage === "production" ? "promote" : `stage-${body.stage}`;
     const model = await platform.registry.apply(name, [version], transition, onceFor(`${word}#${version}`));
-    if (body.stage === "production") await answerApprovals(platform, name);
+    if (body.stage === "production") await approvals.answerAll(platform, name);
     return { model, version: await versionAfter(platform, params) };
   }),
 
@@ -82,7 +77,7 @@ export const modelVersionRoutes = [
     const { registry } = platform;
     const request = { from: body.from, request: onceFor("rollback") };
     const model = await registry.rollBack(name, actorFor(body.reason), request);
-    await answerApprovals(platform, name);
+    await approvals.answerAll(platform, name);
     return { model, version: await registry.production(name) };
   }),
 

@@ -6,8 +6,7 @@ import type { RunRecord } from "../../core/tracking/shapes";
 import { compareRuns } from "../compare/compare";
 import { comparisonMarkdown } from "../compare/markdown";
 import * as contracts from "../contracts/run-search";
-import { inertContent } from "../http/inert-content";
-import { pageResponse } from "../http/page-response";
+import { inertContent, pageResponse } from "../http/page-response";
 import { defineReplyRoute, defineRoute, type Route } from "../http/route";
 import { comparisonHtml } from "../pages/comparison/page";
 

@@ -1,15 +1,85 @@
 import type { Context } from "hono";
 import type { Platform } from "../../adapters/platform";
-import { parseJson } from "../../core/json-text";
+import { isObject, parseJson } from "../../core/json-text";
 import { runNotFound } from "../../core/runs/errors";
+import type { Shape } from "../../core/shapes";
+import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { BatchReceipt } from "../../core/tracking/metric-store";
 import { runDeleted } from "../../core/tracking/records/errors";
+import { limits } from "../../core/tracking/shapes";
 import { checkNotMeasured } from "../../core/tracking/test-metrics";
 import * as contracts from "../contracts/run-metrics";
 import type { ApiEnvironment } from "../http/context";
 import { isJson, readBody, readParams, readQuery } from "../http/input";
 import { defineRoute, type Route } from "../http/route";
-import { logMetricsBody } from "../schemas/metrics";
-import { type LoggedMetrics, receiptOf, seriesOf, surelyLoggedMetrics } from "../services/logged-series";
+import { logMetricsBody, metricLimits } from "../schemas/metrics";
+
+/** A request that logs metrics. */
+export type LoggedMetrics = Shape<typeof logMetricsBody>;
+
+const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
+const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values", "times"]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+const control = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Tests in a tenth of the schema's time whether a body certainly satisfies its contract. `false` is inconclusive: the
+ * schema then decides and describes the problem.
+ */
+export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
+  if (!isObject(body)) return false;
+  for (const key in body) if (!known.has(key)) return false;
+  const { writer, sequence, series } = body;
+  if ((writer === undefined) !== (sequence === undefined)) return false;
+  if (writer !== undefined && !(isText(writer, 100) && Number.isSafeInteger(sequence) && (sequence as number) >= 0)) {
+    return false;
+  }
+  if (!Array.isArray(series) || series.length === 0 || series.length > metricLimits.series) return false;
+  let points = 0;
+  for (const one of series as readonly unknown[]) {
+    if (!isSeries(one)) return false;
+    points += one.steps.length;
+  }
+  return points <= metricLimits.points;
+}
+
+function isSeries(one: unknown): one is LoggedMetrics["series"][number] {
+  if (!isObject(one)) return false;
+  for (const key in one) if (!knownOfSeries.has(key)) return false;
+  const { metric, steps, values, times } = one;
+  if (!isText(metric, limits.key) || control.test(metric)) return false;
+  if (!Array.isArray(steps) || steps.length === 0 || !steps.every(Number.isSafeInteger)) return false;
+  if (!Array.isArray(values) || values.length !== steps.length || !values.every(isValue)) return false;
+  if (times === undefined) return true;
+  return Array.isArray(times) && times.length === steps.length && times.every(Number.isSafeInteger);
+}
+
+function isValue(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  return value === "NaN" || value === "Infinity" || value === "-Infinity";
+}
+
+function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= maxLength;
+}
+
+/**
+ * Decodes a request.
+ *
+ * @param now time of points without one; milliseconds since the epoch
+ */
+export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[] {
+  return series.map(({ metric, steps, values, times }) => ({
+    metric,
+    steps,
+    values: values.map(Number),
+    times: times ?? steps.map(() => now),
+  }));
+}
+
+export function receiptOf({ writer, sequence }: LoggedMetrics): BatchReceipt | undefined {
+  return writer === undefined || sequence === undefined ? undefined : { writer, sequence };
+}
 
 const defaultView = 1_000;
 

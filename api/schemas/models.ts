@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/labels";
 import { model, modelVersion } from "../../core/registry/model";
+import { aliasProblem, labelLimits, modelNameProblem, semverProblem } from "../../core/registry/names";
 import { approvalRules } from "../../core/registry/policy";
 import { policyRulesSchema } from "../../core/runs/gate-rules";
 import { reason } from "./common";

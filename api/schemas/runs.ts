@@ -1,7 +1,27 @@
 import * as z from "zod";
 import { jobSchema } from "../../core/runs/job";
-import { market, run } from "../../core/runs/shapes";
+import { attempt, market, run } from "../../core/runs/shapes";
 import { metricValue, nextToken } from "../../core/shapes";
+import { datasetFields, experimentName, runRecord } from "../../core/tracking/shapes";
+
+export const lifecycleView = z
+  .enum(["active", "deleted", "all"])
+  .default("active")
+  .meta({ description: "Active ones, deleted ones, or both." });
+
+export const experimentIdText = z.string().regex(/^\d{1,12}$/, "must be the digits of an experiment's id");
+
+export const runIdText = z.string().min(1).max(255);
+
+/** A dataset as a client describes it. */
+export const datasetGiven = z
+  .strictObject({
+    ...datasetFields,
+    sourceType: datasetFields.sourceType.default("local"),
+    source: datasetFields.source.default(""),
+    tags: datasetFields.tags.default({}),
+  })
+  .meta({ id: "RunDatasetInput", description: "Data that a run read, as its client reports it." });
 
 /** A job as people write it. */
 export const jobInput = jobSchema.meta({
@@ -57,3 +77,23 @@ export const restoreOverrides = z
     retries: z.number().optional(),
   })
   .meta({ id: "RestoreOverrides", description: "Fields that may differ from the checkpoint's run." });
+
+export const runView = z
+  .object({
+    run: runRecord,
+    metrics: z.array(metricSummary).meta({ description: "Sorted by name." }),
+    children: z.array(z.string()).meta({ description: "Ids of the runs that name this one as their parent." }),
+    attempts: z.array(attempt).optional().meta({ description: "Batch jobs of a training run." }),
+  })
+  .meta({ id: "RunView", description: "A run's record and what belongs to it." });
+
+export { experimentName };
+
+/** A record without its long parts, which no search reads. `GET /runs/{runId}` returns all. */
+const runSummary = runRecord
+  .omit({ job: true, environment: true })
+  .meta({ id: "RunSummary", description: "A run's record without its job (whose leaves are params) and environment." });
+
+export const searchedRun = z
+  .object({ run: runSummary, metrics: z.array(metricSummary).meta({ description: "Sorted by name." }) })
+  .meta({ id: "SearchedRun" });

@@ -9,6 +9,7 @@ import { isUnderTest } from "../../core/registry/serving/traffic";
 import type { RunRepository } from "../../core/runs/run-repository";
 import { isOpen } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";
+import { shellWord } from "../../core/shell-word";
 
 /**
  * Returns the steps that lead a version to production, in order.
@@ -20,7 +21,7 @@ export function nextSteps(
   version: ModelVersion,
   run: Pick<Run, "runId" | "status"> | undefined,
 ): readonly NextStep[] {
-  const of = `${quoted(model.name)} ${version.version}`;
+  const of = `${shellWord(model.name)} ${version.version}`;
   const { gate } = version;
   if (model.production === version.version) return [{ kind: "none", what: "it is in production" }];
   const decision = decisionOn(model, version);
@@ -31,7 +32,7 @@ export function nextSteps(
   }
   const { approvalRequest: request } = version;
   const follow = run && isOpen(run.status) ? { command: `ringmaster runs watch ${run.runId}` } : undefined;
-  const waits = request && !request.expired ? { command: `ringmaster models show ${quoted(model.name)}` } : follow;
+  const waits = request && !request.expired ? { command: `ringmaster models show ${shellWord(model.name)}` } : follow;
   const judge = { command: `ringmaster models judge ${of}` };
   if (!gate) {
     return follow
@@ -83,7 +84,7 @@ function checksOf(model: Model, { gate }: ModelVersion, of: string): readonly Ne
         return { kind: "check", name, what: `the webhook of check ${name}`, command: `ringmaster models judge ${of}` };
       }
       const declared = model.policy?.rules.checks.find((check) => check.name === name);
-      const words = declared?.kind === "command" ? declared.command.map(quoted).join(" ") : "COMMAND";
+      const words = declared?.kind === "command" ? declared.command.map(shellWord).join(" ") : "COMMAND";
       const command = `ringmaster models check ${of} --name ${name} -- ${words}`;
       return { kind: "check", name, what: `check ${name}, which a person runs`, command };
     });
@@ -120,13 +121,8 @@ function testOf(model: Model): NextStep {
   return {
     kind: "test",
     what: "the decision of its canary test",
-    command: `ringmaster models traffic decide ${quoted(model.name)}`,
+    command: `ringmaster models traffic decide ${shellWord(model.name)}`,
   };
-}
-
-/** Quotes a text as one word of a shell. */
-export function quoted(text: string): string {
-  return /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 interface Ports {

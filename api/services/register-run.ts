@@ -1,6 +1,6 @@
 import type { Platform } from "../../adapters/platform";
 import { timeModel } from "../../adapters/tfjs/time-model";
-import { requestVersionApproval } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { isPending } from "../../core/registry/gates/external-check";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import type { Actor } from "../../core/registry/model";
@@ -22,7 +22,7 @@ export async function registerTrainedRun(
   const { gate } = await judgeVersion({ ...platform, timeModel }, model, version, by, `register#${runId}`);
   if (gate?.passed || (gate && isPending(gate))) {
     const request = { id: `register#${runId}`, again: false };
-    await requestVersionApproval(platform, { team: platform.team, model, version }, request, by);
+    await approvals.request(platform, { team: platform.team, model, version }, request, by);
   }
   return version;
 }

@@ -1,7 +1,7 @@
-import { drawsFor } from "../../core/tuning/draws";
 import type { ObservedTrial } from "../../core/tuning/history";
-import { createSampler, samplerSettingsSchema } from "../../core/tuning/sampler";
-import { randomSampler } from "../../core/tuning/samplers/sampler";
+import { createSampler } from "../../core/tuning/sampler";
+import { drawsFor, randomSampler } from "../../core/tuning/samplers/sampler";
+import { samplerSettingsSchema } from "../../core/tuning/settings";
 import { spaceSchema } from "../../core/tuning/space";
 import { list, parseOptions } from "../support/arguments";
 import { median } from "../support/median";

@@ -1,10 +1,10 @@
 import pc from "picocolors";
-import { contractHtml } from "../../api/pages/contract-html";
 import { type ContractReport, describeViolation, violationsOf } from "../../core/datasets/contract/report";
 import { parseDatasetReference } from "../../core/datasets/repository";
 import { InvalidInputError } from "../../core/errors";
+import { contractHtml } from "../../core/html/contract-html";
 import { formatCount } from "../../core/quantities";
-import type { Command } from "../command";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import {
   type ChosenContract,
@@ -16,7 +16,6 @@ import {
 } from "../datasets/data-contract";
 import { withLocalSources } from "../datasets/remote-sources";
 import { contractText, inferContract } from "../datasets/suggest-contract";
-import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable, shownText } from "../output";
 import { assertKeepsInputs, writeReport } from "../write-file";
 

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import pc from "picocolors";
 import { InvalidInputError } from "../../core/errors";
+import { wholeNumber } from "../command";
 import { apiUrlOf, contextOf } from "../context";
 import type { Finding } from "../doctor/account";
 import { openAccount } from "../doctor/aws-account";
 import { checkAccount } from "../doctor/check-account";
 import { checkStep, type StepKind } from "../doctor/step";
-import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, shownText } from "../output";
 import { isOnThisMachine } from "../signing";
 

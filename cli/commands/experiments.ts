@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { timeText } from "../../api/compare/metric-text";
 import type { ApiClient } from "../../client/api-client";
 import { InvalidInputError } from "../../core/errors";
+import { timeText } from "../../core/quantities";
 import { experimentNotFound } from "../../core/tracking/records/errors";
 import type { ExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment, RunRecord } from "../../core/tracking/shapes";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { InvalidInputError } from "../../core/errors";
-import { type ExportFormat, exportFormats } from "../../core/export";
+import { type ExportFormat, exportFormats } from "../../core/evaluation/model-artifact";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/records/artifact-paths";
 import type { Command } from "../command";

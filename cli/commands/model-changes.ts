@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { verdictWord } from "../../api/report/report";
 import type { Request } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { documentLimits, JsonLimitError, parseJson } from "../../core/json-text";
-import type { Command } from "../command";
+import { verdictWord } from "../../core/registry/gates/verdict";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
-import { wholeNumber } from "../option-values";
 import { versionArgument } from "./model-decisions";
 
 type RegisterModelRequest = Request<"registerModelVersion">["body"];

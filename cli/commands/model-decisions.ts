@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Argument } from "commander";
-import { verdictWord } from "../../api/report/report";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
+import { verdictWord } from "../../core/registry/gates/verdict";
 import { stages } from "../../core/registry/model";
-import type { Command } from "../command";
-import { wholeNumber } from "../option-values";
+import { type Command, wholeNumber } from "../command";
 import { exitCodes, printJson } from "../output";
 import { nextLines } from "../waiting";
 

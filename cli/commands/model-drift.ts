@@ -7,8 +7,8 @@ import { contextOf } from "../context";
 import { withLocalSources } from "../datasets/remote-sources";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
-import { artifactOf } from "../model-artifact";
-import { servedBatches, timeBefore } from "../served-rows";
+import { artifactOf } from "../model-reference";
+import { servedBatches, timeBefore } from "../prediction-log";
 import { assertKeepsInputs } from "../write-file";
 
 interface Options extends DriftOptions {

@@ -1,23 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reportHtml } from "../../api/pages/version-report";
-import { reportMarkdown } from "../../api/report/markdown";
-import { evaluationTables, verdictWord } from "../../api/report/report";
-import type { VersionReport } from "../../api/report/shapes";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
-import type { Command } from "../command";
+import { evaluationTables } from "../../core/evaluation/evaluation-tables";
+import { verdictWord } from "../../core/registry/gates/verdict";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import { downloadFile } from "../download";
-import { printEvaluationTable } from "../evaluation-table";
-import { wholeNumber } from "../option-values";
+import { printEvaluationTable } from "../metric-table";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
 import { writeReport } from "../write-file";
 import { versionArgument } from "./model-decisions";
 
+type VersionReport = Answer<"getModelVersionReport">;
 type ModelVersion = Answer<"getModelVersion">["version"];
 
 /** Adds the commands for verdicts' evidence and for users' own checks. */
@@ -39,11 +37,13 @@ export function addModelGateCommands(models: Command): void {
     .option("--html <file>", "write a self-contained HTML page")
     .option("--markdown <file>", "write Markdown")
     .handle(async ({ client, json }, name: string, version: number, files: { html?: string; markdown?: string }) => {
-      const report = await client.call("getModelVersionReport", { params: { name, version } });
-      if (files.html !== undefined) writeReport("--html", files.html, reportHtml(report).html);
-      if (files.markdown !== undefined) writeReport("--markdown", files.markdown, reportMarkdown(report));
-      if (json) printJson(report);
-      else if (files.html === undefined && files.markdown === undefined) process.stdout.write(reportMarkdown(report));
+      const params = { name, version };
+      const textIn = (format: "html" | "markdown") =>
+        client.text("getModelVersionReport", { params, query: { format } });
+      if (files.html !== undefined) writeReport("--html", files.html, await textIn("html"));
+      if (files.markdown !== undefined) writeReport("--markdown", files.markdown, await textIn("markdown"));
+      if (json) printJson(await client.call("getModelVersionReport", { params }));
+      else if (files.html === undefined && files.markdown === undefined) process.stdout.write(await textIn("markdown"));
     });
 
   models

@@ -1,12 +1,10 @@
-import { numberText } from "../../api/pages/drift-html";
-import { targetText } from "../../api/pages/monitor-html";
 import { InvalidInputError } from "../../core/errors";
-import { monitorTarget } from "../../core/monitors/shapes";
+import { numberText } from "../../core/html/drift-html";
+import { monitorTarget, targetText } from "../../core/monitors/shapes";
 import { problemsOf } from "../../core/problems";
-import type { Command } from "../command";
+import { type Command, numberOrText, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import { addDriftOptions, addThresholdOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
-import { numberOrText, wholeNumber } from "../option-values";
 import { printJson, printTable } from "../output";
 
 interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi"> {

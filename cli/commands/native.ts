@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { InvalidInputError } from "../../core/errors";
+import { wholeNumber } from "../command";
 import type { GlobalOptions } from "../context";
-import { wholeNumber } from "../option-values";
 import { exitCodes, printJson } from "../output";
 
 /** The exports of `scripts/native.js`. */

@@ -1,10 +1,9 @@
-import { timeText } from "../../api/compare/metric-text";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import { type EventType, eventTypes } from "../../core/notifications/shapes";
-import type { Command } from "../command";
+import { timeText } from "../../core/quantities";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
-import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 
 type NotificationAnswer = Answer<"getNotifications">;

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import pc from "picocolors";
-import type { Reproduction } from "../../api/reproduction/shapes";
+import type { Answer } from "../../client/operations";
 import type { Command } from "../command";
 import { exitCodes, printJson, printTable } from "../output";
 import { watchRun } from "../watch";
+
+type Reproduction = Answer<"getReproduction">["reproduction"];
 
 /**
  * Adds `runs reproduce` and `runs reproduction`. Exit codes: 0 identical (or not known yet), 3 different, 1 without

@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Option } from "commander";
 import { InvalidInputError } from "../../core/errors";
 import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining/cause";
-import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
-import { severities } from "../../core/retraining/rule";
-import type { Command } from "../command";
+import { type RetrainingRule, type RuleState as RetrainingRuleState, severities } from "../../core/retraining/rule";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
-import { wholeNumber } from "../option-values";
 import { exitCodes, printJson, printTable } from "../output";
 import { type JobOptions, prepareJob, readJobFile, withJobOptions } from "../submission";
 

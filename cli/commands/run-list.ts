@@ -1,14 +1,12 @@
 import { Option } from "commander";
-import { byRank } from "../../api/compare/metric-rank";
-import { timeText } from "../../api/compare/metric-text";
-import { quoted } from "../../api/services/next-steps";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
-import { testPrefix } from "../../core/evaluation/metric-goal";
-import { formatDuration } from "../../core/quantities";
+import { byRank, testPrefix } from "../../core/evaluation/metric-goal";
+import { formatDuration, timeText } from "../../core/quantities";
 import { timesOf, workedUntil, workMs } from "../../core/runs/run";
 import { type RunStatus, runStatuses } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";
+import { shellWord } from "../../core/shell-word";
 import type { Command } from "../command";
 import { printJson, printTable } from "../output";
 import { metricCell } from "../run-columns";
@@ -121,9 +119,9 @@ function nextPage(
 ) {
   return [
     "ringmaster runs list",
-    ...(experiment === undefined ? [] : [`--experiment ${quoted(experiment)}`]),
+    ...(experiment === undefined ? [] : [`--experiment ${shellWord(experiment)}`]),
     ...(status === undefined ? [] : [`--status ${status}`]),
-    ...metric.map((name) => `--metric ${quoted(name)}`),
+    ...metric.map((name) => `--metric ${shellWord(name)}`),
     `--limit ${limit} --next-token ${token}`,
   ].join(" ");
 }

@@ -1,20 +1,17 @@
-import type { Comparison as ComparedRuns, Comparison } from "../../api/compare/comparison";
-import { comparisonMarkdown } from "../../api/compare/markdown";
-import { timeText } from "../../api/compare/metric-text";
-import { comparisonHtml } from "../../api/pages/comparison/page";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer, Request } from "../../client/operations";
 import { InvalidInputError, type Problem } from "../../core/errors";
+import { timeText } from "../../core/quantities";
 import { displayedStatus } from "../../core/runs/run";
-import type { Command } from "../command";
+import { type Command, wholeNumber } from "../command";
 import { groupTag } from "../group";
-import { wholeNumber } from "../option-values";
 import { formatNumber, printJson, printTable } from "../output";
 import { tookOf } from "../record-view";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { writeFileOf } from "../write-file";
 
 type CompareRequest = Request<"compareRuns">["body"];
+type Comparison = Extract<Answer<"compareRuns">, { readonly runs: unknown }>;
 type SearchedRun = Answer<"searchRuns">["runs"][number];
 
 interface SearchOptions {
@@ -101,16 +98,16 @@ export function addSearchCommands(runs: Command): void {
     .handle(async ({ client, json }, named: readonly string[], options: CompareOptions) => {
       const members = options.group === undefined ? [] : await runsOfGroup(client, options.group);
       const body = compareRequest([...named, ...members], options);
-      // The client's type is JSON's; the report needs the domain's. The contract makes both equal.
-      const comparison = (await client.call("compareRuns", { body }).catch(inOptions)) as Comparison;
-      const compared = comparison as ComparedRuns;
-      if (options.html !== undefined) {
-        writeFileOf("--html", options.html, comparisonHtml(compared, new Date().toISOString()).html);
+      const textIn = (format: "html" | "markdown") =>
+        client.text("compareRuns", { body: { ...body, format } }).catch(inOptions);
+      if (options.html !== undefined) writeFileOf("--html", options.html, await textIn("html"));
+      if (options.markdown && !json) process.stdout.write(await textIn("markdown"));
+      else if (options.html !== undefined && !json) process.stdout.write(`${options.html}\n`);
+      else {
+        const comparison = await client.call("compareRuns", { body }).catch(inOptions);
+        if (json) printJson(comparison);
+        else printComparison(comparison);
       }
-      if (json) printJson(comparison);
-      else if (options.markdown) process.stdout.write(comparisonMarkdown(compared));
-      else if (options.html !== undefined) process.stdout.write(`${options.html}\n`);
-      else printComparison(compared);
     });
 }
 
@@ -177,7 +174,7 @@ function row(searched: SearchedRun, columns: readonly string[]): readonly string
   ];
 }
 
-function printComparison({ runs, baseline, metrics, params, differences }: ComparedRuns): void {
+function printComparison({ runs, baseline, metrics, params, differences }: Comparison): void {
   const titles = runs.map(({ runId }) => (runId === baseline ? `${runId} (baseline)` : runId));
   const rows = [
     ["name", ...runs.map(({ name }) => name)],

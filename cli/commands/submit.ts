@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "../command";
+import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import { type GroupMember, printGroup, submitGroup, watchGroup } from "../group";
-import { wholeNumber } from "../option-values";
 import { printJson } from "../output";
 import { describeRun } from "../run-description";
 import { type JobOptions, type PreparedGroup, prepareJobs, withJobOptions } from "../submission";

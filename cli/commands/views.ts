@@ -5,15 +5,13 @@ import type { Item } from "../../client/operations";
 import { inParts } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
 import { parseViewDefinition } from "../../core/feature-store/definition";
-import { featureValue } from "../../core/feature-store/shapes";
-import { maxStreamedRows } from "../../core/feature-store/stream";
+import { featureValue, maxStreamedRows } from "../../core/feature-store/shapes";
 import { formatCount } from "../../core/quantities";
-import type { Command } from "../command";
+import { type Command, invalidOption, wholeNumber } from "../command";
 import { MaterializationTimeoutError } from "../errors";
 import { entityOf, viewAt } from "../features/entity";
 import { joinViews } from "../features/join";
 import { readLines } from "../json-lines";
-import { invalidOption, wholeNumber } from "../option-values";
 import { printJson, printTable, shownText } from "../output";
 import { createUploads } from "../uploads";
 

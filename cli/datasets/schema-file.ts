@@ -6,8 +6,7 @@ import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import { unwritable } from "../write-file";
-import { followVersion } from "./earlier-columns";
-import { schemaText } from "./schema-text";
+import { followVersion, schemaText } from "./schema-text";
 
 export interface SchemaChoice {
   readonly sources: readonly string[];

@@ -1,6 +1,60 @@
-import type { InferredColumn } from "../../adapters/duckdb/infer-schema";
+import type { InferredColumn, InferredSchema } from "../../adapters/duckdb/infer-schema";
+import { typeText } from "../../core/datasets/identity";
 import { listTokens } from "../../core/datasets/rules";
-import type { SuggestedSchema } from "./earlier-columns";
+import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
+
+/** A schema that is suggested for a file, alone or as a version has it. */
+interface SuggestedSchema extends InferredSchema {
+  /** The version that it follows, as `name@version`. */
+  readonly follows?: string;
+  readonly split?: Omit<DatasetManifest["split"], "indexes" | "stratifyBy"> & { readonly stratifyBy?: string | null };
+}
+
+/**
+ * Returns a suggested schema with the types, roles, rules, order and split of an earlier version. A column of numbers
+ * stays `float` although a file has whole ones only, a column without a value keeps its type, and a column that a person excluded
+ * stays excluded. A column whose
+ * values do not fit its earlier type stays as suggested (all fit a text), and so does the whole schema if the label is another column.
+ * Formats are those of the file; its missing tokens are added to the version's.
+ */
+export function followVersion(suggested: InferredSchema, earlierVersion: DatasetManifest): SuggestedSchema {
+  const { name, version, schema, split } = earlierVersion;
+  const label = (columns: readonly ColumnSchema[]) => columns.find(({ role }) => role === "label")?.name;
+  if (label(suggested.columns) !== label(schema)) return suggested;
+  const earlier = new Map(schema.map((column, index) => [column.name, { column, index }]));
+  const position = (column: ColumnSchema): number => earlier.get(column.name)?.index ?? earlier.size;
+  const columns = suggested.columns
+    .map((column) => follow(column, earlier.get(column.name)?.column))
+    .sort((a, b) => position(a) - position(b));
+  const { indexes: _, ...rule } = split;
+  // Without a column, a schema file is stratified by its label.
+  const stratified = rule.by !== undefined || rule.stratifyBy !== undefined ? rule : { ...rule, stratifyBy: null };
+  return { ...suggested, columns, split: stratified, follows: `${name}@${version}` };
+}
+
+function follow(column: InferredColumn, earlier: ColumnSchema | undefined): InferredColumn {
+  if (earlier === undefined || column.omitted || !fits(column, earlier)) return column;
+  // A remark on the suggested type or role holds only for these.
+  const { note } = column;
+  const missing = [...new Set([...(earlier.missing ?? []), ...(column.missing ?? [])])];
+  const format = earlier.type === "string" ? undefined : column.format;
+  const isNullable = earlier.nullable || (column.nullable && !column.complete);
+  const same = column.type === earlier.type && column.role === earlier.role;
+  const { from: _, format: __, missing: ___, nullable: ____, ...kept } = earlier;
+  return {
+    ...kept,
+    ...(isNullable ? { nullable: true } : {}),
+    ...(format === undefined ? {} : { format }),
+    ...(missing.length === 0 ? {} : { missing }),
+    ...(same && note !== undefined ? { note } : {}),
+  };
+}
+
+function fits(column: InferredColumn, earlier: ColumnSchema): boolean {
+  if (column.empty && earlier.type !== "tensor") return true;
+  if (earlier.type === "string" && column.type !== "tensor") return true;
+  return typeText(column) === typeText(earlier) || (column.type === "int" && earlier.type === "float");
+}
 
 /** Writes a suggested schema as a schema file, one column on each line, for a person to correct. */
 export function schemaText(file: string, { columns, missing, split, follows }: SuggestedSchema): string {

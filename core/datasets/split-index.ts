@@ -131,3 +131,14 @@ async function placeOf(
   }
   return low;
 }
+
+/** Returns the index into `splitNames` of each row. */
+export async function readSplits(
+  manifest: DatasetManifest,
+  objects: Pick<ObjectStore, "getContent">,
+): Promise<Uint8Array> {
+  const [train, validation, test] = await Promise.all(
+    splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
+  );
+  return splitOfRows(manifest.name, manifest.rowCount, { train: train!, validation: validation!, test: test! });
+}

@@ -9,28 +9,12 @@ import type { ColumnBatch, ColumnValues, RowSource } from "../features/values";
 import { type DocumentKind, parseDocument } from "../object-documents";
 import { category, type Shape } from "../shapes";
 import { Collector, type ColumnSample } from "./sample";
+import type { LoggedRow } from "./shapes";
 
 /** Rows are stored for this long. Older rows are refused, so a batch that is sent again later is not stored again. */
 export const servedDays = 30;
-export const maxServedRows = 1_000;
-const dayMs = 24 * 60 * 60 * 1000;
-const maxColumns = 10_000;
 
-export const loggedRow = z
-  .strictObject({
-    unit: z.string().min(1).max(1_000).meta({
-      description: "User, session or device. Its hash decides whether the row is in the sample, and alone is stored.",
-    }),
-    at: z.iso.datetime({ offset: true }).meta({ description: "Time of the prediction, at most 30 days ago." }),
-    row: z
-      .record(z.string().min(1).max(255), z.unknown())
-      .refine((row) => Object.keys(row).length <= maxColumns, `must have at most ${maxColumns} columns`)
-      .meta({ description: "The raw row as the model received it." }),
-    prediction: category.meta({ description: "The predicted class or value." }),
-    label: category.optional().meta({ description: "The true label, if it is known." }),
-  })
-  .meta({ id: "ServedRow" });
-export interface LoggedRow extends Shape<typeof loggedRow> {}
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** A row as it is stored: the place of its unit in [0, 1) stands for the unit. */
 export interface StoredRow extends ServedRow {
@@ -70,6 +54,7 @@ export function encodeBatch(rows: readonly LoggedRow[]): Uint8Array {
 }
 
 const values = z.array(category.nullable());
+
 const batchSchema = z.object({
   places: z.array(z.number()),
   times: z.array(z.number()),
@@ -78,8 +63,10 @@ const batchSchema = z.object({
   names: z.array(z.string()),
   columns: z.array(z.array(z.unknown())),
 });
+
 /** Bytes of a decompressed batch. A request has at most 10 MB. */
 const maxBatchBytes = 2 ** 26;
+
 const batch: DocumentKind<Shape<typeof batchSchema>> = {
   name: "a batch of served rows",
   schema: batchSchema,

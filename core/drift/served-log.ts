@@ -1,26 +1,11 @@
-import * as z from "zod";
 import type { Page } from "../datasets/repository";
 import { digestOf, sha256 as sha256Of } from "../digest";
 import { inParts, mapLimited } from "../each-limited";
 import { busy } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
-import { count, instant, type Shape, sha256 } from "../shapes";
 import type { ServedWindow } from "./measure-model";
-import { checkTimes, decodeBatch, encodeBatch, type LoggedRow, placeOfUnit, type StoredRow } from "./served-batch";
-
-export const servedBatch = z
-  .object({
-    sequence: z.int().min(1).meta({ description: "Batches of a version are numbered as they arrive." }),
-    rows: count,
-    before: count.meta({ description: "Rows of the earlier batches." }),
-    from: instant.meta({ description: "Time of the first prediction." }),
-    to: instant,
-    receivedAt: instant,
-    sha256: sha256.meta({ description: "The rows, in the content store." }),
-    bytes: count,
-  })
-  .meta({ id: "ServedBatch", description: "Served rows that were stored together." });
-export interface ServedBatch extends Shape<typeof servedBatch> {}
+import { checkTimes, decodeBatch, encodeBatch, placeOfUnit, type StoredRow } from "./served-batch";
+import type { LoggedRow, ServedBatch } from "./shapes";
 
 /** The port to the log of served rows: one for each version of a model. docs/access-patterns.md, "Drift". */
 export interface ServedLog {

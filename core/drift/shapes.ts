@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { columnSchema } from "../datasets/shapes";
 import { severities } from "../retraining/rule";
-import { count, datasetReference, type Shape } from "../shapes";
+import { category, count, datasetReference, instant, type Shape, sha256 } from "../shapes";
 
 /** Thresholds in a request. */
 export const thresholdsInput = z.strictObject({
@@ -118,3 +118,39 @@ export const modelDriftReport = z
   })
   .meta({ id: "ModelDriftReport", description: "Differences between the rows of training and the served rows." });
 export interface ModelDriftReport extends Shape<typeof modelDriftReport> {}
+
+export const servedBatch = z
+  .object({
+    sequence: z.int().min(1).meta({ description: "Batches of a version are numbered as they arrive." }),
+    rows: count,
+    before: count.meta({ description: "Rows of the earlier batches." }),
+    from: instant.meta({ description: "Time of the first prediction." }),
+    to: instant,
+    receivedAt: instant,
+    sha256: sha256.meta({ description: "The rows, in the content store." }),
+    bytes: count,
+  })
+  .meta({ id: "ServedBatch", description: "Served rows that were stored together." });
+
+export interface ServedBatch extends Shape<typeof servedBatch> {}
+
+export const maxServedRows = 1_000;
+
+const maxColumns = 10_000;
+
+export const loggedRow = z
+  .strictObject({
+    unit: z.string().min(1).max(1_000).meta({
+      description: "User, session or device. Its hash decides whether the row is in the sample, and alone is stored.",
+    }),
+    at: z.iso.datetime({ offset: true }).meta({ description: "Time of the prediction, at most 30 days ago." }),
+    row: z
+      .record(z.string().min(1).max(255), z.unknown())
+      .refine((row) => Object.keys(row).length <= maxColumns, `must have at most ${maxColumns} columns`)
+      .meta({ description: "The raw row as the model received it." }),
+    prediction: category.meta({ description: "The predicted class or value." }),
+    label: category.optional().meta({ description: "The true label, if it is known." }),
+  })
+  .meta({ id: "ServedRow" });
+
+export interface LoggedRow extends Shape<typeof loggedRow> {}

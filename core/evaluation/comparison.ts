@@ -4,8 +4,9 @@ import type { ObjectStore } from "../ports";
 import type { ContentReference } from "../shapes";
 import { metricsOfTask, type Predictions } from "./metrics";
 import { pairedMetric } from "./paired-bootstrap";
+import { readReport } from "./report";
 import type { ChampionComparison } from "./shapes";
-import { encodePredictions, readPredictions, readReport } from "./stored-predictions";
+import { encodePredictions, readPredictions } from "./stored-predictions";
 
 /** A model's predictions. */
 export interface Judged {

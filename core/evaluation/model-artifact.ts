@@ -37,3 +37,7 @@ export const artifactManifest: DocumentKind<ModelArtifact> = {
   schema: modelArtifact,
   maxBytes: 2 ** 28,
 };
+
+export const exportFormats = ["onnx", "safetensors", "tfjs", "mlflow", "savedmodel", "sql"] as const;
+
+export type ExportFormat = (typeof exportFormats)[number];

@@ -1,5 +1,6 @@
-import type { DocumentKind } from "../object-documents";
-import type { Shape } from "../shapes";
+import { type DocumentKind, getJsonContent } from "../object-documents";
+import type { ObjectStore } from "../ports";
+import type { ContentReference, Shape } from "../shapes";
 import { evaluationReport as schema } from "./shapes";
 
 /**
@@ -19,3 +20,10 @@ export const evaluationReport: DocumentKind<EvaluationReport> = {
   schema,
   maxBytes: 2 ** 28,
 };
+
+export type ContentReader = Pick<ObjectStore, "getContent">;
+
+/** @throws CorruptObjectError */
+export function readReport(objects: ContentReader, { sha256 }: ContentReference): Promise<EvaluationReport> {
+  return getJsonContent(objects, sha256, evaluationReport);
+}

@@ -1,11 +1,10 @@
-import { CorruptObjectError, getJsonContent } from "../object-documents";
+import { CorruptObjectError } from "../object-documents";
 import { objectKeys } from "../object-keys";
-import type { ObjectStore } from "../ports";
 import { decodeSafetensors, encodeSafetensors, type SafetensorsFile, type SafetensorsTensor } from "../safetensors";
 import type { ContentReference } from "../shapes";
 import { decided } from "./decision";
 import { type Predictions, predictedClasses } from "./metrics";
-import { type EvaluationReport, evaluationReport } from "./report";
+import type { ContentReader, EvaluationReport } from "./report";
 import type { SlicedPredictions } from "./slices/judge";
 
 /** Encodes predictions without a report, with the decision that they were made by. */
@@ -81,13 +80,6 @@ async function readFile(objects: ContentReader, sha256: string) {
     return refuse(`a file with labels that are none of its ${classes} classes`);
   const predictions: Predictions = { classes, labels, outputs: outputs.data as Float32Array };
   return { predictions, slices, metadata: file.metadata, refuse };
-}
-
-type ContentReader = Pick<ObjectStore, "getContent">;
-
-/** @throws CorruptObjectError */
-export function readReport(objects: ContentReader, { sha256 }: ContentReference): Promise<EvaluationReport> {
-  return getJsonContent(objects, sha256, evaluationReport);
 }
 
 /** Reads a report's predictions, row by row. @throws CorruptObjectError */

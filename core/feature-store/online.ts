@@ -2,13 +2,47 @@ import { InvalidInputError, type Problem } from "../errors";
 import { durationMs } from "../feature-plans/shapes";
 import type { Clock } from "../ports";
 import { compileFeatures } from "./features";
-import { isExpired } from "./latest";
 import type { OnlineStore } from "./ports";
-import type { FeatureValue, OnlineFeatures, ViewVersion } from "./shapes";
+import { type FeatureValue, namesIn, type OnlineFeatures, type ViewVersion } from "./shapes";
 import { storedValue } from "./values";
 import { aggregateRows } from "./windows";
 
-export type Entity = Readonly<Record<string, FeatureValue>>;
+/** When a row holds, when it became known, and its place among all rows that arrived. */
+interface RowTimes {
+  /** Milliseconds since the epoch. */
+  readonly eventTime: number;
+  /** Absent: the row was known at its event time. */
+  readonly creationTime?: number | null | undefined;
+  /** Sequence of the row's batch. */
+  readonly sequence: number;
+  /** Place of the row in its batch. */
+  readonly row: number;
+}
+
+/** Date accepts ±8.64e15 milliseconds. */
+const epoch = 10 ** 16;
+
+/**
+ * Returns a text whose lexical order is the order of an entity's rows: event time, creation time, arrival. The latest
+ * row has the greatest text. The online store compares this text; the offline store sorts by the same parts
+ * (`adapters/duckdb/view-rows.ts`).
+ */
+export function orderOf({ eventTime, creationTime, sequence, row }: RowTimes): string {
+  const whole = (n: number) => String(n).padStart(12, "0");
+  return [timeOrder(eventTime), timeOrder(creationTime ?? eventTime), whole(sequence), whole(row)].join(".");
+}
+
+/** Returns the text with which `orderOf` of a row with this event time begins. */
+export function timeOrder(ms: number): string {
+  return String(ms + epoch).padStart(17, "0");
+}
+
+/** Returns whether a row is too old at a time. @param ttlMs absent: rows hold until a later one */
+export function isExpired(eventTime: number, ttlMs: number | undefined, at: number): boolean {
+  return ttlMs !== undefined && eventTime < at - ttlMs;
+}
+
+type Entity = Readonly<Record<string, FeatureValue>>;
 
 /** Returns the text that identifies an entity: its values in the order of the view's entities; times in milliseconds. */
 export function entityKey(values: readonly unknown[]): string {
@@ -17,6 +51,7 @@ export function entityKey(values: readonly unknown[]): string {
 
 /** Most reads of a request, one for each entity and view. */
 export const maxReads = 100;
+
 /** Most rows of an entity that windows of a view aggregate in a request. */
 export const maxWindowRows = 10_000;
 
@@ -82,11 +117,6 @@ async function windowsAt(
   });
   if (problems.length > 0) throw new InvalidInputError("the features cannot be read", problems);
   return found.map((rows) => aggregateRows(windows, rows, now));
-}
-
-/** Returns the features of a version with their names in a result. */
-export function namesIn({ name, features }: ViewVersion, fullNames: boolean): ReadonlyMap<string, string> {
-  return new Map(features.map((one) => [one.name, fullNames ? `${name}__${one.name}` : one.name]));
 }
 
 /** @throws InvalidInputError if two views, or a view and other columns, have features of one name */

@@ -1,6 +1,5 @@
 import { type ColumnSchema, type DatasetManifest, type SplitName, splitNames } from "../datasets/shapes";
 import type { ShardGroup } from "../datasets/shard-plan";
-import { decodeSplitIndex, splitOfRows } from "../datasets/split-index";
 import { sha256 } from "../digest";
 import { InvalidInputError } from "../errors";
 import { sourceColumnsOf } from "../feature-plans/plan-columns";
@@ -171,17 +170,6 @@ async function encodeRows(
 function columnsOf({ features, label, slices }: FitColumns): readonly ColumnSchema[] {
   const all = [...features.map(({ column }) => column), label.column, ...slices];
   return [...new Map(all.map((column) => [column.name, column])).values()];
-}
-
-/** Returns the index into `splitNames` of each row. */
-export async function readSplits(
-  manifest: DatasetManifest,
-  objects: Pick<ObjectStore, "getContent">,
-): Promise<Uint8Array> {
-  const [train, validation, test] = await Promise.all(
-    splitNames.map(async (split) => decodeSplitIndex(await objects.getContent(manifest.split.indexes[split].sha256))),
-  );
-  return splitOfRows(manifest.name, manifest.rowCount, { train: train!, validation: validation!, test: test! });
 }
 
 /** @throws InvalidInputError if no category of the training rows is frequent enough */

@@ -8,14 +8,15 @@ import {
   sampleBaseline,
   trainingOf,
 } from "../drift/measure-model";
-import { type ServedBatch, type ServedLog, servedWindow } from "../drift/served-log";
+import { type ServedLog, servedWindow } from "../drift/served-log";
+import type { ServedBatch } from "../drift/shapes";
 import { RingmasterError } from "../errors";
 import type { WithRows } from "../evaluation/task";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
 import { versionNotFound } from "../registry/errors";
 import type { ModelRepository } from "../registry/repository";
-import { endAfter, nextBatches, windowLimits } from "./next-window";
+import { endAfter, nextBatches, windowLimits } from "./lifecycle";
 import type { MonitorEvents, MonitorRepository } from "./ports";
 import type { Monitor, MonitorPosition, MonitorWindow, WindowReport } from "./shapes";
 

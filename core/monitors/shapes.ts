@@ -118,3 +118,13 @@ export const storedWindowReport: DocumentKind<WindowReport> = {
   schema: windowReport,
   maxBytes: 2 ** 26,
 };
+
+/** Describes what a monitor watches: `model churn, the version in production`. */
+export function targetText(target: Monitor["target"]): string {
+  if (target.type === "model") return `model ${target.model}, ${versionText(target.version)}`;
+  const baseline = target.baseline === undefined ? "the version before" : `version ${target.baseline}`;
+  return `dataset ${target.dataset}, against ${baseline}`;
+}
+
+const versionText = (version: number | undefined): string =>
+  version === undefined ? "the version in production" : `version ${version}`;

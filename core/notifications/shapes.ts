@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { dataContractBlockedSchema } from "../datasets/contract/blocked";
-import { approvalNeededSchema } from "../registry/approval-needed";
+import { approvalNeededSchema } from "../registry/model";
 import { count, instant, type Shape } from "../shapes";
 import { runEndedSchema } from "../training/run-ended";
 

@@ -3,13 +3,12 @@ import { runNotFound } from "../runs/errors";
 import type { ApprovalExecution, ApprovalExecutions, TaskTokens } from "../runs/ports";
 import type { RunPhases, TaskWait } from "../runs/run-repository";
 import { outputOf } from "../runs/step";
-import { decisionOn } from "./approvals";
+import { approvalNotRequested, decisionOn } from "./approvals";
 import { isVisible } from "./change";
-import { approvalNotRequested, GateOutdatedError } from "./errors";
+import { GateOutdatedError } from "./errors";
 import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
-import type { Actor, Model, ModelVersion } from "./model";
-import type { RegistrationOutput } from "./registration";
+import type { Actor, Model, ModelVersion, RegistrationOutput } from "./model";
 import type { Registry } from "./registry";
 import { isUnderTest } from "./serving/traffic";
 import { decideApproval, expireApproval, requestApproval } from "./transitions";
@@ -27,7 +26,7 @@ export interface ApprovalDependencies {
  * @param request key of the request. A repetition after the approval was withdrawn is no new approval.
  * @throws GateOutdatedError if the verdict is outdated; a run that waits for the approval then evaluates again
  */
-export async function decideVersionApproval(
+export async function decide(
   dependencies: ApprovalDependencies,
   target: { readonly model: string; readonly version: number },
   decision: "approved" | "rejected",
@@ -39,13 +38,13 @@ export async function decideVersionApproval(
   try {
     const model = await registry.apply(target.model, [target.version], decided, request);
     const version = await registry.version(target.model, target.version);
-    await answerApproval(dependencies, model, version);
+    await answer(dependencies, model, version);
     return version;
   } catch (error) {
     if (!(error instanceof GateOutdatedError)) throw error;
     const [model, version] = [await registry.head(target.model), await registry.version(target.model, target.version)];
     if (version.awaitedBy === undefined || !hasOpenRequest(version)) throw error;
-    await answerApproval(dependencies, model, version);
+    await answer(dependencies, model, version);
     throw new GateOutdatedError(version, error.changed, model.production, version.awaitedBy);
   }
 }
@@ -56,14 +55,14 @@ type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
  * Answers the runs that wait for versions of a model, after a change of its policy, traffic or champion. A run whose
  * verdict is outdated evaluates again.
  */
-export async function answerApprovals(
+export async function answerAll(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
 ): Promise<void> {
   const { model, versions } = await dependencies.registry.details(name);
   for (const version of versions) {
     if (hasOpenRequest(version) && !["production", "archived"].includes(version.stage))
-      await answerApproval(dependencies, model, version);
+      await answer(dependencies, model, version);
   }
 }
 
@@ -74,18 +73,14 @@ export async function answerApprovals(
  *
  * @returns whether there was an answer
  */
-export async function answerApproval(
-  { runs, tokens }: Answering,
-  model: Model,
-  version: ModelVersion,
-): Promise<boolean> {
+export async function answer({ runs, tokens }: Answering, model: Model, version: ModelVersion): Promise<boolean> {
   const rejection = rejectionOf(model, version);
   const approved = model.production === version.version || isFree(model, version);
   const refusal = approved ? undefined : refusalOf(version);
   if (rejection === undefined && refusal === undefined && !approved && !isOutdated(model, version)) return false;
   const { awaitedBy: runId, approvalRequest: request } = version;
   if (runId === undefined || request === undefined) return true;
-  const waiting = await runs.findTaskTokens(runId, approvalWait(version.model, version.version, request.id));
+  const waiting = await runs.findTaskTokens(runId, waitOf(version.model, version.version, request.id));
   await Promise.all(
     waiting.map((token) => {
       if (rejection !== undefined) return tokens.fail(token, "ApprovalRejected", rejection);
@@ -108,7 +103,7 @@ interface RequestDependencies {
  * @param request `again`: replaces an open request, so that it expires later
  * @throws APPROVAL_NOT_REQUESTED if no run of the platform trained the version, or its gates did not pass
  */
-export async function requestVersionApproval(
+export async function request(
   { registry, executions, clock }: RequestDependencies,
   target: { readonly team: string; readonly model: string; readonly version: number },
   request: { readonly id: string; readonly again: boolean },
@@ -123,12 +118,12 @@ export async function requestVersionApproval(
   const opened = requestApproval(number, { ...request, runId: awaitedBy ?? runId }, by);
   const head = await registry.apply(model, [number], opened);
   const version = await registry.version(model, number);
-  if (head.production !== number) await startApproval(executions, team, version);
+  if (head.production !== number) await start(executions, team, version);
   return version;
 }
 
 /** Starts the execution of a version's open request. Does nothing if there is none or it runs. */
-export async function startApproval(
+export async function start(
   executions: ApprovalExecutions,
   team: string,
   { model, version, awaitedBy, approvalRequest: open }: ModelVersion,
@@ -145,21 +140,21 @@ export async function startApproval(
 }
 
 /** Requests the approval of the version that a run registered, before the run ends. */
-export async function requestApprovalOfRun(
+export async function requestOfRun(
   dependencies: RequestDependencies & { readonly runs: Pick<RunPhases, "findDetails"> },
   runId: string,
 ): Promise<void> {
   const details = await dependencies.runs.findDetails(runId);
   if (!details) throw runNotFound(runId);
   const target = { team: details.run.team, ...outputOf<RegistrationOutput>(details, "Register") };
-  await requestVersionApproval(dependencies, target, { id: runId, again: false }, { by: `run ${runId}` });
+  await request(dependencies, target, { id: runId, again: false }, { by: `run ${runId}` });
 }
 
 /**
  * Stores the task token of a request's execution for the API that records decisions, and answers it if the decision is
  * known, the request has expired, or another request has replaced it. The execution repeats this every day.
  */
-export async function awaitVersionApproval(
+export async function wait(
   {
     registry,
     runs,
@@ -172,19 +167,19 @@ export async function awaitVersionApproval(
   { runId, model, version: number, request }: Omit<ApprovalExecution, "team" | "expiresAt">,
   taskToken: string,
 ): Promise<void> {
-  await runs.putTaskToken(runId, approvalWait(model, number, request), taskToken);
+  await runs.putTaskToken(runId, waitOf(model, number, request), taskToken);
   const actor = { by: `run ${runId}`, at: isoTime(clock) };
   await registry.apply(model, [number], expireApproval(number, request, actor));
   const [head, version] = [await registry.head(model), await registry.version(model, number)];
   const { approvalRequest: open } = version;
   if (head.production === number) return tokens.succeed(taskToken, { runId });
   if (open?.id !== request) return tokens.fail(taskToken, "ApprovalExpired", "another request has replaced it");
-  if (await answerApproval({ runs, tokens }, head, version)) return;
+  if (await answer({ runs, tokens }, head, version)) return;
   if (open.expired) await tokens.fail(taskToken, "ApprovalExpired", `the request expired at ${open.expiresAt}`);
 }
 
 /** Names the wait of one request for an approval. */
-export function approvalWait(model: string, version: number, request: string): TaskWait {
+function waitOf(model: string, version: number, request: string): TaskWait {
   return `Approval#${model}#${version}#${request}`;
 }
 

@@ -1,8 +1,13 @@
 import { isNamed, type Person } from "../access/principals";
+import { sha256 } from "../digest";
+import { conflict, forbidden } from "../errors";
+import { shellWord } from "../shell-word";
+import { isVisible } from "./change";
+import type { Named } from "./errors";
+import { isPending } from "./gates/external-check";
 import type { GateVerdict } from "./gates/verdict";
-import type { Actor, Approval, ApprovalsWithdrawn, Model, ModelVersion } from "./model";
-import type { ApprovalRules, ModelPolicy } from "./policy";
-import { approvalRulesOf, comparesPeople } from "./policy";
+import type { Actor, Approval, ApprovalNeeded, ApprovalsWithdrawn, HistoryEntry, Model, ModelVersion } from "./model";
+import { type ApprovalRules, approvalRulesOf, comparesPeople, type ModelPolicy } from "./policy";
 
 /** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
@@ -114,4 +119,123 @@ export function withdrawal({ after, of = [], revision, by, reason }: ApprovalsWi
   const whose = of.length === 0 ? "earlier approvals" : `approval${of.length > 1 ? "s" : ""} of ${of.join(", ")}`;
   const why = `${withdrawnBecause[after]} (revision ${revision}, by ${by})`;
   return `${whose} withdrawn: ${why}${reason === undefined ? "" : `: ${reason}`}`;
+}
+
+const notes = (text: string | undefined): string => (text === undefined ? "" : ` (${text})`);
+
+export const notApproved = (
+  { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
+  decision: Decision,
+  consequence = "it cannot be promoted",
+) =>
+  conflict(
+    "NOT_APPROVED",
+    decision.state !== "waiting"
+      ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
+      : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
+    { model, version },
+  );
+
+/** Thrown when the caller's decision does not count under the model's policy. */
+export function notAnApprover(
+  { model, version }: Named,
+  { by, person }: Pick<Actor, "by" | "person">,
+  { approvers }: ApprovalRules,
+  refusal: DecisionRefusal,
+) {
+  const named = person === undefined || person.names.includes(by) ? by : `${by} (${person.id})`;
+  const of = `version ${version} of ${model}`;
+  const message: Readonly<Record<DecisionRefusal, string>> = {
+    "no-identity":
+      `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
+      "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
+    "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
+    submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
+    "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
+  };
+  return forbidden("NOT_AN_APPROVER", message[refusal], {
+    model,
+    version,
+    by,
+    refusal,
+    approvers,
+    ...(person ? { personId: person.id } : {}),
+  });
+}
+
+/** Thrown when looser approval rules need requests of more people. */
+export const policyNeedsPeople = (model: string, by: string) =>
+  forbidden(
+    "POLICY_NEEDS_PEOPLE",
+    `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
+      "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
+    { model, by },
+  );
+
+/** Thrown when a version that cannot be approved is to wait for an approval. */
+export function approvalNotRequested({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
+  const why = gate
+    ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
+    : `evaluate it first: ringmaster models judge ${model} ${version}`;
+  return conflict("APPROVAL_NOT_REQUESTED", `no approval of version ${version} of ${model} can be requested: ${why}`, {
+    model,
+    version,
+  });
+}
+
+/** Thrown when an approval arrives after its request has expired. */
+export const approvalExpired = ({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) =>
+  conflict(
+    "APPROVAL_EXPIRED",
+    `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
+    { model, version, expiresAt: approvalRequest?.expiresAt },
+  );
+
+export const alreadyDecided = (model: string, version: number, decision: string, by: string) =>
+  conflict(
+    "ALREADY_DECIDED",
+    `version ${version} of ${model} was already ${decision} by ${by}, and a decision is final; train a new version`,
+    { model, version, decision, by },
+  );
+
+const maxMetrics = 50;
+
+/**
+ * Returns the event for a change; `undefined` if the change requests no approval, or the version no longer waits.
+ *
+ * A verdict of the version's own run requests nothing, because the run requests the approval in its next step. A
+ * verdict that a person requested does.
+ */
+export function approvalNeeded(
+  team: string,
+  entry: HistoryEntry,
+  model: Model,
+  version: ModelVersion,
+): ApprovalNeeded | undefined {
+  const requested = entry.action === "approval-requested" || (entry.action === "gated" && !entry.by.startsWith("run "));
+  const { gate } = version;
+  if (!requested || !gate || !(gate.passed || isPending(gate))) return undefined;
+  if (model.production === version.version || !isVisible(model, version)) return undefined;
+  const decision = decisionOn(model, version);
+  if (decision.state !== "waiting") return undefined;
+  const target = `${shellWord(model.name)} ${version.version}`;
+  return {
+    id: `approval-needed-${sha256(JSON.stringify([team, model.name, entry.revision])).slice(0, 32)}`,
+    type: "approval.needed",
+    at: entry.at,
+    team,
+    model: model.name,
+    version: version.version,
+    runId: version.awaitedBy,
+    approvals: { required: decision.required, given: decision.given },
+    approvers: [...approvalRulesOf(model).approvers],
+    checks: gate.checks.filter(({ pending }) => pending).map(({ metric }) => metric),
+    submittedBy: version.submittedBy,
+    metrics: Object.fromEntries(
+      Object.entries(version.metrics)
+        .filter(([, value]) => Number.isFinite(value)) // JSON has no others
+        .slice(0, maxMetrics),
+    ),
+    commands: { approve: `ringmaster models approve ${target}`, reject: `ringmaster models reject ${target}` },
+  };
 }

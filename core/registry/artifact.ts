@@ -1,10 +1,8 @@
-import type { Champion } from "../evaluation/champion";
 import { artifactManifest, type ModelArtifact } from "../evaluation/model-artifact";
 import { CorruptObjectError, getJsonContent } from "../object-documents";
 import { objectKeys } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "./model";
-import type { Registry } from "./registry";
 
 type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
 
@@ -39,20 +37,4 @@ export async function readArtifact(
     );
   }
   return artifact;
-}
-
-/**
- * Returns the champion for a comparison; `undefined` if there is none, or if it was registered from elsewhere and
- * cannot be loaded here.
- */
-export async function findChampion(
-  { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
-  model: string,
-): Promise<Champion | undefined> {
-  const head = await registry.repository.find(model);
-  if (head?.production === undefined) return undefined;
-  const production = await registry.version(model, head.production);
-  const { version, artifactKey } = production;
-  const artifact = await readArtifact(objects, production);
-  return artifactKey === undefined || artifact === undefined ? undefined : { version, artifactKey, artifact };
 }

@@ -1,10 +1,8 @@
-import { busy, conflict, forbidden, notFound, RingmasterError } from "../errors";
-import { type Decision, type DecisionRefusal, withdrawal } from "./approvals";
+import { busy, conflict, notFound, RingmasterError } from "../errors";
 import type { GateVerdict } from "./gates/verdict";
-import type { Actor, ModelVersion } from "./model";
-import type { ApprovalRules } from "./policy";
+import type { ModelVersion } from "./model";
 
-type Named = Pick<ModelVersion, "model" | "version">;
+export type Named = Pick<ModelVersion, "model" | "version">;
 
 /** @param renamedTo its present name */
 export function modelNotFound(name: string, renamedTo?: string) {
@@ -42,21 +40,6 @@ export function gateNotPassed(model: string, version: number, verdict: GateVerdi
   );
 }
 
-const notes = (text: string | undefined): string => (text === undefined ? "" : ` (${text})`);
-
-export const notApproved = (
-  { model, version, approvalsWithdrawn }: Named & Pick<ModelVersion, "approvalsWithdrawn">,
-  decision: Decision,
-  consequence = "it cannot be promoted",
-) =>
-  conflict(
-    "NOT_APPROVED",
-    decision.state !== "waiting"
-      ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
-      : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
-    { model, version },
-  );
-
 /** Thrown when a person promotes a canary that is under test; the test decides. */
 export const canaryUnderTest = ({ model, version }: Named) =>
   conflict(
@@ -65,61 +48,6 @@ export const canaryUnderTest = ({ model, version }: Named) =>
       `carry out the decision with \`ringmaster models traffic decide ${model}\`, or end the test first: ` +
       `\`ringmaster models traffic set ${model}\` without this canary or without --metric`,
     { model, version },
-  );
-
-/** Thrown when the caller's decision does not count under the model's policy. */
-export function notAnApprover(
-  { model, version }: Named,
-  { by, person }: Pick<Actor, "by" | "person">,
-  { approvers }: ApprovalRules,
-  refusal: DecisionRefusal,
-) {
-  const named = person === undefined || person.names.includes(by) ? by : `${by} (${person.id})`;
-  const of = `version ${version} of ${model}`;
-  const message: Readonly<Record<DecisionRefusal, string>> = {
-    "no-identity":
-      `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
-      "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
-    "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
-    submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
-    "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
-  };
-  return forbidden("NOT_AN_APPROVER", message[refusal], {
-    model,
-    version,
-    by,
-    refusal,
-    approvers,
-    ...(person ? { personId: person.id } : {}),
-  });
-}
-
-/** Thrown when looser approval rules need requests of more people. */
-export const policyNeedsPeople = (model: string, by: string) =>
-  forbidden(
-    "POLICY_NEEDS_PEOPLE",
-    `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
-      "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
-    { model, by },
-  );
-
-/** Thrown when a version that cannot be approved is to wait for an approval. */
-export function approvalNotRequested({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
-  const why = gate
-    ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
-    : `evaluate it first: ringmaster models judge ${model} ${version}`;
-  return conflict("APPROVAL_NOT_REQUESTED", `no approval of version ${version} of ${model} can be requested: ${why}`, {
-    model,
-    version,
-  });
-}
-
-/** Thrown when an approval arrives after its request has expired. */
-export const approvalExpired = ({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) =>
-  conflict(
-    "APPROVAL_EXPIRED",
-    `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
-    { model, version, expiresAt: approvalRequest?.expiresAt },
   );
 
 /** Thrown when the verdict is about another champion or other rules than the current ones. */
@@ -201,13 +129,6 @@ export const semverTaken = (
       ? `${wanted} permanently belongs to version ${owner} of ${model}: choose another semantic version for version ${version}`
       : `version ${version} of ${model} is permanently ${semver} and cannot become ${wanted}: clients may have pinned it`,
     { model, version, semver: wanted, owner },
-  );
-
-export const alreadyDecided = (model: string, version: number, decision: string, by: string) =>
-  conflict(
-    "ALREADY_DECIDED",
-    `version ${version} of ${model} was already ${decision} by ${by}, and a decision is final; train a new version`,
-    { model, version, decision, by },
   );
 
 export function nothingToRollBack(model: string, production?: number) {

@@ -1,7 +1,7 @@
 import { isSamePerson, submittersOf } from "../access/principals";
 import { digestOf } from "../digest";
 import type { PolicyRules } from "../runs/gate-rules";
-import { withoutApprovals } from "./approvals";
+import { policyNeedsPeople, withoutApprovals } from "./approvals";
 import {
   activeModel,
   activeVersion,
@@ -11,7 +11,7 @@ import {
   type ModelState,
   type Transition,
 } from "./change";
-import { inProduction, modelExists, modelNotFound, policyNeedsPeople, semverTaken, versionNotFound } from "./errors";
+import { inProduction, modelExists, modelNotFound, semverTaken, versionNotFound } from "./errors";
 import type { Actor, Model, ModelVersion } from "./model";
 import type { ApprovalRules, ModelPolicy } from "./policy";
 import { areLooser, comparesPeople, missingRequests } from "./policy";

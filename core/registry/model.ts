@@ -232,3 +232,33 @@ export interface Actor {
   /** ISO 8601. */
   readonly at: string;
 }
+
+/** The event that a version needs an approval. Repetitions have the same id. */
+export const approvalNeededSchema = z.object({
+  id: z.string(),
+  type: z.literal("approval.needed"),
+  /** Time of the request. ISO 8601. */
+  at: z.string(),
+  team: z.string(),
+  model: z.string(),
+  version: z.int(),
+  /** The run that trained it. */
+  runId: z.string().optional(),
+  approvals: z.object({ required: z.int(), given: z.int() }),
+  /** The people who may approve; empty: everybody in the team. */
+  approvers: z.array(z.string()),
+  /** Checks of the policy without an answer. */
+  checks: z.array(z.string()),
+  submittedBy: z.string(),
+  metrics: z.record(z.string(), z.number()),
+  /** Commands of the command line. */
+  commands: z.object({ approve: z.string(), reject: z.string() }),
+});
+
+export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
+
+/** Output of the step `Register`. */
+export interface RegistrationOutput {
+  readonly model: string;
+  readonly version: number;
+}

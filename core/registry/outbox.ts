@@ -1,8 +1,8 @@
 import { RingmasterError } from "../errors";
 import type { Clock } from "../ports";
-import { type ApprovalNeeded, approvalNeeded } from "./approval-needed";
+import { approvalNeeded } from "./approvals";
 import type { ModelChange } from "./change";
-import type { HistoryEntry } from "./model";
+import type { ApprovalNeeded, HistoryEntry } from "./model";
 import type { Pointer } from "./pointer";
 import type { ResolvedModel } from "./production";
 import type { ModelRepository } from "./repository";

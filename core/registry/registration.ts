@@ -13,14 +13,8 @@ import { findOutput, outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
 import { reproductionNotRegistered } from "./errors";
-import type { Actor, ModelSignature } from "./model";
+import type { Actor, ModelSignature, RegistrationOutput } from "./model";
 import type { Registry } from "./registry";
-
-/** Output of the step `Register`. */
-export interface RegistrationOutput {
-  readonly model: string;
-  readonly version: number;
-}
 
 export interface RegistrationDependencies {
   readonly objects: ObjectStore;

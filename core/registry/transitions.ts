@@ -1,15 +1,21 @@
 import { isSamePerson } from "../access/principals";
-import { decisionOn, hasExpired, refusalOfDecision, withdrawal, withoutApprovals } from "./approvals";
-import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
 import {
   alreadyDecided,
   approvalExpired,
+  decisionOn,
+  hasExpired,
+  notAnApprover,
+  notApproved,
+  refusalOfDecision,
+  withdrawal,
+  withoutApprovals,
+} from "./approvals";
+import { activeVersion, changeVersion, type ModelChange, type ModelState, type Transition } from "./change";
+import {
   canaryUnderTest,
   GateOutdatedError,
   gateNotPassed,
   inProduction,
-  notAnApprover,
-  notApproved,
   nothingToRollBack,
   rollbackRace,
 } from "./errors";

@@ -198,3 +198,27 @@ export interface RunIdentity {
   /** `training`: executed here, from a job. `logged`: executed elsewhere, and recorded by a client. */
   readonly source: "training" | "logged";
 }
+
+/** Maximum length of a path. It is part of a row's key, and DynamoDB accepts 1,024 bytes. */
+const maxBytes = 1_000;
+
+/** Returns the rule that an artifact's path breaks; `undefined` if it is valid. */
+export function artifactPathRule(path: string): string | undefined {
+  if (path === "") return "must not be empty";
+  if (Buffer.byteLength(path) > maxBytes) return `must be at most ${maxBytes} bytes as UTF-8`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  if (/[\u0000-\u001f\u007f\\]/.test(path)) return "must have no control characters and no backslash";
+  if (Buffer.from(path).toString() !== path) return "must be well-formed Unicode";
+  if (path.split("/").some((part) => part === "" || part === "." || part === ".."))
+    return "must be relative and normalized: no leading or trailing slash, no empty part, no `.` and no `..`";
+  return undefined;
+}
+
+/** Limits of one search: the cost of a filter grows with its length, on every run. */
+export const searchLimits = {
+  filterLength: 16_384,
+  depth: 32,
+  conditions: 200,
+  listLength: 1_000,
+  orderTerms: 8,
+} as const;

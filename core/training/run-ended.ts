@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { testPrefix } from "../evaluation/metric-goal";
 import type { EvaluationOutput } from "../evaluation/shapes";
-import type { RegistrationOutput } from "../registry/registration";
+import type { RegistrationOutput } from "../registry/model";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 

@@ -25,8 +25,7 @@ import {
   studyNotFound,
   studyWithoutResult,
 } from "./ports";
-import { problemsOfSampler } from "./sampler";
-import { problemsOfScheduler } from "./scheduler";
+import { problemsOfSampler, problemsOfScheduler } from "./settings";
 import type { Study, Trial } from "./shapes";
 import { maxTrials, type StudyDefinition } from "./study";
 import { type WarmStartDependencies, warmTrials } from "./warm-start";

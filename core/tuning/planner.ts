@@ -1,12 +1,13 @@
 import { digestOf } from "../digest";
-import { drawsFor } from "./draws";
 import { bestTrials, type Objective, type ObservedTrial } from "./history";
-import { createSampler, type Sampler, type SamplerSettings } from "./sampler";
-import type { CreateAction, ResumeAction, Scheduler, SchedulerSettings, SchedulerTrial, StopAction } from "./scheduler";
+import { createSampler, type Sampler } from "./sampler";
+import { drawsFor } from "./samplers/sampler";
+import type { CreateAction, ResumeAction, Scheduler, SchedulerTrial, StopAction } from "./scheduler";
 import { asha, hyperband, successiveHalving } from "./schedulers/halving";
 import { medianStop, runAll } from "./schedulers/median";
 import { explore, populationBased } from "./schedulers/population";
 import { rungsOf } from "./schedulers/rank";
+import type { SamplerSettings, SchedulerSettings } from "./settings";
 import {
   cardinality,
   isActive,

@@ -207,3 +207,8 @@ export function toInternal({ log }: NumericParameter, value: number): number {
 export function fromInternal(parameter: NumericParameter, value: number): number {
   return snap(parameter, parameter.log ? Math.exp(value) : value);
 }
+
+/** Returns the number of combinations; that of inactive parameters counts too, so it is an upper bound. */
+export function gridSize(space: Space): number {
+  return Object.values(space).reduce((size, parameter) => size * cardinality(parameter), 1);
+}

@@ -3,8 +3,7 @@ import { type Job, jobSchema } from "../runs/job";
 import { codeReference, submittedEnvironment } from "../runs/shapes";
 import { type DeepReadonly, sha256 } from "../shapes";
 import { objectiveSchema } from "./history";
-import { samplerSettingsSchema } from "./sampler";
-import { schedulerSettingsSchema } from "./scheduler";
+import { samplerSettingsSchema, schedulerSettingsSchema } from "./settings";
 import { spaceSchema } from "./space";
 import { studyProblems } from "./study-problems";
 

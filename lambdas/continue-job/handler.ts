@@ -7,7 +7,7 @@ import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { studies } from "../../adapters/dynamodb/study-repository";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
-import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { taskTokens } from "../../adapters/stepfunctions/executions";
 import { runs } from "../../adapters/team-runs";
 import { continueJob, parseContinueRequest } from "../../core/training/continue-job";
 import { functionHandler } from "../function-handler";

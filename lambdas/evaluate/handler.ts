@@ -11,7 +11,7 @@ import { operationsPerRow } from "../../adapters/tfjs/operations";
 import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep } from "../../core/evaluation/step";
 import type { WithRows } from "../../core/evaluation/task";
-import { findChampion } from "../../core/registry/artifact";
+import { findChampion } from "../../core/registry/gates/candidate";
 import { runNotFound } from "../../core/runs/errors";
 import { outputOf, runLaterStep } from "../../core/runs/step";
 import type { TrainingOutput } from "../../core/runs/training-task";

@@ -4,7 +4,7 @@ import { metrics } from "../../adapters/dynamodb/metric-store";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
-import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { taskTokens } from "../../adapters/stepfunctions/executions";
 import { runs } from "../../adapters/team-runs";
 import { trainingFailed } from "../../core/runs/errors";
 import { beginTraining } from "../../core/training/begin-training";

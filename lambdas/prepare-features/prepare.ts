@@ -2,13 +2,8 @@ import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
-import { splitOfRange } from "../../core/datasets/split-index";
-import {
-  type FeatureSettings,
-  type FeaturesOutput,
-  materializeFeatures,
-  readSplits,
-} from "../../core/features/materialize";
+import { readSplits, splitOfRange } from "../../core/datasets/split-index";
+import { type FeatureSettings, type FeaturesOutput, materializeFeatures } from "../../core/features/materialize";
 import type { ObjectStore } from "../../core/ports";
 import { inOneProcess, type RoundTask, storedRounds } from "../../core/runs/rounds";
 

@@ -1,9 +1,9 @@
 import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { runPhases } from "../../adapters/dynamodb/run-steps";
-import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { taskTokens } from "../../adapters/stepfunctions/executions";
 import { registry } from "../../adapters/team-registry";
 import { isoTime } from "../../core/ports";
-import { answerApprovals } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { promote } from "../../core/registry/transitions";
 import { type ApprovalEvent, stepHandler } from "../step-handler";
 
@@ -24,7 +24,7 @@ export const handler = stepHandler(
     if (before.production !== version && after.production === version) {
       ports.meter.emit({ ModelsPromoted: 1 }, ports.team, { runId });
     }
-    await answerApprovals(ports, model);
+    await approvals.answerAll(ports, model);
     return { model, version };
   },
 );

@@ -1,8 +1,7 @@
 import { runPhases } from "../../adapters/dynamodb/run-steps";
-import { executions } from "../../adapters/stepfunctions/executions";
-import { taskTokens } from "../../adapters/stepfunctions/task-tokens";
+import { executions, taskTokens } from "../../adapters/stepfunctions/executions";
 import { registry } from "../../adapters/team-registry";
-import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { type ApprovalEvent, type StepEvent, stepHandler } from "../step-handler";
 
 /**
@@ -17,8 +16,8 @@ export const handler = stepHandler(
     executions: executions("startApproval"),
   },
   async (ports, { runId, taskToken, ...target }: StepEvent | ApprovalEvent) => {
-    if (taskToken === undefined) return requestApprovalOfRun(ports, runId);
+    if (taskToken === undefined) return approvals.requestOfRun(ports, runId);
     const { model, version, request } = target as ApprovalEvent;
-    await awaitVersionApproval(ports, { runId, model, version, request }, taskToken);
+    await approvals.wait(ports, { runId, model, version, request }, taskToken);
   },
 );

@@ -5,10 +5,10 @@ import { ingestViewRows } from "../../adapters/duckdb/view-ingest";
 import { createBatchReader } from "../../adapters/duckdb/view-rows";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { createStoreUploads } from "../../adapters/s3/store-uploads";
-import { registerBatch } from "../../core/feature-store/batches";
 import { materializeBatch } from "../../core/feature-store/materialize";
 import type { BatchLog, FeatureRows, OnlineStore, ViewRepository } from "../../core/feature-store/ports";
 import { resolveView } from "../../core/feature-store/registry";
+import { registerBatch } from "../../core/feature-store/stream";
 import type { Clock, ObjectStore } from "../../core/ports";
 
 export interface StorePorts {

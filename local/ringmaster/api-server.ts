@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { TokenStore } from "../../adapters/files/token-store";
-import { inertContent } from "../../api/http/inert-content";
+import { inertContent } from "../../api/http/page-response";
 import { teamless } from "../../api/http/tenancy";
 import { mlflowErrorResponse } from "../../api/mlflow/errors";
 import { isMlflowPath } from "../../api/mlflow/mount";

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { createApp } from "../../api/app";
-import { awaitVersionApproval, requestApprovalOfRun } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import { pendingCheck } from "../../core/registry/gates/external-check";
 import { promote, recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
@@ -48,11 +48,11 @@ describe("a request for an approval", () => {
     const { run } = (await platform.runs.findDetails(`${name}-a`))!;
     const steps = [{ step: "Register", output: { model: name, version: 1 } }];
     const runs = { findDetails: async () => ({ run, steps }) };
-    await requestApprovalOfRun({ ...platform, runs } as never, `${name}-a`);
+    await approvals.requestOfRun({ ...platform, runs } as never, `${name}-a`);
   }
   /** Does what the request's execution does, at its start and then each hour. */
   const wait = (token: string, requestId = `${name}-a`) =>
-    awaitVersionApproval(platform, { runId: `${name}-a`, model: name, version: 1, request: requestId }, token);
+    approvals.wait(platform, { runId: `${name}-a`, model: name, version: 1, request: requestId }, token);
   const approve = (...more: readonly string[]) => cli.run("models", "approve", name, "1", ...more);
   const version = () => platform.registry.version(name, 1);
   const started = () => calls.approvals.filter(({ model }) => model === name);

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { callerOf } from "../../api/http/caller";
+import { callerOf } from "../../api/http/tenancy";
 
 type RequestContext = APIGatewayProxyEvent["requestContext"];
 const identity = (more: Partial<RequestContext["identity"]>) => ({ identity: more as RequestContext["identity"] });

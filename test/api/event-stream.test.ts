@@ -1,5 +1,5 @@
 import type { createApp } from "../../api/app";
-import { eventStream } from "../../api/http/event-stream";
+import { eventStream } from "../../api/routes/run-metrics";
 import { createLogger } from "../../core/logging";
 import type { FollowEvent } from "../../core/tracking/follow";
 import { startTestApp } from "../support/app";

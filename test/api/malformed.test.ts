@@ -29,6 +29,7 @@ import type { Calls, Embedded, TestPlatform } from "../support/embedded";
 import { createEvaluatedRun, stepTimes } from "../support/evaluated-run";
 import { jobInput, resultOf, runOf, storeResult } from "../support/fixtures";
 import { malformed } from "../support/malformed";
+import { rounds } from "../support/rounds";
 import { startServer } from "../support/web-server";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -121,14 +122,19 @@ const malformedPredictions: readonly (string | Uint8Array)[] = [
 ];
 
 const documents: Readonly<Record<string, Written>> = {
-  results: { kind: trainingResult, valid: result, key: objectKeys.trainingResult, amount: 65 },
-  pauses: { kind: trainingPause, valid: pause, key: (runId) => objectKeys.trainingPause(runId, 0), amount: 15 },
+  results: { kind: trainingResult, valid: result, key: objectKeys.trainingResult, amount: rounds(22, 65) },
+  pauses: {
+    kind: trainingPause,
+    valid: pause,
+    key: (runId) => objectKeys.trainingPause(runId, 0),
+    amount: rounds(12, 15),
+  },
   failures: {
-    ...{ kind: trainingFailure, valid: failure, amount: 25, ended: true },
+    ...{ kind: trainingFailure, valid: failure, amount: rounds(14, 25), ended: true },
     key: (runId) => objectKeys.trainingFailure(runId, `job-${runId}-1`),
   },
   evaluations: {
-    ...{ kind: evaluationResult, valid: evaluation, amount: 25 },
+    ...{ kind: evaluationResult, valid: evaluation, amount: rounds(14, 25) },
     key: (runId) => objectKeys.evaluationResult(runId, "h1"),
   },
 };
@@ -233,7 +239,7 @@ describe("what user code stores and answers", () => {
   );
 
   it("feature manifests, and the plans in them, end the evaluation with the reason", async () => {
-    const texts = malformed(featureManifest.schema, features, 20, 47);
+    const texts = malformed(featureManifest.schema, features, rounds(13, 20), 47);
     await eachLimited(texts.entries(), 8, async ([i, text]) => {
       const runId = await launched(`features-${i}`, true);
       const featureManifestKey = objectKeys.featureManifest(`malformed-${i}`);

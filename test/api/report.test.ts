@@ -1,8 +1,8 @@
 import { reportHtml } from "../../api/pages/version-report";
 import { calibrationOf } from "../../api/report/evaluation-view";
 import { reportMarkdown } from "../../api/report/markdown";
-import { verdictWord } from "../../api/report/report";
 import type { VersionReport } from "../../api/report/shapes";
+import { verdictWord } from "../../core/registry/gates/verdict";
 
 const at = "2026-01-01T00:00:00.000Z";
 const hostile = `<script>alert("x")</script> & 'y' | **z**`;

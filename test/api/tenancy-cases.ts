@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Platform } from "../../adapters/platform";
-import { setNotifications } from "../../api/services/notifications";
+import { setNotifications } from "../../api/routes/notifications";
 import { takeInboxFile } from "../../core/datasets/inbox/take-file";
 import type { DatasetDraft } from "../../core/datasets/shapes";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";

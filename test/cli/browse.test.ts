@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createBrowseServer } from "../../cli/browse-server";
+import { createBrowseServer } from "../../cli/commands/pages";
 
 const secret = "0123456789abcdef0123456789abcdef";
 const requested: string[] = [];

@@ -1,4 +1,4 @@
-import { curveLines } from "../../cli/curve";
+import { curveLines } from "../../cli/commands/metrics";
 
 const size = { columns: 3, rows: 2 };
 const points = (...values: readonly number[]) => values.map((value, step) => ({ step: 10 * step, value, time: 0 }));

@@ -1,4 +1,4 @@
-import { evaluateDataset } from "../../cli/evaluate-dataset";
+import { evaluateDataset } from "../../cli/commands/evaluate";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { encodeSplitIndex } from "../../core/datasets/split-index";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";

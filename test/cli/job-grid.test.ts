@@ -1,4 +1,4 @@
-import { expandSettings } from "../../cli/job-grid";
+import { expandSettings } from "../../cli/job-file";
 import { jobSchema } from "../../core/runs/job";
 import { jobInput } from "../support/fixtures";
 

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { readLines } from "../../cli/json-lines";
-import { loggedRow } from "../../core/drift/served-batch";
+import { loggedRow } from "../../core/drift/shapes";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const directory = temporaryFolder("json-lines");

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Database } from "node-sqlite3-wasm";
-import { readOptunaStudy } from "../../cli/optuna";
+import { readOptunaStudy } from "../../cli/commands/study-import";
 import { createOptunaDatabase, rates } from "../support/optuna";
 import { temporaryFolder } from "../support/temporary-folder";
 

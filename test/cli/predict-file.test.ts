@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { predictFile } from "../../cli/commands/predictions";
 import { openPredictor, type Prediction } from "../../cli/predict";
-import { predictFile } from "../../cli/predict-file";
 import type { ApiClient } from "../../client/api-client";
 import { artifactManifest, type ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { RawRow } from "../../core/features/transform";

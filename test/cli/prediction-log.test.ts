@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPredictionLog, timeOfPredictions } from "../../cli/prediction-log";
 import type { ApiClient } from "../../client/api-client";
-import type { LoggedRow } from "../../core/drift/served-batch";
+import type { LoggedRow } from "../../core/drift/shapes";
 import type { FeatureTransform } from "../../core/features/shapes";
 
 const transform: FeatureTransform = {

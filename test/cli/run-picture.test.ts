@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { drawRun } from "../../cli/run-picture";
+import { drawRun } from "../../cli/watch";
 import type { RunDetails } from "../../core/runs/shapes";
 import { runOf } from "../support/fixtures";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareStudy } from "../../cli/study-file";
+import { prepareStudy } from "../../cli/commands/studies";
 import { InvalidInputError } from "../../core/errors";
 import { temporaryFolder } from "../support/temporary-folder";
 import { toyJob } from "../support/toy";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { readOptunaStudy } from "../../cli/optuna";
+import { readOptunaStudy } from "../../cli/commands/study-import";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";

@@ -1,4 +1,4 @@
-import { runCommand } from "../../cli/run-command";
+import { runCommand } from "../../cli/main";
 import { applySettings } from "../../trainer-container/engine/native-settings";
 
 export interface CliResult {

@@ -1,5 +1,5 @@
 import type { Platform } from "../../adapters/platform";
-import { evaluateModel } from "../../core/evaluation/evaluate-model";
+import { evaluateModel } from "../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../core/features/encoding";
 import type { FeatureManifest } from "../../core/features/shapes";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";

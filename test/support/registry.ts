@@ -1,4 +1,4 @@
-import { awaitVersionApproval } from "../../core/registry/approval-requests";
+import * as approvals from "../../core/registry/approval-requests";
 import type { GateVerdict } from "../../core/registry/gates/verdict";
 import type { NewVersion } from "../../core/registry/lifecycle";
 import type { Model, ModelVersion } from "../../core/registry/model";
@@ -74,5 +74,5 @@ export async function waitForApproval(
   await platform.runs.create(runOf(runId, { model }));
   const by = { by: `run ${runId}`, at };
   await platform.registry.apply(model, [version], requestApproval(version, { id: runId, runId, again: false }, by));
-  await awaitVersionApproval(platform as never, { runId, model, version, request: runId }, `token-${model}`);
+  await approvals.wait(platform as never, { runId, model, version, request: runId }, `token-${model}`);
 }

@@ -1,7 +1,7 @@
 import type { Platform } from "../../adapters/platform";
-import { registerBatch } from "../../core/feature-store/batches";
 import { registerView } from "../../core/feature-store/registry";
 import { type BatchDraft, viewDefinition } from "../../core/feature-store/shapes";
+import { registerBatch } from "../../core/feature-store/stream";
 
 export const spendView = {
   ...{ name: "spend", owner: "growth", entities: ["customer"], eventTime: "at" },

@@ -19,8 +19,7 @@ import { createShardSource, fetchAllShards } from "../shard-source";
 import { withDuckDb } from "../workspace";
 import { fetchReferences, measureDrifts, sampledVersion } from "./check";
 import { compileRule } from "./compile";
-import { withGuardedDuckDb } from "./guarded-session";
-import { measureRules, numbered, sampleIn, sampleSql } from "./measure";
+import { measureRules, numbered, sampleIn, sampleSql, withGuardedDuckDb } from "./measure";
 
 /** The contribution of one group of a version's rows to the result of a rule. */
 export interface GroupMeasurement extends Measurement {

@@ -12,8 +12,7 @@ import type { ObjectStore } from "../../../core/ports";
 import { readColumns } from "../row-reader";
 import { type DuckDbSession, quoteText } from "../session";
 import { createShardSource, fetchAllShards } from "../shard-source";
-import { withGuardedDuckDb } from "./guarded-session";
-import { measureRules, type ReferencedColumns } from "./measure";
+import { measureRules, type ReferencedColumns, withGuardedDuckDb } from "./measure";
 
 export interface CheckedRows {
   readonly schema: readonly ColumnSchema[];

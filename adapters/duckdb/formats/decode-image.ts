@@ -3,7 +3,7 @@ import { PNG } from "pngjs";
 import { InvalidInputError } from "../../../core/errors";
 import { formatCount } from "../../../core/quantities";
 import { readImageHeader, type TargetSize } from "./image-header";
-import { type Pixels, resize } from "./resize";
+import { type Pixels, resize } from "./sample-table";
 
 /** The maximum number of pixels of an image; decoding takes 4 bytes for each, and a small file may state any size. */
 const maxPixels = 32_000_000;

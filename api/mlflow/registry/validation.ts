@@ -1,4 +1,4 @@
-import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/labels";
+import { aliasProblem, labelLimits, modelNameProblem, tagsProblem } from "../../../core/registry/names";
 import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { problemOfName } from "../names";
 import { checkLength } from "../tracking/validation";

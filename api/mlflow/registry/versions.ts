@@ -1,5 +1,5 @@
 import { RingmasterError } from "../../../core/errors";
-import { answerApprovals } from "../../../core/registry/approval-requests";
+import * as approvals from "../../../core/registry/approval-requests";
 import type { Transition } from "../../../core/registry/change";
 import { deleteTag, describe, setTag } from "../../../core/registry/labels";
 import { deleteVersion } from "../../../core/registry/lifecycle";
@@ -89,7 +89,7 @@ export const versionOperations: readonly MlflowOperation[] = [
           registry.apply(name, [number], setStage(number, stage, actorOf(platform, caller))),
         );
       await (stage === "production" ? explainRefusal(moved, name, version) : moved());
-      if (stage === "production") await answerApprovals(platform, name);
+      if (stage === "production") await approvals.answerAll(platform, name);
       if (archive && stage === "staging") {
         // The promotion has archived the previous production version.
         const model = await findModel(platform, name);

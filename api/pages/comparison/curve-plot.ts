@@ -1,6 +1,6 @@
+import { html, jsonMarkup, type Markup } from "../../../core/html/markup";
+import { numberText, timeText } from "../../../core/quantities";
 import type { Axis, Curve } from "../../compare/comparison";
-import { numberText, timeText } from "../../compare/metric-text";
-import { html, jsonMarkup, type Markup } from "../markup";
 import { scaleOf } from "./scale";
 
 const size = { width: 640, height: 280 };

@@ -1,14 +1,13 @@
-import { formatDuration } from "../../../core/quantities";
+import { documentOf, type Page } from "../../../core/html/document";
+import { html, type Markup } from "../../../core/html/markup";
+import { reportStyle } from "../../../core/html/report-style";
+import { reportScript } from "../../../core/html/script";
+import { deltaText, formatDuration, metricText, timeText } from "../../../core/quantities";
 import { displayedStatus } from "../../../core/runs/run";
 import type { MetricValue } from "../../../core/shapes";
 import type { Comparison, MetricRow, Row } from "../../compare/comparison";
-import { deltaText, metricText, timeText } from "../../compare/metric-text";
-import { documentOf, type Page } from "../document";
-import { html, type Markup } from "../markup";
 import { colour, curvePlot } from "./curve-plot";
 import { paramPlots } from "./param-plots";
-import { reportScript } from "./script";
-import { reportStyle } from "./style";
 
 /**
  * Renders a comparison as one self-contained page. Names of runs are text, never markup.

@@ -1,7 +1,7 @@
+import { byRank } from "../../../core/evaluation/metric-goal";
+import { html, type Markup } from "../../../core/html/markup";
+import { numberText } from "../../../core/quantities";
 import type { Comparison, Row } from "../../compare/comparison";
-import { byRank } from "../../compare/metric-rank";
-import { numberText } from "../../compare/metric-text";
-import { html, type Markup } from "../markup";
 import { colour } from "./curve-plot";
 import { byStrength, isNumber } from "./param-strength";
 import { scaleOf } from "./scale";

@@ -1,9 +1,13 @@
+import type { Champion } from "../../evaluation/champion";
 import type { EvaluationOutput } from "../../evaluation/shapes";
+import type { ObjectStore } from "../../ports";
 import type { Job } from "../../runs/job";
 import type { RunRepository } from "../../runs/run-repository";
 import { findOutput } from "../../runs/step";
 import type { TrainingOutput } from "../../runs/training-task";
+import { readArtifact } from "../artifact";
 import type { Model, ModelVersion } from "../model";
+import type { Registry } from "../registry";
 
 /** A version on which the gates decide. */
 export interface Candidate {
@@ -32,4 +36,20 @@ export async function runOutputsOf(
   const evaluation = details && findOutput<EvaluationOutput>(details, "Evaluate");
   if (!evaluation) return undefined;
   return { job: details.run.job, evaluation, training: findOutput<TrainingOutput>(details, "LaunchTraining") };
+}
+
+/**
+ * Returns the champion for a comparison; `undefined` if there is none, or if it was registered from elsewhere and
+ * cannot be loaded here.
+ */
+export async function findChampion(
+  { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
+  model: string,
+): Promise<Champion | undefined> {
+  const head = await registry.repository.find(model);
+  if (head?.production === undefined) return undefined;
+  const production = await registry.version(model, head.production);
+  const { version, artifactKey } = production;
+  const artifact = await readArtifact(objects, production);
+  return artifactKey === undefined || artifact === undefined ? undefined : { version, artifactKey, artifact };
 }

@@ -1,6 +1,6 @@
 import { conflict, notFound } from "../../errors";
 import { isoTime } from "../../ports";
-import { type ApprovalDependencies, answerApproval } from "../approval-requests";
+import * as approvals from "../approval-requests";
 import { activeVersion, type Transition } from "../change";
 import type { Actor, ModelVersion } from "../model";
 import { recordGate } from "../transitions";
@@ -62,7 +62,7 @@ function sameAnswer(one: CheckAnswer | undefined, other: CheckAnswer): boolean {
  * REGISTRY_BUSY
  */
 export async function answerVersionCheck(
-  dependencies: ApprovalDependencies,
+  dependencies: approvals.ApprovalDependencies,
   target: { readonly model: string; readonly version: number; readonly check: string },
   answer: Omit<CheckAnswer, "at">,
 ): Promise<ModelVersion> {
@@ -70,7 +70,7 @@ export async function answerVersionCheck(
   const { model, version, check } = target;
   const head = await registry.apply(model, [version], answerCheck(version, check, { ...answer, at: isoTime(clock) }));
   const answered = await registry.version(model, version);
-  await answerApproval(dependencies, head, answered);
+  await approvals.answer(dependencies, head, answered);
   return answered;
 }
 

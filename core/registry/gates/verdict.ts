@@ -59,3 +59,10 @@ export const gateVerdict = z
 export interface GateVerdict extends Shape<typeof gateVerdict> {}
 export type GateCheck = GateVerdict["checks"][number];
 export type GateName = GateCheck["gate"];
+
+/** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
+export function verdictWord({ gate }: { readonly gate?: Pick<GateVerdict, "passed" | "checks"> }): string {
+  if (!gate) return "not evaluated";
+  if (gate.passed) return "passed";
+  return gate.checks.every(({ passed, pending }) => passed || pending) ? "waiting for checks" : "refused";
+}

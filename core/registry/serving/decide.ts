@@ -1,16 +1,83 @@
-import { RingmasterError } from "../../errors";
+import { digestOf } from "../../digest";
+import { InvalidInputError, RingmasterError } from "../../errors";
 import { type Clock, isoTime } from "../../ports";
-import { type ApprovalDependencies, answerApproval, answerApprovals } from "../approval-requests";
-import type { Transition } from "../change";
-import type { Model } from "../model";
+import * as approvals from "../approval-requests";
+import { decisionOn, notApproved } from "../approvals";
+import { activeModel, activeVersion, changeModel, type Transition } from "../change";
+import { noChampion } from "../errors";
+import type { Actor, Model } from "../model";
 import type { Registry } from "../registry";
-import { promote, setStage } from "../transitions";
+import { mayServe, promote, setStage } from "../transitions";
 import { type ArmSums, judgeCanary, noSums, type OutcomeRepository } from "./sequential-test";
 import type { ArmState, Decided, SequentialPlan, SequentialVerdict } from "./shapes";
-import { noCanaryTest, trafficOf } from "./traffic";
+import { noCanaryTest, notACanary, redirect, type TrafficRequest, trafficOf } from "./traffic";
+
+/** Part of the units above which canaries together need approval like production. */
+const partWithoutApproval = 0.5;
+
+/**
+ * Changes the canaries' parts, the shadows or the test. A part needs the stage canary and thus a passed gate. Any
+ * version may be a shadow, because a shadow answers nobody.
+ *
+ * @throws NO_CHAMPION, NOT_A_CANARY, NOT_APPROVED for more than half of the units, GateOutdatedError for a
+ * larger part with an outdated verdict, MODEL_VERSION_NOT_FOUND, InvalidInputError if the parts exceed the whole
+ */
+export function setTraffic(requested: TrafficRequest, actor: Actor): Transition {
+  return (state) => {
+    const model = activeModel(state);
+    if (model.production === undefined) throw noChampion(model.name);
+    checkParts(requested, model.production);
+    const before = trafficOf(model);
+    const total = requested.canaries.reduce((sum, { weight }) => sum + weight, 0);
+    for (const { version, weight } of requested.canaries) {
+      const candidate = activeVersion(state, version);
+      if (candidate.stage !== "canary") throw notACanary(model.name, version, candidate.stage);
+      const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
+      // An outdated verdict permits the present part of the units, but not a larger one.
+      if (weight > given) mayServe(model, candidate);
+      const decision = decisionOn(model, candidate);
+      if (total > partWithoutApproval && decision.state !== "approved")
+        throw notApproved(candidate, decision, "without them, canaries get at most 0.5 of the units in total");
+    }
+    for (const version of requested.shadows) activeVersion(state, version);
+    const traffic = redirect(before, requested, model.revision + 1);
+    if (digestOf(traffic) === digestOf(before)) return undefined;
+    const subject = requested.canaries.map(({ version, weight }) => `${version}=${weight}`).join(" ");
+    return changeModel(state, { action: "traffic-set", ...(subject === "" ? {} : { subject }) }, actor, { traffic });
+  };
+}
+
+function checkParts({ canaries, shadows }: TrafficRequest, production: number): void {
+  const problems = [];
+  const sum = canaries.reduce((all, { weight }) => all + weight, 0);
+  if (sum > 1 + 1e-9) {
+    problems.push({
+      path: "canaries",
+      value: sum,
+      rule: "must have weights that sum to at most 1; the champion gets the rest",
+    });
+  }
+  for (const version of [...canaries.map((arm) => arm.version), ...shadows]) {
+    if (version !== production) continue;
+    problems.push({
+      path: "canaries",
+      value: version,
+      rule: "must not include the version in production, which gets the rest",
+    });
+  }
+  const named = [...canaries.map((arm) => arm.version), ...shadows];
+  const twice = named.find((version, i) => named.indexOf(version) !== i);
+  if (twice !== undefined)
+    problems.push({
+      path: "canaries",
+      value: twice,
+      rule: "must not name a version twice: a version is a canary or a shadow",
+    });
+  if (problems.length > 0) throw new InvalidInputError("the traffic", problems);
+}
 
 /** Includes runs and tokens, because the run that made a canary may wait for the decision. */
-export interface ServingDependencies extends Pick<ApprovalDependencies, "runs" | "tokens"> {
+export interface ServingDependencies extends Pick<approvals.ApprovalDependencies, "runs" | "tokens"> {
   readonly registry: Registry;
   readonly outcomes: OutcomeRepository;
   readonly clock: Clock;
@@ -104,8 +171,8 @@ async function carryOut(
     );
     if (trafficOf(after).epoch === epoch) return { done: "none" };
     if (decision !== "promote") return { done: "rolled-back" };
-    await answerApproval(dependencies, after, await registry.version(name, version));
-    await answerApprovals(dependencies, name);
+    await approvals.answer(dependencies, after, await registry.version(name, version));
+    await approvals.answerAll(dependencies, name);
     return { done: "promoted" };
   } catch (error) {
     if (!(error instanceof RingmasterError) || error.retryable) throw error;

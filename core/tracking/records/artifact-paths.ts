@@ -6,24 +6,9 @@ import type { StepRecord } from "../../runs/shapes";
 import type { TrainingOutput } from "../../runs/training-task";
 import type { ContentReference } from "../../shapes";
 import type { Artifact, ArtifactOwner } from "../artifacts";
-import type { RunIdentity, RunRecord } from "../shapes";
+import { artifactPathRule, type RunIdentity, type RunRecord } from "../shapes";
 import { artifactFrozen, artifactReserved } from "./errors";
 import { assertActive } from "./transitions";
-
-/** Maximum length of a path. It is part of a row's key, and DynamoDB accepts 1,024 bytes. */
-const maxBytes = 1_000;
-
-/** Returns the rule that an artifact's path breaks; `undefined` if it is valid. */
-export function artifactPathRule(path: string): string | undefined {
-  if (path === "") return "must not be empty";
-  if (Buffer.byteLength(path) > maxBytes) return `must be at most ${maxBytes} bytes as UTF-8`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  if (/[\u0000-\u001f\u007f\\]/.test(path)) return "must have no control characters and no backslash";
-  if (Buffer.from(path).toString() !== path) return "must be well-formed Unicode";
-  if (path.split("/").some((part) => part === "" || part === "." || part === ".."))
-    return "must be relative and normalized: no leading or trailing slash, no empty part, no `.` and no `..`";
-  return undefined;
-}
 
 /**
  * Returns a file's path. A path is never corrected, so that no two texts name the same file.

@@ -1,6 +1,5 @@
 import type { ArtifactOwner } from "../artifacts";
-import type { RunIdentity } from "../shapes";
-import { artifactPathRule } from "./artifact-paths";
+import { artifactPathRule, type RunIdentity } from "../shapes";
 
 /** The place of a file or directory of the team's artifact tree. */
 export interface StoredPlace {

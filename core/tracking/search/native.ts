@@ -1,4 +1,5 @@
 import { runStatuses } from "../../runs/run-states";
+import { searchLimits } from "../shapes";
 import { SearchSyntaxError } from "./errors";
 import {
   attributes,
@@ -14,15 +15,6 @@ import { likeProblem } from "./like";
 import { type Grammar, type Operator, parseExpression, parseOrderTerms } from "./parser";
 import type { QueryLanguage } from "./query";
 import { type Token, timeHint } from "./tokens";
-
-/** Limits of one search: the cost of a filter grows with its length, on every run. */
-export const searchLimits = {
-  filterLength: 16_384,
-  depth: 32,
-  conditions: 200,
-  listLength: 1_000,
-  orderTerms: 8,
-} as const;
 
 const grammar: Grammar<Field, Field> = {
   orderPath: "orderBy",
@@ -203,6 +195,7 @@ function timeOf(token: Token): number | undefined {
 }
 
 const statuses: readonly string[] = runStatuses;
+
 /** MLflow's names of statuses. */
 const statusAliases: Readonly<Record<string, string>> = { scheduled: "queued", finished: "completed" };
 

@@ -1,8 +1,7 @@
-import { type Draws, drawsFor } from "../draws";
 import { bestFirst, scored } from "../history";
 import { cardinality } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
-import type { Sampler, SamplerContext } from "./sampler";
+import { type Draws, drawsFor, type Sampler, type SamplerContext } from "./sampler";
 import { type TpeOptions, tpeSampler } from "./tpe";
 
 /** Attempts to draw a point inside the bounds before it is clipped. */

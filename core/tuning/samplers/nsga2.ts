@@ -1,8 +1,7 @@
-import { type Draws, drawsFor } from "../draws";
 import { bestFirst, type ObservedTrial, scored } from "../history";
 import type { Point } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, pointAt } from "./coordinates";
-import { pointOf, type Sampler, type SamplerContext } from "./sampler";
+import { type Draws, drawsFor, pointOf, type Sampler, type SamplerContext } from "./sampler";
 
 export interface Nsga2Options {
   /** Trials of a generation. */

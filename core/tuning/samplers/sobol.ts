@@ -1,6 +1,5 @@
-import { drawsFor } from "../draws";
 import { parameterOrder } from "../space";
-import { pointOf, type Sampler, type SamplerContext } from "./sampler";
+import { drawsFor, pointOf, type Sampler, type SamplerContext } from "./sampler";
 
 /**
  * Covers the space evenly by a scrambled Sobol sequence: the first 2^k trials have one value in each of 2^k equal parts

@@ -1,8 +1,7 @@
-import { type Draws, drawsFor, normalCdf } from "../draws";
 import { bestFirst, type ObservedTrial, scored } from "../history";
 import { isActive, type Json } from "../space";
 import { coordinateOf, type Dimension, dimensionsOf, valueAt } from "./coordinates";
-import { pointOf, type Sampler, type SamplerContext } from "./sampler";
+import { type Draws, drawsFor, normalCdf, pointOf, type Sampler, type SamplerContext } from "./sampler";
 
 export interface TpeOptions {
   /** Trials with a value that are drawn at random before the model is used. */

@@ -1,5 +1,6 @@
 import type { Objective } from "../history";
-import type { Action, Scheduler, SchedulerSettings, SchedulerTrial } from "../scheduler";
+import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
+import type { SchedulerSettings } from "../settings";
 import { byNumber, comparable, hasResult, isSettledAt, lossAt, rungsOf } from "./rank";
 
 /** Trains each trial to the maximum, in order of numbers. */

@@ -1,6 +1,7 @@
-import { drawsFor } from "../draws";
 import type { Objective } from "../history";
-import type { Action, Scheduler, SchedulerSettings, SchedulerTrial } from "../scheduler";
+import { drawsFor } from "../samplers/sampler";
+import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
+import type { SchedulerSettings } from "../settings";
 import {
   fromUnit,
   indexOfChoice,

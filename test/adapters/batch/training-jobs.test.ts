@@ -3,8 +3,7 @@ import {
   type DescribeJobDefinitionsCommandInput,
   type SubmitJobCommandInput,
 } from "@aws-sdk/client-batch";
-import { workerJobsOf } from "../../../adapters/batch/job-details";
-import { createTrainingJobs } from "../../../adapters/batch/training-jobs";
+import { createTrainingJobs, workerJobsOf } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/ringmaster/settings";
 

@@ -16,9 +16,7 @@ import {
   Utf8,
   vectorFromArray,
 } from "apache-arrow";
-import { decodeLz4Frame } from "../../../adapters/duckdb/formats/arrow/lz4";
-import { writeArrowTable } from "../../../adapters/duckdb/formats/arrow/table";
-import { decodeZstdFrame } from "../../../adapters/duckdb/formats/arrow/zstd";
+import { decodeLz4Frame, decodeZstdFrame, writeArrowTable } from "../../../adapters/duckdb/formats/arrow/table";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { checkContract } from "../../../adapters/duckdb/contract/check";
-import { withGuardedDuckDb } from "../../../adapters/duckdb/contract/guarded-session";
+import { withGuardedDuckDb } from "../../../adapters/duckdb/contract/measure";
 import { openDuckDb } from "../../../adapters/duckdb/session";
 import type { OtherVersions } from "../../../core/datasets/contract/others";
 import { type ContractReport, violationsOf } from "../../../core/datasets/contract/report";

@@ -1,5 +1,4 @@
-import { correlationRatio, cramersV } from "../../../adapters/duckdb/association";
-import { describeRows } from "../../../adapters/duckdb/describe-rows";
+import { correlationRatio, cramersV, describeRows } from "../../../adapters/duckdb/describe-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { printPreview, sparkline } from "../../../cli/datasets/rows-view";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";

@@ -4,7 +4,7 @@ import { encode as encodeJpeg } from "jpeg-js";
 import { PNG } from "pngjs";
 import { pack } from "tar-stream";
 import { parseImageSize } from "../../../adapters/duckdb/formats/image-header";
-import { resize } from "../../../adapters/duckdb/formats/resize";
+import { resize } from "../../../adapters/duckdb/formats/sample-table";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { readColumns } from "../../../adapters/duckdb/row-reader";

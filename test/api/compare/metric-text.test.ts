@@ -1,4 +1,4 @@
-import { deltaText, metricText } from "../../../api/compare/metric-text";
+import { deltaText, metricText } from "../../../core/quantities";
 
 describe("a metric's value for people", () => {
   it.each([

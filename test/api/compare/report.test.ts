@@ -4,8 +4,8 @@ import { compareRuns } from "../../../api/compare/compare";
 import { comparisonMarkdown } from "../../../api/compare/markdown";
 import { comparisonHtml } from "../../../api/pages/comparison/page";
 import { scaleOf } from "../../../api/pages/comparison/scale";
-import { reportScript } from "../../../api/pages/comparison/script";
-import { escapeHtml, html } from "../../../api/pages/markup";
+import { escapeHtml, html } from "../../../core/html/markup";
+import { reportScript } from "../../../core/html/script";
 import { comparedRuns, requestOf } from "./compared";
 
 const compared = (request: Parameters<typeof requestOf>[0] = {}) =>

@@ -5,7 +5,7 @@ import { storeArtifact } from "../../../core/registry/artifact";
 import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
 import { setAlias } from "../../../core/registry/labels";
 import { setPolicy } from "../../../core/registry/lifecycle";
-import { setTraffic } from "../../../core/registry/serving/set-traffic";
+import { setTraffic } from "../../../core/registry/serving/decide";
 import { decideApproval, promote, recordGate, setStage } from "../../../core/registry/transitions";
 import { policyRulesSchema } from "../../../core/runs/gate-rules";
 import { verdictOn } from "../../support/registry";

@@ -2,7 +2,7 @@ import type { Platform } from "../../../adapters/platform";
 import { lineageOfContent, lineageOfDataset } from "../../../api/lineage/of-dataset";
 import { lineageOfVersion } from "../../../api/lineage/of-version";
 import type { LineageGraph } from "../../../api/lineage/shapes";
-import { drawLineage } from "../../../cli/lineage-tree";
+import { drawLineage } from "../../../cli/commands/lineage";
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerFrom } from "../../../core/lineage/register-from";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";

@@ -3,7 +3,7 @@ import { familiesOf } from "../../../api/pages/curve-families";
 import { diffView } from "../../../api/pages/diff-view";
 import { relativeLinks } from "../../../api/pages/links";
 import { notesView } from "../../../api/pages/notes";
-import { shortened } from "../../../api/pages/tables";
+import { shortened } from "../../../core/html/tables";
 
 describe("notes", () => {
   it.each([

@@ -1,4 +1,4 @@
-import { historyPage } from "../../../api/services/history-pages";
+import { historyPage } from "../../../api/routes/models";
 import { emptyModel } from "../../../core/registry/lifecycle";
 import type { HistoryEntry, Model } from "../../../core/registry/model";
 

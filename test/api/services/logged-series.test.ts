@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import { seriesOf, surelyLoggedMetrics } from "../../../api/routes/tracked-metrics";
 import { logMetricsBody, metricLimits } from "../../../api/schemas/metrics";
-import { seriesOf, surelyLoggedMetrics } from "../../../api/services/logged-series";
 
 const series = (one: object = {}) => ({ series: [{ metric: "loss", steps: [1], values: [0.5], ...one }] });
 

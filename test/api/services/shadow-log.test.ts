@@ -1,4 +1,4 @@
-import { logShadow, type ShadowObservation, summarizeShadow } from "../../../api/services/shadow-log";
+import { logShadow, type ShadowObservation, summarizeShadow } from "../../../api/routes/serving";
 
 /** Objects in memory. */
 function memory() {

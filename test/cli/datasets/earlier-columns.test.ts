@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
-import { followVersion } from "../../../cli/datasets/earlier-columns";
+import { followVersion } from "../../../cli/datasets/schema-text";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 
 const split = { fractions: { train: 0.8, validation: 0.1, test: 0.1 }, seed: 0, indexes: {} };

@@ -5,7 +5,7 @@ import { appendToDataset, type PushProgress, pushDataset } from "../../../cli/da
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
 import type { DatasetDraft, DatasetVersion } from "../../../core/datasets/shapes";
-import { readSplits } from "../../../core/features/materialize";
+import { readSplits } from "../../../core/datasets/split-index";
 import { objectKeys } from "../../../core/object-keys";
 import type { UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";

@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { RepeatedRows } from "../../../adapters/duckdb/repeated-rows";
+import { RepeatedRows } from "../../../adapters/duckdb/dataset-profile";
 import { alikeTexts } from "../../../core/datasets/alike-values";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema } from "../../../core/datasets/shapes";

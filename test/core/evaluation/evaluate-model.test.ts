@@ -1,5 +1,5 @@
-import { evaluateModel } from "../../../core/evaluation/evaluate-model";
 import type { EvaluationReport } from "../../../core/evaluation/report";
+import { evaluateModel } from "../../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest, LabelEncoding } from "../../../core/features/shapes";
 import { decodeSafetensors } from "../../../core/safetensors";

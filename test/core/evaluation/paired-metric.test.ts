@@ -5,7 +5,7 @@ import {
   regressionMetricNames,
 } from "../../../core/evaluation/metrics";
 import { pairedMetric } from "../../../core/evaluation/paired-bootstrap";
-import { drawsFor } from "../../../core/tuning/draws";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
 
 /** Predictions of a binary model: 5 % of the rows are positive, and their scores are `shift` higher on average. */
 function scored(shift: number, seed: number, rows = 2_000): Predictions {

@@ -1,7 +1,8 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import { compareReports } from "../../../core/evaluation/comparison";
+import { readReport } from "../../../core/evaluation/report";
 import { evaluationStep } from "../../../core/evaluation/step";
-import { readReport, readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
+import { readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
 import type { WithRows } from "../../../core/evaluation/task";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";

@@ -1,4 +1,4 @@
-import type { LoggedRow } from "../../../core/drift/served-batch";
+import type { LoggedRow } from "../../../core/drift/shapes";
 import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../../../core/monitors/evaluate";
 import { deleteMonitor } from "../../../core/monitors/lifecycle";
 import { type Embedded, startEmbedded } from "../../support/embedded";

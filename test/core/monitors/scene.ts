@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { type LoggedRow, placeOfUnit } from "../../../core/drift/served-batch";
+import { placeOfUnit } from "../../../core/drift/served-batch";
 import { logServedRows } from "../../../core/drift/served-log";
+import type { LoggedRow } from "../../../core/drift/shapes";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { EvaluationReport } from "../../../core/evaluation/report";
 import { encodePredictions } from "../../../core/evaluation/stored-predictions";

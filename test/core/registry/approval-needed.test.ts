@@ -1,4 +1,4 @@
-import { approvalNeeded } from "../../../core/registry/approval-needed";
+import { approvalNeeded } from "../../../core/registry/approvals";
 import type { HistoryEntry, Model } from "../../../core/registry/model";
 import { verdictOn, versionRow } from "../../support/registry";
 

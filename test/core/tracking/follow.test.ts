@@ -1,4 +1,4 @@
-import { eventText } from "../../../api/http/event-stream";
+import { eventText } from "../../../api/routes/run-metrics";
 import type { Run } from "../../../core/runs/shapes";
 import {
   beginning,

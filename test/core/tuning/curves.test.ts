@@ -1,6 +1,5 @@
 import type { ObservedTrial } from "../../../core/tuning/history";
-import { detrended } from "../../../core/tuning/samplers/curves";
-import { gpSampler } from "../../../core/tuning/samplers/gp";
+import { detrended, gpSampler } from "../../../core/tuning/samplers/gp";
 import { comparable } from "../../../core/tuning/schedulers/rank";
 import { spaceSchema } from "../../../core/tuning/space";
 

@@ -1,7 +1,8 @@
 import type { ObservedTrial } from "../../../core/tuning/history";
-import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
+import { createSampler } from "../../../core/tuning/sampler";
 import { GaussianProcess } from "../../../core/tuning/samplers/gaussian-process";
 import { logExpectedImprovement } from "../../../core/tuning/samplers/gp";
+import { samplerSettingsSchema } from "../../../core/tuning/settings";
 import { contains, spaceSchema } from "../../../core/tuning/space";
 
 const objectives = [{ metric: "loss", direction: "minimize" }] as const;

@@ -1,9 +1,9 @@
 import type { DatasetRepository } from "../../../core/datasets/repository";
 import { hasCode } from "../../../core/errors";
 import type { Run } from "../../../core/runs/shapes";
-import { type Draws, drawsFor } from "../../../core/tuning/draws";
 import { type DriveDependencies, driveStudy } from "../../../core/tuning/drive";
 import type { StudyState } from "../../../core/tuning/ports";
+import { type Draws, drawsFor } from "../../../core/tuning/samplers/sampler";
 import type { Study, Trial } from "../../../core/tuning/shapes";
 import type { StudyDefinition } from "../../../core/tuning/study";
 import type { SimulatedStudy } from "./simulated-study";

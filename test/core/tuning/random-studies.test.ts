@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { drawsFor } from "../../../core/tuning/draws";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
 import { contains, isActive, parameterOrder } from "../../../core/tuning/space";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
 import { jobInput } from "../../support/fixtures";

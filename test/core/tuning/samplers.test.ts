@@ -1,8 +1,9 @@
-import { drawsFor } from "../../../core/tuning/draws";
 import { frontOf, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
-import { createSampler, problemsOfSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
+import { createSampler } from "../../../core/tuning/sampler";
 import { eigenOf } from "../../../core/tuning/samplers/cmaes";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
 import { sobolDirections, sobolPoint } from "../../../core/tuning/samplers/sobol";
+import { problemsOfSampler, samplerSettingsSchema } from "../../../core/tuning/settings";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 import { rounds } from "../../support/rounds";
 import { conditional, expectValid, randomSpace } from "./spaces";

@@ -1,13 +1,9 @@
 import * as fc from "fast-check";
-import { drawsFor } from "../../../core/tuning/draws";
 import { createScheduler } from "../../../core/tuning/planner";
-import {
-  problemsOfScheduler,
-  type SchedulerSettings,
-  type SchedulerTrial,
-  schedulerSettingsSchema,
-} from "../../../core/tuning/scheduler";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
+import type { SchedulerTrial } from "../../../core/tuning/scheduler";
 import { rankAt, rungsOf } from "../../../core/tuning/schedulers/rank";
+import { problemsOfScheduler, type SchedulerSettings, schedulerSettingsSchema } from "../../../core/tuning/settings";
 import { type Space, spaceSchema } from "../../../core/tuning/space";
 import { rounds, seedOf } from "../../support/rounds";
 import { type SimulatedStudy, simulate } from "./simulated-study";

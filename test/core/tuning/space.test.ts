@@ -1,4 +1,5 @@
-import { createSampler, problemsOfSampler } from "../../../core/tuning/sampler";
+import { createSampler } from "../../../core/tuning/sampler";
+import { problemsOfSampler } from "../../../core/tuning/settings";
 import { contains, fromUnit, parameterOrder, type Space, spaceSchema } from "../../../core/tuning/space";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
 import { jobInput } from "../../support/fixtures";

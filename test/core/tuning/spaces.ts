@@ -1,4 +1,4 @@
-import { drawsFor } from "../../../core/tuning/draws";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
 import { contains, isActive, type Point, parameterOrder, type Space, spaceSchema } from "../../../core/tuning/space";
 
 /** Has a condition, steps, logarithms, choices and a constant. */

@@ -1,6 +1,6 @@
 import { datasetNotFound } from "../../../core/datasets/errors";
+import { registerBest, type StartDependencies } from "../../../core/tuning/drive";
 import type { Study, Trial } from "../../../core/tuning/shapes";
-import { registerBest, type StartDependencies } from "../../../core/tuning/start";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
 import { jobInput } from "../../support/fixtures";
 

@@ -1,6 +1,5 @@
 import { type Objective, objectiveSchema } from "../../../core/tuning/history";
-import { samplerSettingsSchema } from "../../../core/tuning/sampler";
-import { schedulerSettingsSchema } from "../../../core/tuning/scheduler";
+import { samplerSettingsSchema, schedulerSettingsSchema } from "../../../core/tuning/settings";
 import { type Json, type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 import { simulate } from "./simulated-study";
 

@@ -1,8 +1,9 @@
-import { drawsFor } from "../../../core/tuning/draws";
 import { bestFirst, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
-import { createSampler, samplerSettingsSchema } from "../../../core/tuning/sampler";
+import { createSampler } from "../../../core/tuning/sampler";
 import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
+import { drawsFor } from "../../../core/tuning/samplers/sampler";
 import { createParzen } from "../../../core/tuning/samplers/tpe";
+import { samplerSettingsSchema } from "../../../core/tuning/settings";
 import { type Point, type Space, spaceSchema } from "../../../core/tuning/space";
 import { rounds } from "../../support/rounds";
 import { conditional, expectValid, randomSpace } from "./spaces";

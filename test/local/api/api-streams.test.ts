@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
-import { eventStream } from "../../../api/http/event-stream";
+import { eventStream } from "../../../api/routes/run-metrics";
 import { createLogger } from "../../../core/logging";
 import { createApiServer } from "../../../local/ringmaster/api-server";
 import { streamedRoutes } from "../../../local/ringmaster/api-streams";

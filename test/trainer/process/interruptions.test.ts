@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import type { JobDetail } from "@aws-sdk/client-batch";
-import { outcomeOf } from "../../../adapters/batch/job-details";
+import { outcomeOf } from "../../../adapters/batch/training-jobs";
 import { objectKeys } from "../../../core/object-keys";
 import { decideNextMove } from "../../../core/runs/attempts";
 import type { TrainingAttempt } from "../../../core/runs/shapes";

@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { outcomeOf } from "../../../adapters/batch/job-details";
+import { outcomeOf } from "../../../adapters/batch/training-jobs";
 import { decideNextMove } from "../../../core/runs/attempts";
 import { resourcesSchema } from "../../../core/runs/resources";
 import { createMemoryGroup } from "../../support/memory-group";

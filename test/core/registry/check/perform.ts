@@ -9,7 +9,7 @@ import {
 import type { Stage } from "../../../../core/registry/model";
 import { noRules } from "../../../../core/registry/policy";
 import type { Registry } from "../../../../core/registry/registry";
-import { setTraffic } from "../../../../core/registry/serving/set-traffic";
+import { setTraffic } from "../../../../core/registry/serving/decide";
 import { decideApproval, promote, recordGate, setStage } from "../../../../core/registry/transitions";
 import { verdictOn, versionOfRun } from "../../../support/registry";
 import { type Operation, policies, reasonOf } from "./operation";

@@ -1,5 +1,6 @@
 import { AmbiguousNameError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
-import { parseFilter, parseOrder, searchLimits } from "../../../../core/tracking/search/native";
+import { parseFilter, parseOrder } from "../../../../core/tracking/search/native";
+import { searchLimits } from "../../../../core/tracking/shapes";
 import { datasetOf, found, runOf, testRun } from "./runs";
 
 const day = (text: string): number => Date.parse(text);

@@ -1,4 +1,4 @@
-import { type ContractOutcome, type ContractReport, describeViolation } from "../../core/datasets/contract/report";
+import { type ContractOutcome, type ContractReport, describeViolation } from "../datasets/contract/report";
 import type { Page } from "./document";
 import { pageOf } from "./layout";
 import { html, type Markup } from "./markup";

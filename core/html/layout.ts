@@ -1,7 +1,7 @@
-import { reportScript } from "./comparison/script";
-import { reportStyle } from "./comparison/style";
 import { documentOf, type Page } from "./document";
 import { html, type Markup } from "./markup";
+import { reportStyle } from "./report-style";
+import { reportScript } from "./script";
 import { pageStyle } from "./style";
 
 interface PageParts {

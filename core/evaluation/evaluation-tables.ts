@@ -1,6 +1,6 @@
-import { leadingMetrics } from "../../core/evaluation/metrics";
-import type { EvaluationReport } from "../../core/evaluation/report";
-import type { ImportanceReport } from "../../core/evaluation/shapes";
+import { leadingMetrics } from "./metrics";
+import type { EvaluationReport } from "./report";
+import type { ImportanceReport } from "./shapes";
 
 /** A table of an evaluation, as terminals, pages and Markdown show it. */
 export interface EvaluationTable {
@@ -73,4 +73,16 @@ function isNoisy({ mean, deviation }: Parameters<typeof importanceText>[0]): boo
 /** Formats five significant digits. */
 export function shown(value: number | null): string {
   return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
+}
+
+interface EvaluatedVersion {
+  readonly metrics: EvaluationReport["metrics"];
+  readonly evaluation?: Pick<EvaluationReport, "slices" | "task" | "importance">;
+}
+
+/** Returns the tables of a version's evaluation that do not belong to a gate. */
+export function evaluationTables({ evaluation, metrics }: EvaluatedVersion): readonly EvaluationTable[] {
+  if (!evaluation) return [];
+  const { importance } = evaluation;
+  return [...sliceTables({ ...evaluation, metrics }), ...(importance ? [importanceTable(importance)] : [])];
 }

@@ -1,4 +1,4 @@
-import type { ColumnDrift, DriftBins, DriftReport, ModelDriftReport, MultivariateDrift } from "../../core/drift/shapes";
+import type { ColumnDrift, DriftBins, DriftReport, ModelDriftReport, MultivariateDrift } from "../drift/shapes";
 import type { Page } from "./document";
 import { pageOf } from "./layout";
 import { html, type Markup } from "./markup";

@@ -1,5 +1,5 @@
 import type { ColumnSource, SchemaElement } from "hyparquet-writer";
-import type { Cell, ColumnBlock, ColumnType, ExportColumn } from "./tables";
+import type { Cell, ColumnBlock, ColumnType, ExportColumn } from "../core/tables";
 
 const types: Readonly<Record<ColumnType, Pick<SchemaElement, "type" | "converted_type">>> = {
   string: { type: "BYTE_ARRAY", converted_type: "UTF8" },

@@ -9,7 +9,7 @@ export interface Page {
   readonly referrerPolicy: string;
 }
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string;
   readonly style: string;
   readonly script?: string;
