@@ -1,13 +1,10 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { loadLayersModel } from "@tensorflow/tfjs-layers";
 import { type ExportableModel, type ExportTools, nothingToExport } from "../../core/export";
-import { applyOutputActivation } from "./activation";
-import { ModelArtifactError } from "./artifact";
-import { isIncomplete } from "./layers/convolutions";
-import { joinedMasks } from "./layers/merge-masks";
+import { applyOutputActivation, ModelArtifactError } from "./artifact";
+import { isIncomplete, stockRank } from "./layers/convolutions";
 import { isOwnClass } from "./layers/register";
-import { repairedClasses, unreadActivation } from "./layers/serialized";
-import { stockRank } from "./layers/volume-normalization";
+import { joinedMasks, repairedClasses, unreadActivation } from "./layers/serialized";
 import { networkOf } from "./network";
 import { loadLayers, predictorOf } from "./predictor";
 import { startWasmBackend } from "./wasm-backend";

@@ -1,8 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, models } from "@tensorflow/tfjs-layers";
 import { decodeSafetensors } from "../../core/safetensors";
-import { applyOutputActivation } from "./activation";
-import { ModelArtifactError, type ModelTopology, parseTopology } from "./artifact";
+import { applyOutputActivation, ModelArtifactError, type ModelTopology, parseTopology } from "./artifact";
 import { registerOwnLayers } from "./layers/register";
 import { startWasmBackend } from "./wasm-backend";
 

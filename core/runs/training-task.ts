@@ -214,3 +214,16 @@ export const trainerExitCodes = {
 /** Output of the step `LaunchTraining`. Its files are in the content store. */
 export const trainingOutput = trained;
 export interface TrainingOutput extends Shape<typeof trainingOutput> {}
+
+/** The next training of a job, with the key by which its trainer authenticates. */
+export interface NextTraining {
+  readonly runId: string;
+  readonly segment?: number;
+  readonly runKey: string;
+}
+
+/** `leave`: the job gets no further training and ends. Without `leave` and `next`, the trainer sends its request again after a pause. */
+export interface JobContinuation {
+  readonly next?: NextTraining;
+  readonly leave?: true;
+}

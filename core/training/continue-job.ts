@@ -4,6 +4,7 @@ import { isoTime } from "../ports";
 import { problemsOf } from "../problems";
 import { checkRunKey, type RunKeys } from "../runs/run-key";
 import type { RunDetails, WorkerRecord } from "../runs/shapes";
+import type { JobContinuation, NextTraining } from "../runs/training-task";
 import { completeTraining } from "./complete-training";
 import type { NextMoveDependencies } from "./next-move";
 import { type SharedJob, type SharedJobs, sharingOf } from "./shared-jobs";
@@ -12,19 +13,6 @@ export interface ContinueJobDependencies extends NextMoveDependencies {
   readonly sharedJobs: SharedJobs;
   readonly studies: { find(name: string): Promise<{ readonly status: string } | undefined> };
   readonly keys: RunKeys;
-}
-
-/** The next training of a job, with the key by which its trainer authenticates. */
-export interface NextTraining {
-  readonly runId: string;
-  readonly segment?: number;
-  readonly runKey: string;
-}
-
-/** `leave`: the job gets no further training and ends. Without `leave` and `next`, the trainer sends its request again after a pause. */
-export interface JobContinuation {
-  readonly next?: NextTraining;
-  readonly leave?: true;
 }
 
 export const continueRequest = z.object({

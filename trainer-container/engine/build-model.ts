@@ -5,15 +5,12 @@ import type { LabelScale, ModelDefinition, ModuleDefinition } from "../../core/r
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";
-import { checkLayers } from "./layer-checks";
-import { installBatchNormalization } from "./layers/batch-normalization";
-import { installLayerNormalization } from "./layers/layer-normalization";
+import { checkClasses, checkLayers, withinWeightSize } from "./layer-checks";
+import { installBatchNormalization, installLayerNormalization } from "./layers/normalization";
 import { installRecurrent } from "./layers/recurrent";
-import { checkClasses } from "./model-classes";
 import { installOrthogonal } from "./orthogonal";
 import { withSeededRandom } from "./seeded-random";
 import { callUserCode, describeReturned, repeatedName } from "./user-code";
-import { withinWeightSize } from "./weight-size";
 
 /** Builds the definition's model with weights that depend only on `seed`. @throws ModelError */
 export function buildModel(definition: ModelDefinition, seed: number): layers.LayersModel {

@@ -1,7 +1,16 @@
-/** Refuses layers that TensorFlow.js builds, but cannot compute. */
-import type { LayersModel } from "@tensorflow/tfjs-layers";
+/**
+ * Refuses layers that TensorFlow.js builds, but cannot compute, models that another process could not rebuild from the
+ * topology alone, and weights that do not fit into memory.
+ */
+
+import os from "node:os";
+import * as tf from "@tensorflow/tfjs-core";
+import { getBackend, util } from "@tensorflow/tfjs-core";
+import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
+import { registerOwnLayers } from "../../adapters/tfjs/layers/register";
 import { allLayers } from "./canonical-names";
 import { ModelError } from "./errors";
+import { describeThrown, TimeLimitError } from "./user-code";
 
 type Layer = LayersModel["layers"][number];
 type Shape = readonly (number | null)[];
@@ -69,3 +78,101 @@ function checkDropout(layer: Layer): void {
     `The layer '${layer.name}' has rate 1 or more, but it must be below 1: it would drop everything.`,
   );
 }
+
+registerOwnLayers();
+
+/** Classes of layers and initializers that the predictor has, by name, read before user code could add others. */
+const builtInClasses: ReadonlyMap<string, unknown> = new Map(
+  Object.entries(tf.serialization.SerializationMap.getMap().classNameMap).map(([name, [type]]) => [name, type]),
+);
+
+const rule = "its artifact must load without user code. Use the layers of the context's tf.layers.";
+
+/** @throws ModelError that names the class, or the layer that computes by code of the module */
+export function checkClasses(model: LayersModel): void {
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const className = (value as { class_name?: unknown }).class_name;
+    if (typeof className === "string" && !builtInClasses.has(className)) {
+      throw new ModelError(`The model uses the class '${className}', which tf.layers does not have; ${rule}`);
+    }
+    Object.values(value).forEach(visit);
+  };
+  visit(model.toJSON(null, false));
+  for (const layer of allLayers([model])) checkLayer(layer);
+}
+
+/** Refuses a layer whose class, activations or functions differ from those that the names stand for. */
+function checkLayer(layer: Layer): void {
+  const { activation, recurrentActivation } = layer as Activated;
+  check(`layer '${layer.name}'`, layer);
+  for (const each of [activation, recurrentActivation])
+    if (each) check(`activation of the layer '${layer.name}'`, each);
+}
+
+interface Activated {
+  readonly activation?: tf.serialization.Serializable | null;
+  readonly recurrentActivation?: tf.serialization.Serializable | null;
+}
+
+function check(what: string, object: tf.serialization.Serializable): void {
+  const className = object.getClassName();
+  if (object.constructor !== builtInClasses.get(className)) {
+    throw new ModelError(`The ${what} is of a class of its own that extends '${className}'; ${rule}`);
+  }
+  const replaced = Object.entries(object).find(
+    ([name, value]) => typeof value === "function" && name in Object.getPrototypeOf(object),
+  );
+  if (replaced) throw new ModelError(`The function '${replaced[0]}' of the ${what} was replaced; ${rule}`);
+}
+
+/** Returns the memory in bytes that this process may take: the machine's, or its container's. */
+export function processMemory(): number {
+  const total = os.totalmem();
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, total) : total;
+}
+
+type AddWeight = layers.Layer["addWeight"];
+
+/** WebAssembly's memory, in bytes. */
+const wasmMemory = 2 ** 32;
+
+/**
+ * Builds a model, and names the weight that is too large to be created. A weight that memory cannot hold with those before it is
+ * refused at once: its initial values would take minutes, or end the process.
+ *
+ * @throws ModelError
+ */
+export function withinWeightSize<T>(build: () => T): T {
+  const prototype = layers.Layer.prototype as unknown as { addWeight: AddWeight };
+  const { addWeight } = prototype;
+  const limit = getBackend() === "wasm" ? Math.min(wasmMemory, processMemory()) : processMemory();
+  let total = 0;
+  let current: string | undefined;
+  prototype.addWeight = function (this: layers.Layer, name, shape, ...others) {
+    const bytes = 4 * util.sizeFromShape(shape as number[]);
+    total += bytes;
+    current = `The layer '${this.name}' has the weight '${name}' of shape [${shape}], which takes ${gigabytes(bytes)}`;
+    if (total > limit)
+      throw new RangeError(`with the weights before it ${gigabytes(total)}, but this process has ${gigabytes(limit)}`);
+    const variable = addWeight.call(this, name, shape, ...others);
+    current = undefined; // not where the time limit ends the call, which runs no finally
+    return variable;
+  };
+  try {
+    return build();
+  } catch (error) {
+    const cause = error instanceof ModelError ? error.cause : error;
+    if (current === undefined || !(cause instanceof RangeError || cause instanceof TimeLimitError)) throw error;
+    throw new ModelError(
+      `${current} and cannot be created: ${describeThrown(cause)}. ` +
+        "Choose fewer units or filters, a smaller inputDim or input, or a layer with fewer weights.",
+      cause,
+    );
+  } finally {
+    prototype.addWeight = addWeight;
+  }
+}
+
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -1,21 +1,18 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
-import { applyOutputActivation } from "../../adapters/tfjs/activation";
-import { artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
+import { applyOutputActivation, artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
 import type { Batch, BatchResult, EngineOptions, ModelLayer, NonFinite, ParameterSlot, TrainableModel } from "./engine";
 import { BatchError } from "./errors";
-import { findNonFinite } from "./kernel-spy";
-import { reportCalls } from "./layer-scopes";
 import { layOut } from "./layout";
 import { rematerialiseOf } from "./rematerialisation";
 import { type BatchTensors, batchTensors, functionsThatKeep, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
 import { withinScope } from "./tensor-scope";
-import { computeModel } from "./user-code";
+import { computeModel, findNonFinite, reportCalls } from "./user-code";
 import { withinMemory } from "./wasm/memory";
 
 type LayerVariable = LayersModel["weights"][number];

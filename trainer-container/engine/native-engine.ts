@@ -3,21 +3,81 @@ import { version_layers } from "@tensorflow/tfjs-layers";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
-import type { Engine, EngineOptions } from "./engine";
+import type {
+  Batch,
+  BatchResult,
+  Engine,
+  EngineOptimizer,
+  EngineOptions,
+  OnFinal,
+  OptimizerMemory,
+  OptimizerSettings,
+} from "./engine";
 import { BackendUnavailableError, ModelError, needsGraph } from "./errors";
-import { describeGpu } from "./gpu";
 import { registerGradients } from "./gradients/register";
 import { GraphProgram } from "./graph/program";
 import { unroundedProducts } from "./graph/rewrites/precision";
 import { installDense } from "./layers/dense";
 import { LayersTrainable } from "./layers-trainable";
-import { MlpProgram } from "./mlp-program";
-import { nativeBackendName as backendName, type NativeBackend } from "./native/op";
+import { nativeBackendName as backendName, type NativeBackend } from "./native/operations";
 import { registerNativeKernels } from "./native/register";
 import { SparseProgram } from "./native/sparse-program";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
-import { applySettings, nativeSettings, switchesOf } from "./native-settings";
-import { ProgramTrainable } from "./program-trainable";
+import { applySettings, describeGpu, nativeSettings, switchesOf } from "./native-settings";
+import { type GradientProgram, ProgramTrainable } from "./program-trainable";
+
+/** The passes of a built-in mlp: graphs for dense rows, and a program for the gradients from sparse rows. */
+class MlpProgram implements GradientProgram {
+  readonly takesSparse = true;
+  readonly weights: GradientProgram["weights"];
+
+  constructor(
+    private readonly graph: GraphProgram,
+    private readonly sparse: SparseProgram,
+  ) {
+    const both = [graph.weights, sparse.weights];
+    this.weights = {
+      write: (from) => {
+        for (const weights of both) weights.write(from);
+      },
+      read: (into) => graph.weights.read(into),
+      share: (memory) => {
+        for (const weights of both) weights.share(memory);
+      },
+    };
+  }
+
+  get maxSum(): number {
+    return this.graph.maxSum;
+  }
+
+  scaleLoss(scale: number): void {
+    this.graph.scaleLoss(scale);
+    this.sparse.lossScale = scale;
+  }
+
+  beginSum(microBatches: number) {
+    return this.graph.beginSum(microBatches);
+  }
+
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
+    return this.graph.attachOptimizer(settings, memory);
+  }
+
+  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined {
+    if (batch.sparse === undefined) return this.graph.gradients(batch, randomKey, into);
+    return this.sparse.gradients(batch, batch.sparse, into, onFinal);
+  }
+
+  evaluate(batch: Batch): BatchResult | undefined {
+    return this.graph.evaluate(batch);
+  }
+
+  dispose(): void {
+    this.graph.dispose();
+    this.sparse.dispose();
+  }
+}
 
 /** TensorFlow in this process. */
 interface Library {

@@ -1,11 +1,155 @@
+/**
+ * Calls of the user's code, and the place in it where a computation fails: the layers' calls and the kernels that
+ * TensorFlow.js runs are observed.
+ */
+
 import { isNativeError, isPromise } from "node:util/types";
 import vm from "node:vm";
 import * as tf from "@tensorflow/tfjs-core";
+import type { LayersModel } from "@tensorflow/tfjs-layers";
 import type { ModelDefinition } from "../../core/runs/model-definition";
+import type { NonFinite } from "./engine";
 import { EngineError, ModelError, RecordingDiffers } from "./errors";
-import { placeOfKernel } from "./kernel-spy";
-import { layerThatThrew } from "./layer-scopes";
 import { isMemoryFull } from "./wasm/memory";
+
+type Layer = LayersModel["layers"][number];
+
+export interface ComputationObserver {
+  /** Called when a layer has computed its outputs. */
+  leaveLayer(name: string, outputs: readonly tf.Tensor[]): void;
+}
+
+let observer: ComputationObserver | undefined;
+/** Names of the innermost layers by what their calls threw. */
+const throwers = new WeakMap<object, string>();
+
+/** Returns the name of the innermost layer whose call threw the value, if one did. */
+const layerThatThrew = (thrown: unknown): string | undefined =>
+  typeof thrown === "object" && thrown !== null ? throwers.get(thrown) : undefined;
+
+/** Calls `body`, which must be synchronous, and reports its layers. */
+export function observing<T>(by: ComputationObserver, body: () => T): T {
+  const outer = observer;
+  observer = by;
+  try {
+    return body();
+  } finally {
+    observer = outer;
+  }
+}
+
+/**
+ * Makes a model's layers report their calls, including those of nested models.
+ *
+ * @param names by the layers' own names
+ * @returns the reported names
+ */
+export function reportCalls(layers: readonly Layer[], names: ReadonlyMap<string, string>): readonly string[] {
+  return layers.flatMap((layer) => {
+    const { call } = layer;
+    const name = names.get(layer.name) ?? layer.name;
+    layer.call = (inputs, options) => {
+      let outputs: ReturnType<typeof call>;
+      try {
+        outputs = call.call(layer, inputs, options);
+      } catch (error) {
+        if (typeof error === "object" && error !== null && !throwers.has(error)) throwers.set(error, name);
+        throw error;
+      }
+      observer?.leaveLayer(name, Array.isArray(outputs) ? outputs : [outputs]);
+      return outputs;
+    };
+    return [name, ...reportCalls((layer as { readonly layers?: readonly Layer[] }).layers ?? [], names)];
+  });
+}
+
+/** An error with enough frames to contain user code, which is below many frames of TensorFlow.js. */
+function here(message: string): Error {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 100;
+  const error = new Error(message);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
+/** Runs `compute` and calls `visit` after each kernel. Kernels that a kernel calls itself are part of it. */
+function spyOnKernels(compute: () => unknown, visit: (kernel: string, outputs: readonly tf.Tensor[]) => void): void {
+  const engine = tf.engine();
+  const { runKernel } = engine;
+  let depth = 0;
+  engine.runKernel = ((name, inputs, attributes) => {
+    depth += 1;
+    try {
+      const outputs = runKernel.call(engine, name, inputs, attributes);
+      if (depth === 1) visit(name, [outputs].flat());
+      return outputs;
+    } finally {
+      depth -= 1;
+    }
+  }) as typeof runKernel;
+  try {
+    compute();
+  } finally {
+    delete (engine as Partial<typeof engine>).runKernel; // the class's own is visible again
+  }
+}
+
+/** Returns an error with the stack of a kernel's first call. */
+function placeOfKernel(kernel: string, message: string, compute: () => unknown): Error | undefined {
+  let place: Error | undefined;
+  try {
+    spyOnKernels(compute, (name) => {
+      if (name === kernel) place ??= here(message);
+    });
+  } catch {
+    // It failed before in the same way.
+  }
+  return place;
+}
+
+/** Runs a forward and a backward pass and returns the origin of its first value that is not finite. */
+export function findNonFinite(
+  layers: readonly Layer[],
+  nameOf: (layer: string) => string,
+  differentiate: () => unknown,
+): NonFinite | undefined {
+  const running: string[] = [];
+  let found: NonFinite | undefined;
+  const inLayers = () => {
+    const engine = tf.engine();
+    spyOnKernels(differentiate, (kernel, outputs) => {
+      if (found || outputs.every(holdsFinite)) return;
+      const layer = running.at(-1);
+      const forward = engine.state.gradientDepth > 0;
+      const part = layer ? `the layer '${nameOf(layer)}'` : "the loss";
+      const where = forward ? part : "the backward pass";
+      const description = `The first value that is not finite is computed in ${where}, by the operation ${kernel}.`;
+      found = { description, place: here(description) };
+    });
+  };
+  const restore = layers.map((layer) => {
+    const { call } = layer;
+    layer.call = (...all) => {
+      running.push(layer.name);
+      try {
+        return call.apply(layer, all);
+      } finally {
+        running.pop();
+      }
+    };
+    return () => delete (layer as Partial<Layer>).call;
+  });
+  try {
+    inLayers();
+  } finally {
+    for (const each of restore) each();
+  }
+  return found;
+}
+
+function holdsFinite(tensor: tf.Tensor): boolean {
+  return tensor.dtype !== "float32" || (tensor.dataSync() as Float32Array).every(Number.isFinite);
+}
 
 /** Time in which a synchronous call of user code must return: nothing else runs in the thread until then. Tests change it. */
 export const timeLimit = { ms: 45_000 };

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { trainerExitCodes } from "../../core/runs/training-task";
 import { startsPerContainer } from "../../platform/members";
-import { visibleDevices } from "../engine/gpu";
+import { visibleDevices } from "../engine/native-settings";
 import { type Interruption, pause } from "./interruption";
 import { exitCodeOf } from "./process-per-training";
 

@@ -1,6 +1,6 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import type { JobContinuation } from "../../core/runs/training-task";
 import { trainerExitCodes } from "../../core/runs/training-task";
-import type { JobContinuation } from "../../core/training/continue-job";
 import type { Interruption } from "./interruption";
 
 type Environment = Readonly<Record<string, string | undefined>>;

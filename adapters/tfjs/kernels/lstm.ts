@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { gemm, type Matrix, packWhole } from "../simd/gemm";
-import { panelColumns } from "../simd/pack";
+import { panelColumns } from "../simd/gemm-kernels";
 import { type BackendSimd, simdOf } from "../simd/simd";
 import type { KernelArguments } from "./wasm-kernel";
 

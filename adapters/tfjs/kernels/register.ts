@@ -1,19 +1,19 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { registerActivationGradients } from "./activation-gradients";
-import { registerBatchNormalization } from "./batch-normalization";
-import { registerBias } from "./bias";
-import { conv2dBackpropFilter, conv2dBackpropInput, registerConv2D } from "./conv2d";
-import { depthwiseBackpropFilter, depthwiseBackpropInput } from "./depthwise-backprop";
-import { dilation2D, dilation2DBackpropFilter, dilation2DBackpropInput } from "./dilation2d";
-import { registerEinsum } from "./einsum";
-import { registerGather, registerTypedOneHot, unsortedSegmentSum } from "./gather";
+import {
+  conv2dBackpropFilter,
+  conv2dBackpropInput,
+  depthwiseBackpropFilter,
+  depthwiseBackpropInput,
+  dilation2D,
+  dilation2DBackpropFilter,
+  dilation2DBackpropInput,
+  registerConv2D,
+} from "./convolutions";
+import { registerActivationGradients, registerBatchNormalization, registerBias, registerPrelu } from "./elementwise";
 import { registerLstm } from "./lstm";
-import { registerMatMul } from "./matmul";
-import { registerMaxPool } from "./max-pool";
-import { registerPrelu } from "./prelu";
-import { registerSlice } from "./slice";
-import { registerTile } from "./tile";
-import { registerVolumes } from "./volumes";
+import { registerGather, registerSlice, registerTile, registerTypedOneHot, unsortedSegmentSum } from "./places";
+import { registerMaxPool, registerVolumes } from "./pooling";
+import { registerEinsum, registerMatMul } from "./products";
 import { type KernelArguments, replaceKernel, shared } from "./wasm-kernel";
 
 let registered = false;

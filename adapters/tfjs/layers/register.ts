@@ -1,14 +1,23 @@
 /** The layers that TensorFlow.js lacks. The trainer offers them to users, and the predictor rebuilds them. */
 import * as tf from "@tensorflow/tfjs-core";
-import { completeConvolutions } from "./convolutions";
-import { Gelu, type GeluOptions } from "./gelu";
-import { MultiHeadAttention, type MultiHeadAttentionOptions } from "./multi-head-attention";
-import type { LayerOptions } from "./own-layer";
-import { PositionalEmbedding, PositionalEncoding, type PositionalEncodingOptions } from "./positions";
-import { RmsNormalization, type RmsNormalizationOptions } from "./rms-normalization";
-import { SelectFeatures, type SelectFeaturesOptions } from "./select-features";
+import {
+  MultiHeadAttention,
+  type MultiHeadAttentionOptions,
+  PositionalEmbedding,
+  PositionalEncoding,
+  type PositionalEncodingOptions,
+} from "./attention";
+import { completeConvolutions, inferVolumes } from "./convolutions";
+import {
+  Gelu,
+  type GeluOptions,
+  type LayerOptions,
+  RmsNormalization,
+  type RmsNormalizationOptions,
+  SelectFeatures,
+  type SelectFeaturesOptions,
+} from "./own-layers";
 import { completeClasses } from "./serialized";
-import { inferVolumes } from "./volume-normalization";
 
 const classes = [
   MultiHeadAttention,

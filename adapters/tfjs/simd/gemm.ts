@@ -9,15 +9,14 @@
  * - A *tile* is the part of C that a panel of A gives with one of B. A micro-kernel keeps it in registers.
  * - The *tail* is the last columns of B, if they are fewer than a panel's.
  *
- * The loops from the outside: blocks of K; blocks of M, whose panels of A are packed; groups of B; and in `sweep.ts`,
- * panels of A, panels of B, and in `micro-kernel.ts`, k.
+ * The loops from the outside: blocks of K; blocks of M, whose panels of A are packed; groups of B; and in `row-kernels.ts`,
+ * panels of A, panels of B, and in `gemm-kernels.ts`, k.
  *
  * The blocks of K depend only on K. An element of C is the sum over the blocks in order, and the products within a
  * block are summed in the order of k. Its bits therefore depend on its row of A, its column of B and K, but not on M, N
  * or the other rows.
  */
-import { maxRows } from "./micro-kernel";
-import { panelColumns } from "./pack";
+import { maxRows, panelColumns } from "./gemm-kernels";
 import type { Simd } from "./simd";
 
 /** An operand: its address, and the bytes to the next row and column. */
@@ -27,7 +26,7 @@ export interface Matrix {
   readonly column: number;
 }
 
-export interface Product {
+interface Product {
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -130,7 +129,7 @@ export function packBlockOfA(simd: Simd, pack: PackA, panels: readonly Panels[],
 }
 
 /** Panels of B for one block of K. */
-export interface PanelsOfB {
+interface PanelsOfB {
   readonly at: number;
   /** The bytes from panel to panel, and from k to k + 1. */
   readonly panel: number;
@@ -183,7 +182,7 @@ function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: 
 }
 
 /** The part of C that a block of A gives with a group of B. */
-export interface PartOfC {
+interface PartOfC {
   readonly at: number;
   /** The bytes from row to row. */
   readonly row: number;
@@ -205,4 +204,18 @@ export function multiplyPanels(simd: Simd, panels: readonly Panels[], a: number,
       ...[from, count, c.depth, b.at, b.panel, b.step, full, b.tail, tail, into, c.row, c.add ? 1 : 0, tile],
     );
   }
+}
+
+/** Sums `rows` rows of `width` elements, as a product with a row of ones. */
+export function sumRows(simd: Simd, x: number, rows: number, width: number, sums: number): void {
+  const one = simd.scratch("one", float);
+  simd.floats(one, 1)[0] = 1;
+  gemm(simd, {
+    m: 1,
+    n: width,
+    k: rows,
+    a: { at: one, row: 0, column: 0 },
+    b: { at: x, row: width * float, column: float },
+    c: { at: sums, row: width * float },
+  });
 }

@@ -1,5 +1,5 @@
 import { layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
-import { joinedMasks } from "../../../adapters/tfjs/layers/merge-masks";
+import { joinedMasks } from "../../../adapters/tfjs/layers/serialized";
 import { networkOf } from "../../../adapters/tfjs/network";
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 import { build, chain } from "../../support/network-cases";

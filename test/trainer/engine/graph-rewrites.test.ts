@@ -2,16 +2,22 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/loaded-graph";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { joinMicroBatches } from "../../../trainer-container/engine/graph/rewrites/batch";
-import { sumInLevels } from "../../../trainer-container/engine/graph/rewrites/column-sums";
+import { sumInLevels, widenFactors } from "../../../trainer-container/engine/graph/rewrites/factors";
 import { fuseElementwise } from "../../../trainer-container/engine/graph/rewrites/fuse";
-import { useOwnPools } from "../../../trainer-container/engine/graph/rewrites/own-pools";
-import { joinProductsAndSums, useOwnProducts } from "../../../trainer-container/engine/graph/rewrites/own-products";
-import { widenFactors } from "../../../trainer-container/engine/graph/rewrites/wide-factors";
-import type { NativeBackend } from "../../../trainer-container/engine/native/op";
-import { hasOwnOperations, hasOwnProducts, treeSum } from "../../../trainer-container/engine/native/own-operations";
+import {
+  joinProductsAndSums,
+  useOwnPools,
+  useOwnProducts,
+} from "../../../trainer-container/engine/graph/rewrites/own-operations";
+import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/session";
+import {
+  hasOwnOperations,
+  hasOwnProducts,
+  type NativeBackend,
+  treeSum,
+} from "../../../trainer-container/engine/native/operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 

@@ -11,7 +11,7 @@ import { GraphBuilder } from "../../../trainer-container/engine/graph/builder";
 import { GraphProgram } from "../../../trainer-container/engine/graph/program";
 import { constantCount } from "../../../trainer-container/engine/graph/update";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
-import type { NativeBackend } from "../../../trainer-container/engine/native/op";
+import type { NativeBackend } from "../../../trainer-container/engine/native/operations";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { clipFactor, globalNorm } from "../../../trainer-container/optimizer/clip";

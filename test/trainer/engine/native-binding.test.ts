@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { visibleDevices } from "../../../trainer-container/engine/gpu";
 import { findBinding, nativeFolder } from "../../../trainer-container/engine/native-binding";
+import { visibleDevices } from "../../../trainer-container/engine/native-settings";
 
 const script = path.resolve(__dirname, "../../../scripts/native.js");
 const location = require("../../../scripts/native/location") as { readonly nativeFolder: typeof nativeFolder };

@@ -4,7 +4,7 @@ import { layers } from "@tensorflow/tfjs-layers";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { drawKey, withDraws } from "../../../trainer-container/engine/draws";
 import type { Engine } from "../../../trainer-container/engine/engine";
-import { nanOutOfRange } from "../../../trainer-container/engine/native/gather";
+import { nanOutOfRange } from "../../../trainer-container/engine/native/elementwise";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 

@@ -3,8 +3,10 @@ import * as tf from "@tensorflow/tfjs-core";
 import { layers, sequential } from "@tensorflow/tfjs-layers";
 import { registerOwnLayers } from "../../../adapters/tfjs/layers/register";
 import type { Engine } from "../../../trainer-container/engine/engine";
-import { installBatchNormalization } from "../../../trainer-container/engine/layers/batch-normalization";
-import { installLayerNormalization } from "../../../trainer-container/engine/layers/layer-normalization";
+import {
+  installBatchNormalization,
+  installLayerNormalization,
+} from "../../../trainer-container/engine/layers/normalization";
 
 type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;
 

@@ -3,9 +3,12 @@ import * as tf from "@tensorflow/tfjs-core";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { describeCpu } from "../../../trainer-container/engine/cpu";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import { attributesOf, type NativeBackend } from "../../../trainer-container/engine/native/op";
-import { Operations } from "../../../trainer-container/engine/native/operations";
-import { treeSum } from "../../../trainer-container/engine/native/own-operations";
+import {
+  attributesOf,
+  type NativeBackend,
+  Operations,
+  treeSum,
+} from "../../../trainer-container/engine/native/operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 import { canonicalAdditions } from "../../../trainer-container/reduction/tree";

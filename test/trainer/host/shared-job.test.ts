@@ -1,4 +1,4 @@
-import type { JobContinuation } from "../../../core/training/continue-job";
+import type { JobContinuation } from "../../../core/runs/training-task";
 import { createInterruption } from "../../../trainer-container/host/interruption";
 import { trainInTurn } from "../../../trainer-container/host/shared-job";
 

@@ -1,15 +1,14 @@
-import { registerBatchNormalizationGradient } from "./batch-normalization";
-import { registerBroadcastGradients } from "./broadcast";
-import { cutAtComparisons } from "./comparisons";
-import { registerConvolutionGradients } from "./convolutions";
-import { registerCumulativeGradients } from "./cumulative";
-import { registerEinsumGradient } from "./einsum";
-import { registerMultiplyGradient } from "./multiply";
-import { registerPlaceGradients } from "./places";
-import { registerRearrangementGradients } from "./rearrangements";
-import { registerReductionGradients } from "./reductions";
-import { registerResizingGradients } from "./resizing";
-import { registerTileGradient } from "./tile";
+import {
+  cutAtComparisons,
+  registerBatchNormalizationGradient,
+  registerBroadcastGradients,
+  registerCumulativeGradients,
+  registerEinsumGradient,
+  registerMultiplyGradient,
+  registerReductionGradients,
+} from "./elementwise";
+import { registerPlaceGradients, registerRearrangementGradients, registerTileGradient } from "./places";
+import { registerConvolutionGradients, registerResizingGradients } from "./spatial";
 
 let registered = false;
 

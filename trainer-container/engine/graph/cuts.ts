@@ -6,9 +6,8 @@
  * the values that cross cuts, and those of its largest segment with their gradients.
  */
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
-import { processMemory } from "../process-memory";
-import { bytesOf } from "./rewrites/rematerialise";
-import { ancestorsOf } from "./rewrites/schedule";
+import { processMemory } from "../layer-checks";
+import { ancestorsOf, bytesOf } from "./rewrites/rematerialise";
 
 /** Segments of at most 1/2, 1/3, … of the forward pass are tried. */
 const maxSegments = 64;

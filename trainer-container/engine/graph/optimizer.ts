@@ -1,15 +1,56 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../../adapters/saved-model/graph-def";
-import { allocateSum, releaseSum } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
 import type { NativeBinding } from "../native-binding";
 import { floatType, type GraphBuilder } from "./builder";
-import type { HostWeights } from "./host-weights";
-import { namesOf } from "./loaded-graph";
-import type { GraphSession } from "./session";
+import { type GraphSession, namesOf } from "./session";
 import { addUpdate, constantCount, takesOwnAdam, type UpdateOptions, updateConstants } from "./update";
+
+/** JavaScript's memory of a session's weights: its own, or its owner's. */
+export class HostWeights {
+  private readonly own: Float32Array;
+  private current: Float32Array;
+
+  constructor(
+    private readonly session: GraphSession,
+    length: number,
+  ) {
+    this.own = allocateSum(length);
+    this.current = this.own;
+  }
+
+  /** The memory that `GraphSession.pull` fills. */
+  get memory(): Float32Array {
+    return this.current;
+  }
+
+  /** Uses the owner's memory from now on, as it is. */
+  share(memory: Float32Array): void {
+    if (!inSumMemory(memory)) return;
+    this.current = memory;
+    this.session.variables.hostChanged();
+  }
+
+  write(from: Float32Array): void {
+    if (from !== this.current) {
+      this.current = this.own; // shared memory belongs to another caller
+      this.own.set(from);
+    }
+    this.session.variables.hostChanged();
+  }
+
+  read(into: Float32Array): void {
+    this.session.pull();
+    into.set(this.current);
+  }
+
+  dispose(): void {
+    releaseSum(this.own);
+  }
+}
 
 /** The nodes of a step whose gradients are computed in the same call. */
 export interface StepNodes {

@@ -12,14 +12,12 @@ import type { Value } from "../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../reduction/tree";
 import { RecordingDiffers } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
-import { attributesOf, type NativeBackend } from "../native/op";
-import { hasOwnOperations, treeSum } from "../native/own-operations";
+import { attributesOf, hasOwnOperations, type NativeBackend, treeSum } from "../native/operations";
 import { withinScope } from "../tensor-scope";
 import { bytesOfPass, chooseCuts, memoryLimit } from "./cuts";
-import { inputShapes, type PassInputs, type PassShape, trace } from "./passes";
 import { type IsCut, Recorder, type RecorderOptions, type Recording } from "./recorder";
 import { comparable, scaledNodes } from "./scaled-nodes";
-import { Staging } from "./staging";
+import { inputShapes, type PassInputs, type PassShape, Staging, trace } from "./staging";
 
 export interface Recorded {
   readonly outputs: readonly Value[];

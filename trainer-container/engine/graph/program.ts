@@ -16,21 +16,16 @@ import type {
 } from "../engine";
 import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
-import type { NativeBackend } from "../native/op";
-import { Operations } from "../native/operations";
-import { hasOwnOperations } from "../native/own-operations";
+import { hasOwnOperations, type NativeBackend, Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
 import { withinScope } from "../tensor-scope";
-import { HostWeights } from "./host-weights";
-import { GraphOptimizer } from "./optimizer";
-import { PassLoader } from "./pass-loader";
+import { GraphOptimizer, HostWeights } from "./optimizer";
 import { PassRecorder, type Recorded } from "./pass-recorder";
-import { type Pass, PassRunner, type StepResult } from "./pass-runner";
-import { nameOf, type PassShape } from "./passes";
+import { type Pass, PassLoader, PassRunner, type StepResult } from "./pass-runner";
 import type { Recording } from "./recorder";
 import { requireEqual } from "./result-comparison";
 import { GraphSession } from "./session";
-import { Staging } from "./staging";
+import { nameOf, type PassShape, Staging } from "./staging";
 
 /**
  * Computes a model's passes as TensorFlow graphs. Each is recorded from the layers' operations, once per shape of a batch.

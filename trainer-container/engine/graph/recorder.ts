@@ -14,13 +14,18 @@ import { isDeepStrictEqual } from "node:util";
 import * as tf from "@tensorflow/tfjs-core";
 import type { Attribute, GraphNode, OutputType, Value } from "../../../adapters/saved-model/graph-def";
 import { RecordingDiffers } from "../errors";
-import { type ComputationObserver, observing } from "../layer-scopes";
 import { isExact } from "../layers/exact";
-import type { NativeBackend, OpAttribute } from "../native/op";
+import type { NativeBackend, OpAttribute } from "../native/operations";
 import type { NativeBinding } from "../native-binding";
-import { type Created, intercept, type TensorFunctions } from "./interception";
-import { type PassTensors, ShapesOnly } from "./pass-tensors";
-import { RecomputedTensors } from "./recomputed-tensors";
+import { type ComputationObserver, observing } from "../user-code";
+import {
+  type Created,
+  intercept,
+  type PassTensors,
+  RecomputedTensors,
+  ShapesOnly,
+  type TensorFunctions,
+} from "./pass-tensors";
 
 /** A recorded pass. */
 export interface Recording<T> {

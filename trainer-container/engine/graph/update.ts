@@ -3,7 +3,7 @@ import type { Attribute, GraphNode, Value } from "../../../adapters/saved-model/
 import type { OptimizerConfig } from "../../optimizer/optimizer";
 import type { OptimizerSettings, StepUpdate } from "../engine";
 import { floatType, type GraphBuilder, int32, integersOf } from "./builder";
-import type { Variables } from "./variables";
+import type { Variables } from "./session";
 
 /** A variable of the model, and the sum of its gradients over the micro-batches. */
 export interface Updated {

@@ -4,7 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 let depth = 0;
 
 /** Runs operations whose recorded nodes are not rounded. */
-export function withoutRounding<T>(body: () => T): T {
+function withoutRounding<T>(body: () => T): T {
   depth += 1;
   try {
     return body();
@@ -18,3 +18,35 @@ export const isExact = (): boolean => depth > 0;
 
 /** Multiplies matrices in float32. */
 export const exactMatMul = (a: tf.Tensor2D, b: tf.Tensor2D): tf.Tensor2D => withoutRounding(() => tf.matMul(a, b));
+
+/** Largest number of values that are added in sequence. */
+const maxSumRows = 512;
+/** With fewer, vectors of parts would be as large as the data. */
+const minSumRows = 16;
+
+/** Returns the least number of equal parts with at most `maxSumRows` values; undefined: `count` has no such divisor. */
+export function partsOf(count: number): number | undefined {
+  for (let length = Math.min(maxSumRows, count); length >= Math.min(minSumRows, count); length -= 1) {
+    if (count % length === 0) return count / length;
+  }
+  return undefined;
+}
+
+/**
+ * Returns each column's sum, in levels of at most `maxSumRows` rows. The rounding error of a sum grows with the number of terms
+ * in sequence. Each level is a product. On some processors a product adds its terms in sequence.
+ */
+export function columnSums(rows: tf.Tensor2D): tf.Tensor1D {
+  const [count, width] = rows.shape;
+  if (count <= maxSumRows) return tf.reshape(sumRows(rows), [width]);
+  const parts = partsOf(count);
+  if (parts !== undefined) {
+    const sums = sumRows(tf.reshape(rows, [count / parts, parts * width]));
+    return columnSums(tf.reshape(sums, [parts, width]));
+  }
+  const rest = count % maxSumRows;
+  const [whole, last] = tf.split(rows, [count - rest, rest]) as [tf.Tensor2D, tf.Tensor2D];
+  return tf.add(columnSums(whole), columnSums(last));
+}
+
+const sumRows = (rows: tf.Tensor2D): tf.Tensor2D => exactMatMul(tf.ones([1, rows.shape[0]]), rows);

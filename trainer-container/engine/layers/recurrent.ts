@@ -1,10 +1,84 @@
 /** Replaces the computation of TensorFlow.js's recurrent layers, which runs dozens of small operations and their tape per step. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
-import { activationOf } from "./activations";
-import { type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
-import { fusedLstm, hasFusedLstm } from "./fused-lstm";
-import { hasLstmSequence, lstmSequence } from "./lstm-sequence";
+import { lstmSequenceGradientKernel, lstmSequenceKernel } from "../../../adapters/tfjs/kernels/lstm";
+import { activationOf, type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
+
+/**
+ * A backend may compute a whole LSTM with sigmoid gates and tanh as one kernel. Inputs: `x` `[time, rows, features]`,
+ * `kernel` `[features + units, 4 × units]` (W above U), `bias` `[4 × units]`; gates in the order i, f, g, o. Outputs, all
+ * `[time, rows, units]`: i, c, f, o, g, tanh(c), h.
+ */
+export const fusedLstmKernel = "FusedLstm";
+/**
+ * Its gradient: the same inputs, the outputs as `output0` to `output6`, and `dh` by h of the last step or steps,
+ * `[steps, rows, units]`. Outputs: by `x`, `kernel` and `bias`.
+ */
+export const fusedLstmGradientKernel = "FusedLstmGradient";
+
+const hasFusedLstm = (): boolean => tf.getKernel(fusedLstmKernel, tf.getBackend()) !== undefined;
+
+interface Weights {
+  readonly kernel: tf.Tensor2D;
+  readonly recurrentKernel: tf.Tensor2D;
+  readonly bias: tf.Tensor1D | undefined;
+}
+
+/** Computes h of all steps, or of the last one. @param x `[time, rows, features]` */
+function fusedLstm(x: tf.Tensor3D, { kernel, recurrentKernel, bias }: Weights, returnSequences: boolean): tf.Tensor {
+  const [time, rows] = x.shape;
+  const [units] = recurrentKernel.shape;
+  const both = tf.concat2d([kernel, recurrentKernel], 0);
+  const lstm = tf.customGrad((...given) => {
+    const [inputs, weights, offset, save] = given as unknown as [
+      tf.Tensor3D,
+      tf.Tensor2D,
+      tf.Tensor1D,
+      (tensors: tf.Tensor[]) => void,
+    ];
+    const named = { x: inputs, kernel: weights, bias: offset };
+    const outputs = tf.engine().runKernel(fusedLstmKernel, named) as tf.Tensor3D[];
+    save([inputs, weights, offset, ...outputs]);
+    const h = outputs[6] as tf.Tensor3D;
+    const gradFunc = (dy: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
+      const [savedX, savedKernel, savedBias, ...states] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, ...tf.Tensor[]];
+      const dh = tf.reshape(dy, returnSequences ? h.shape : [1, rows, units]);
+      const byName = Object.fromEntries(states.map((state, index) => [`output${index}`, state]));
+      const all = { x: savedX, kernel: savedKernel, bias: savedBias, ...byName, dh };
+      return tf.engine().runKernel(fusedLstmGradientKernel, all) as tf.Tensor[];
+    };
+    const value = returnSequences ? h : tf.reshape(tf.slice(h, [time - 1, 0, 0], [1, rows, units]), [rows, units]);
+    return { value, gradFunc };
+  });
+  return lstm(x, both, bias ?? tf.zeros([4 * units])) as tf.Tensor;
+}
+
+const hasLstmSequence = (): boolean => tf.getKernel(lstmSequenceKernel, tf.getBackend()) !== undefined;
+
+/**
+ * Computes an LSTM with sigmoid gates and tanh by the backend's kernels.
+ *
+ * @param z x_t·W + b of all steps, `[time × rows, 4 × units]`
+ * @returns all h_t, `[time × rows, units]`, or the last one
+ */
+function lstmSequence(z: tf.Tensor2D, kernel: tf.Tensor2D, time: number, returnSequences: boolean): tf.Tensor2D {
+  const [all, units] = [z.shape[0], kernel.shape[0]];
+  const rows = all / time;
+  const compute = tf.customGrad((...given) => {
+    const [inputs, recurrent, save] = given as unknown as [tf.Tensor2D, tf.Tensor2D, (tensors: tf.Tensor[]) => void];
+    const named = { z: inputs, kernel: recurrent };
+    const outputs = tf.engine().runKernel(lstmSequenceKernel, named, { time }) as tf.Tensor2D[];
+    save([recurrent, ...outputs]);
+    const gradFunc = (dh: tf.Tensor, saved: tf.Tensor[]): tf.Tensor[] => {
+      const [savedKernel, h, gates, state, active] = saved as [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor];
+      const all = { kernel: savedKernel, h, gates, state, active, dh };
+      return tf.engine().runKernel(lstmSequenceGradientKernel, all, { time }) as tf.Tensor[];
+    };
+    const h = outputs[0] as tf.Tensor2D;
+    return { value: returnSequences ? h : tf.slice(h, [all - rows, 0], [rows, units]), gradFunc };
+  });
+  return compute(z, kernel) as tf.Tensor2D;
+}
 
 /** The part of a recurrent layer that is used. */
 interface RecurrentLayer {

@@ -4,16 +4,16 @@
  * their statistics are combined.
  */
 import * as tf from "@tensorflow/tfjs-core";
+import { partsOf } from "../layers/exact";
 import {
   batchNormalizationGradientKernel,
   batchNormalizationKernel,
   gradientFactors,
   normalizationGradient,
   normalizeChannels,
-} from "../layers/channel-normalization";
-import { partsOf } from "../layers/column-sums";
-import { scaleAndShiftKernel } from "../layers/layer-normalization";
-import { attributesOf, type NativeBackend, nativeBackendName } from "./op";
+  scaleAndShiftKernel,
+} from "../layers/normalization";
+import { attributesOf, type NativeBackend, nativeBackendName } from "./operations";
 
 type Named<T extends string> = Readonly<Record<T, tf.Tensor>>;
 

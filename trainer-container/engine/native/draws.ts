@@ -1,7 +1,11 @@
-/** Random draws by TensorFlow's stateless operations: Philox 4×32-10 (Salmon et al. 2011), a function of shape and key. */
+/**
+ * Random draws by TensorFlow's stateless operations: Philox 4×32-10 (Salmon et al. 2011), a function of shape and key.
+ * TensorFlow's own draw of classes keeps a state between calls, so its draws would depend on the worker, and it refuses
+ * to draw without a seed.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import { type Draw, type DrawKept, installDraws } from "../draws";
-import { attributesOf, type NativeBackend, nativeBackendName, type OpAttribute } from "./op";
+import { attributesOf, type NativeBackend, nativeBackendName, type OpAttribute, replaceKernel } from "./operations";
 
 export function registerDraws(backend: NativeBackend): void {
   const { binding } = backend;
@@ -64,4 +68,18 @@ function keptBy(backend: NativeBackend): DrawKept {
     for (const id of created) binding.deleteTensor(id);
     return backend.createOutputTensor(floats as { readonly id: number; readonly dtype: number });
   };
+}
+
+export function registerMultinomial(): void {
+  replaceKernel(tf.Multinomial, ({ inputs, attrs }) => {
+    const logits = inputs["logits"] as tf.Tensor2D;
+    const { numSamples, seed, normalized } = attrs as unknown as tf.MultinomialAttrs;
+    const [rows, classes] = logits.shape;
+    return tf.tidy(() => {
+      const shares = normalized ? logits : tf.softmax(logits);
+      const bounds = tf.slice(tf.cumsum(shares, 1), [0, 0], [rows, classes - 1]);
+      const draws = tf.randomUniform([rows, numSamples, 1], 0, 1, "float32", seed);
+      return tf.sum(tf.cast(tf.greaterEqual(draws, tf.expandDims(bounds, 1)), "int32"), 2);
+    });
+  });
 }

@@ -3,9 +3,9 @@
  * (BlockLSTMGradV2) or, for larger states, one for each step (LSTMBlockCellGrad).
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { columnSums } from "../layers/column-sums";
-import { fusedLstmGradientKernel, fusedLstmKernel } from "../layers/fused-lstm";
-import { attributesOf, type NativeBackend, nativeBackendName } from "./op";
+import { columnSums } from "../layers/exact";
+import { fusedLstmGradientKernel, fusedLstmKernel } from "../layers/recurrent";
+import { attributesOf, type NativeBackend, nativeBackendName } from "./operations";
 
 /** The binding has no name for `TF_INT64`. */
 const int64 = 9;

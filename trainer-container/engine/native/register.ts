@@ -1,19 +1,19 @@
 import type * as tf from "@tensorflow/tfjs-core";
-import { sparseCrossEntropyKernel } from "../losses";
-import { registerActivationGradients } from "./activation-gradients";
-import { registerAdd } from "./add";
+import { sparseCrossEntropyKernel } from "../score";
 import { registerBatchNormalization } from "./batch-normalization";
-import { registerBincount } from "./bincount";
-import { registerDraws } from "./draws";
-import { registerExplicitPadding } from "./explicit-padding";
+import { registerDraws, registerMultinomial } from "./draws";
+import { registerActivationGradients, registerAdd, registerBincount, registerGather } from "./elementwise";
 import { registerFusedLstm } from "./fused-lstm";
-import { registerGather } from "./gather";
-import { registerMaxPool } from "./max-pool";
-import { registerMultinomial } from "./multinomial";
-import { attributesOf, type NativeBackend, replaceKernel } from "./op";
-import { Operations } from "./operations";
-import { hasOwnOperations, hasOwnProducts } from "./own-operations";
+import {
+  attributesOf,
+  hasOwnOperations,
+  hasOwnProducts,
+  type NativeBackend,
+  Operations,
+  replaceKernel,
+} from "./operations";
 import { sharesMemory } from "./shared-tensors";
+import { registerExplicitPadding, registerMaxPool } from "./spatial";
 
 /** Registers softmax cross-entropy of class indices: one operation takes `labels` and `logits`, and gives loss and gradient. */
 function registerCrossEntropy(backend: NativeBackend): void {

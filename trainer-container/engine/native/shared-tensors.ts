@@ -5,8 +5,7 @@
 import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import type { ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
-import type { OpAttribute } from "./op";
-import type { Operations, TensorId } from "./operations";
+import type { OpAttribute, Operations, TensorId } from "./operations";
 
 const alignment = 64;
 /** Below this size, reading an array is as fast. */

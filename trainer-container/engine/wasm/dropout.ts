@@ -3,8 +3,7 @@
  * gradient of a small model.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
-import type { Simd } from "../../../adapters/tfjs/simd/simd";
+import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import { dropoutOf, installDraws } from "../draws";
 import { seededIntegers } from "../seeded-random";
 

@@ -1,5 +1,4 @@
-import type { Buffers } from "../../../adapters/tfjs/simd/buffers";
-import type { Simd } from "../../../adapters/tfjs/simd/simd";
+import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { imageShape } from "../built-in-models";
 import { drawKey } from "../draws";
@@ -7,8 +6,7 @@ import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect, withHeadLabels } from "../score";
 import { type Dropout, dropoutAfter } from "./dropout";
-import { lossHead } from "./loss-head";
-import { convolutionStage, denseStage, type Stage, sparseStage, type Workshop } from "./stages";
+import { convolutionStage, denseStage, lossHead, type Stage, sparseStage, type Workshop } from "./stages";
 
 const float = 4;
 

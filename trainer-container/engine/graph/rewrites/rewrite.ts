@@ -1,13 +1,11 @@
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../../core/runs/hyperparameters";
 import { joinMicroBatches, type Rewritten } from "./batch";
-import { sumInLevels } from "./column-sums";
+import { sumInLevels, widenFactors } from "./factors";
 import { fuseElementwise } from "./fuse";
-import { useOwnPools } from "./own-pools";
-import { joinProductsAndSums, useOwnProducts } from "./own-products";
+import { joinProductsAndSums, useOwnPools, useOwnProducts } from "./own-operations";
 import { roundProducts } from "./precision";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
-import { widenFactors } from "./wide-factors";
 
 export interface RewriteOptions {
   readonly rematerialise: Omit<RematerialiseOptions, "recorded" | "fetched">;
