@@ -67,9 +67,8 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
           loss = finishTaken(replica, alone, plan, layout).score.loss;
           continue;
         }
-        const sums = subtrees && (await leaves.computeSums(step, range, subtrees, () => undefined));
-        const local = sums ?? (await leaves.compute(step, range));
-        const out = plan.microBatches === 1 || (sums && mesh.worldSize === 1) ? local[0]! : reduced;
+        const local = await leaves.compute(step, range, { subtrees });
+        const out = mesh.worldSize === 1 && local.length === 1 ? local[0]! : reduced;
         await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
         loss = applyStep(replica, out, model, plan, layout).score.loss;
       }

@@ -1,4 +1,5 @@
 /** Bundles the modules of docs/jobs.md as a submission does, and trains them. */
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +7,7 @@ import { bundleModule } from "../../cli/user-module";
 import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { evaluateModule } from "../../trainer-container/host/load-module";
+import { gradientsOf } from "../trainer/engine/models-of";
 import { blocksOf } from "./markdown";
 
 const modules = blocksOf("docs/jobs.md")
@@ -57,7 +59,7 @@ it.each(cases.map((each, index) => [...each, index] as const))(
       const gradient = new Float32Array(network.parameterCount);
       const before = network.evaluate(batch).loss;
       for (let step = 0; step < 40; step += 1) {
-        network.gradients(batch, `step ${step}`, gradient);
+        gradientsOf(network, batch, `step ${step}`, gradient);
         network.readWeights(weights);
         for (let i = 0; i < weights.length; i += 1) weights[i]! -= 0.02 * gradient[i]!;
         network.writeWeights(weights);

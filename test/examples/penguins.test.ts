@@ -4,6 +4,7 @@ import type { UploadPort } from "../../core/ports";
 import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { evaluateModule } from "../../trainer-container/host/load-module";
+import { gradientsOf } from "../trainer/engine/models-of";
 
 const model = path.join(__dirname, "../../examples/penguins/model.ts");
 
@@ -41,7 +42,7 @@ it("examples/penguins: its module is bundled as a submission does it, loads in a
     const weights = new Float32Array(network.parameterCount);
     const gradient = new Float32Array(network.parameterCount);
     const losses = Array.from({ length: 30 }, (_, step) => {
-      const { loss, metrics } = network.gradients(batch, `step ${step}`, gradient);
+      const { loss, metrics } = gradientsOf(network, batch, `step ${step}`, gradient);
       expect(metrics?.["confidence"]).toBeGreaterThan(0.5 * batch.rows); // the likelier of two, summed over the rows
       network.readWeights(weights);
       network.writeWeights(weights.map((weight, i) => weight - 0.05 * (gradient[i] as number)));

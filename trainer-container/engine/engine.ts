@@ -49,12 +49,49 @@ export interface BatchResult {
 /** Reports that elements [start, end) of the current gradient are written and final. Must not throw. */
 export type OnFinal = (start: number, end: number) => void;
 
-/** The sum of several micro-batches' gradients in the order of the canonical tree. It has the bits of single additions. */
-export interface MicroBatchSum {
-  /** Takes the next micro-batch, as `TrainableModel.gradients` does. It has no row weights. The arrays may be reused. */
+/**
+ * The micro-batches of one call of the engine: a whole step, or a part of one. Their gradients are added in the order of the
+ * canonical tree, with the bits of single additions.
+ */
+export interface EnginePass {
+  /** Takes the next micro-batch. Several have no row weights; their arrays may be reused, those of a single one may not. */
   add(batch: Batch, randomKey: string): void;
-  /** Computes the sum and returns each micro-batch's result. */
-  finish(into: Float32Array): readonly BatchResult[];
+  /**
+   * Computes the gradient of the *sum* over all rows of weight × loss (plus `weight` × the model's regularisation). The
+   * global batch's mean gradient is the sum of these over the micro-batches, divided by the sum of `weight`.
+   *
+   * @param onFinal called during the backward pass, if the model supports it; it may omit parts
+   * @returns each micro-batch's result
+   */
+  gradients(into: Float32Array, onFinal?: OnFinal): readonly BatchResult[];
+  /** Takes the step of the attached optimizer while it is `active`, with the bits of `gradients` and `apply`. */
+  step(update: StepUpdate): StepTaken;
+}
+
+export interface StepTaken {
+  readonly results: readonly BatchResult[];
+  /** The norm of the mean gradient before clipping. If it is not finite, nothing was changed. */
+  readonly gradientNorm: number;
+}
+
+/** Returns a pass of one micro-batch, whose gradient `compute` returns. */
+export function passOfOne(
+  compute: (batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal) => BatchResult,
+): EnginePass {
+  let only: { readonly batch: Batch; readonly randomKey: string } | undefined;
+  return {
+    add(batch, randomKey) {
+      if (only) throw new RangeError("this model adds no gradients, but a second micro-batch was added");
+      only = { batch, randomKey };
+    },
+    gradients(into, onFinal) {
+      if (only === undefined) throw new RangeError("the pass has no micro-batch");
+      return [compute(only.batch, only.randomKey, into, onFinal)];
+    },
+    step() {
+      throw new Error("this model has no optimizer of its own");
+    },
+  };
 }
 
 /** Origin of a value that is not finite. */
@@ -88,14 +125,6 @@ export interface StepUpdate {
   readonly unscaled: number;
 }
 
-/** A step that computes its gradients in the same call. It has no row weights. */
-export interface EngineStep {
-  /** Takes the next micro-batch, as `TrainableModel.gradients` does. The arrays may be reused. */
-  add(batch: Batch, randomKey: string): void;
-  /** Takes the step, as `EngineOptimizer.apply` does. Its bits are those of the sum and `apply`. */
-  finish(update: StepUpdate): { readonly results: readonly BatchResult[]; readonly gradientNorm: number };
-}
-
 /** An optimizer whose step the engine takes, in its own memory: weights and slots need not leave it between steps. */
 export interface EngineOptimizer {
   /**
@@ -109,8 +138,6 @@ export interface EngineOptimizer {
    * @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed.
    */
   apply(sum: Float32Array, update: StepUpdate): number;
-  /** Begins a step with at most `TrainableModel.maxSum` micro-batches. One step at a time. */
-  beginStep(microBatches: number): EngineStep;
   /** Copies weights and slots to JavaScript's memory, if the engine's are newer. `writeWeights` makes that memory newer. */
   read(): void;
 }
@@ -134,44 +161,40 @@ export interface TrainableModel {
    * Whether gradients can be computed from sparse rows, faster and with other bits than from dense ones. It depends on the
    * model and the numerics, so it is the same on every worker.
    */
-  readonly takesSparse?: boolean;
+  readonly takesSparse: boolean;
   readWeights(into: Float32Array): void;
   writeWeights(from: Float32Array): void;
   /**
    * Lets the model use these weights in place as far as it can, without a copy. `writeWeights` from the same memory then has
    * less to do. Between a change and that call the model may see either version.
    */
-  shareWeights?(weights: Float32Array): void;
+  shareWeights(weights: Float32Array): void;
   /**
-   * Computes the gradient of the *sum* over the batch's rows of weight × loss (plus `weight` × the model's regularisation).
-   * The global batch's mean gradient is the sum of these over the micro-batches, divided by the sum of `weight`.
+   * Number of micro-batches that `begin` may take, at least 1. It may grow while the model learns how long a micro-batch
+   * takes: longer calls would delay other work of the thread.
+   */
+  readonly maxSum: number;
+  /**
+   * Begins a pass over at most `maxSum` micro-batches, one pass at a time.
    *
-   * @param randomKey seeds dropout and any random draw of this call, e.g. `"step 12 micro-batch 3"`. With equal key,
-   *   weights and batch the result has equal bits on any worker.
-   * @param onFinal called during the backward pass, if the model supports it; it may omit parts
+   * The random key of each seeds dropout and any random draw, e.g. `"step 12 micro-batch 3"`. With equal key, weights and
+   * batch the result has equal bits on any worker.
    */
-  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult;
-  /**
-   * Number of micro-batches whose gradients `beginSum` may add in one call; absent or 1: only `gradients`. It may grow while the
-   * model learns how long a micro-batch takes: longer calls would delay other work of the thread.
-   */
-  readonly maxSum?: number;
-  /** Begins the sum of several micro-batches' gradients. One sum at a time. @param microBatches at most `maxSum` */
-  beginSum?(microBatches: number): MicroBatchSum;
+  begin(microBatches: number): EnginePass;
   /**
    * Lets the engine take the optimizer's steps, where it can. Call it once, before the first gradient.
    *
    * @param memory has the weights and slots until the engine takes its first step, and again after `writeWeights`
    * @returns undefined if it cannot
    */
-  attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
   /**
    * Sets the factor of the loss in gradients from the next call on, a power of two; running statistics are not scaled.
    * Present if the engine has graphs. Default 1.
    */
   scaleLoss?(scale: number): void;
   /** Finds where the loss or a gradient of a batch stops being finite, from the first value on. */
-  explainNonFinite?(batch: Batch, randomKey: string): NonFinite | undefined;
+  explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined;
   /** Computes loss and metrics without training behaviour (no dropout) and without gradients. */
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */

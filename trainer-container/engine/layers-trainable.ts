@@ -5,7 +5,17 @@ import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
-import type { Batch, BatchResult, EngineOptions, ModelLayer, NonFinite, ParameterSlot, TrainableModel } from "./engine";
+import {
+  type Batch,
+  type BatchResult,
+  type EngineOptions,
+  type EnginePass,
+  type ModelLayer,
+  type NonFinite,
+  type ParameterSlot,
+  passOfOne,
+  type TrainableModel,
+} from "./engine";
 import { BatchError } from "./errors";
 import { layOut } from "./layout";
 import { rematerialiseOf } from "./rematerialisation";
@@ -60,6 +70,8 @@ export class LayersTrainable implements TrainableModel {
   readonly parameterCount: number;
   readonly trainableCount: number;
   readonly rematerialise: Rematerialise;
+  readonly takesSparse = false;
+  readonly maxSum = 1;
   private readonly variables: readonly LayerVariable[];
   private readonly statistics: readonly LayerVariable[];
   private readonly names: ReadonlyMap<string, string>;
@@ -109,6 +121,15 @@ export class LayersTrainable implements TrainableModel {
     this.layout.forEach((slot, index) => {
       this.writeVariable(this.variables[index] as LayerVariable, from.slice(slot.offset, slot.offset + slot.size));
     });
+  }
+
+  /** The layers have weights of their own. */
+  shareWeights(): void {}
+
+  attachOptimizer(): undefined {}
+
+  begin(): EnginePass {
+    return passOfOne((batch, randomKey, into) => this.gradients(batch, randomKey, into));
   }
 
   gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult {

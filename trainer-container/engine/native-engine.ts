@@ -1,17 +1,18 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
+import type { SparseInputs } from "../../core/features/sparse";
 import type { NumericsRecord } from "../../core/runs/shapes";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
-import type {
-  Batch,
-  BatchResult,
-  Engine,
-  EngineOptimizer,
-  EngineOptions,
-  OnFinal,
-  OptimizerMemory,
-  OptimizerSettings,
+import {
+  type Batch,
+  type BatchResult,
+  type Engine,
+  type EngineOptimizer,
+  type EngineOptions,
+  type OptimizerMemory,
+  type OptimizerSettings,
+  passOfOne,
 } from "./engine";
 import { BackendUnavailableError, ModelError, needsGraph } from "./errors";
 import { registerGradients } from "./gradients/register";
@@ -24,7 +25,7 @@ import { registerNativeKernels } from "./native/register";
 import { SparseProgram } from "./native/sparse-program";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
 import { applySettings, describeGpu, nativeSettings, switchesOf } from "./native-settings";
-import { type GradientProgram, ProgramTrainable } from "./program-trainable";
+import { type GradientProgram, type ProgramPass, ProgramTrainable } from "./program-trainable";
 
 /** The passes of a built-in mlp: graphs for dense rows, and a program for the gradients from sparse rows. */
 class MlpProgram implements GradientProgram {
@@ -56,17 +57,24 @@ class MlpProgram implements GradientProgram {
     this.sparse.lossScale = scale;
   }
 
-  beginSum(microBatches: number) {
-    return this.graph.beginSum(microBatches);
+  begin(microBatches: number): ProgramPass {
+    const dense = this.graph.begin(microBatches);
+    const sparse = passOfOne(({ sparse: inputs, ...batch }, _, into, onFinal) =>
+      this.sparse.gradients(batch, inputs as SparseInputs, into, onFinal),
+    );
+    let pass: ProgramPass = dense;
+    return {
+      add: (batch, randomKey) => {
+        if (batch.sparse) pass = sparse;
+        pass.add(batch, randomKey);
+      },
+      gradients: (into, onFinal) => pass.gradients(into, onFinal),
+      step: (update) => pass.step(update),
+    };
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
     return this.graph.attachOptimizer(settings, memory);
-  }
-
-  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined {
-    if (batch.sparse === undefined) return this.graph.gradients(batch, randomKey, into);
-    return this.sparse.gradients(batch, batch.sparse, into, onFinal);
   }
 
   evaluate(batch: Batch): BatchResult | undefined {

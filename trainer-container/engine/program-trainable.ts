@@ -1,15 +1,16 @@
-import type {
-  Batch,
-  BatchResult,
-  EngineOptimizer,
-  MicroBatchSum,
-  ModelLayer,
-  NonFinite,
-  OnFinal,
-  OptimizerMemory,
-  OptimizerSettings,
-  ParameterSlot,
-  TrainableModel,
+import {
+  type Batch,
+  type BatchResult,
+  type EngineOptimizer,
+  type EnginePass,
+  type ModelLayer,
+  type NonFinite,
+  type OnFinal,
+  type OptimizerMemory,
+  type OptimizerSettings,
+  type ParameterSlot,
+  passOfOne,
+  type TrainableModel,
 } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
 import { withinMemory } from "./wasm/memory";
@@ -24,11 +25,10 @@ export interface GradientProgram {
     /** See `TrainableModel.shareWeights`. */
     share(memory: Float32Array): void;
   };
-  /** Computes as `TrainableModel.gradients`, for a batch that has been checked. @returns undefined if it cannot */
-  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult | undefined;
   /** See `TrainableModel.maxSum`. */
-  readonly maxSum?: number;
-  beginSum?(microBatches: number): MicroBatchSum;
+  readonly maxSum: number;
+  /** Begins a pass over batches that have been checked. */
+  begin(microBatches: number): ProgramPass;
   /** See `TrainableModel.scaleLoss`. */
   scaleLoss?(scale: number): void;
   /** See `TrainableModel.attachOptimizer`. */
@@ -36,6 +36,11 @@ export interface GradientProgram {
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
   evaluate?(batch: Batch): BatchResult | undefined;
   dispose(): void;
+}
+
+/** See `EnginePass`. Its gradients are undefined if the program cannot compute them. Only one micro-batch can be such a pass. */
+export interface ProgramPass extends Pick<EnginePass, "add" | "step"> {
+  gradients(into: Float32Array, onFinal?: OnFinal): readonly BatchResult[] | undefined;
 }
 
 /** A model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
@@ -103,11 +108,28 @@ export class ProgramTrainable implements TrainableModel {
     this.stale = true;
   }
 
-  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
-    this.tape.checkBatch(batch, this.takesSparse);
-    this.tape.checkFlat(into);
-    const computed = withinMemory(() => this.program.gradients(batch, randomKey, into, onFinal));
-    return computed ?? this.gradientsOfTape(batch, randomKey, into);
+  get maxSum(): number {
+    return this.program.maxSum;
+  }
+
+  begin(microBatches: number): EnginePass {
+    const pass = this.program.begin(microBatches);
+    const ofTape = passOfOne((batch, randomKey, into) => this.gradientsOfTape(batch, randomKey, into));
+    return {
+      add: (batch, randomKey) => {
+        this.tape.checkBatch(batch, this.takesSparse && microBatches === 1);
+        withinMemory(() => pass.add(batch, randomKey));
+        if (microBatches === 1) ofTape.add(batch, randomKey);
+      },
+      gradients: (into, onFinal) => {
+        this.tape.checkFlat(into);
+        return withinMemory(() => pass.gradients(into, onFinal)) ?? ofTape.gradients(into);
+      },
+      step: (update) => {
+        this.stale = true;
+        return pass.step(update);
+      },
+    };
   }
 
   private gradientsOfTape(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
@@ -118,25 +140,6 @@ export class ProgramTrainable implements TrainableModel {
 
   explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined {
     return this.upToDate().explainNonFinite(batch, randomKey);
-  }
-
-  get maxSum(): number {
-    return this.program.maxSum ?? 1;
-  }
-
-  beginSum(microBatches: number): MicroBatchSum {
-    const sum = this.program.beginSum?.(microBatches);
-    if (sum === undefined) throw new RangeError(`this model adds no gradients, but a sum of ${microBatches} was begun`);
-    return {
-      add: (batch, randomKey) => {
-        this.tape.checkBatch(batch);
-        sum.add(batch, randomKey);
-      },
-      finish: (into) => {
-        this.tape.checkFlat(into);
-        return sum.finish(into);
-      },
-    };
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined {
@@ -150,19 +153,6 @@ export class ProgramTrainable implements TrainableModel {
         apply: (sum, update) => {
           this.stale = true;
           return optimizer.apply(sum, update);
-        },
-        beginStep: (microBatches) => {
-          const step = optimizer.beginStep(microBatches);
-          return {
-            add: (batch, randomKey) => {
-              this.tape.checkBatch(batch);
-              step.add(batch, randomKey);
-            },
-            finish: (update) => {
-              this.stale = true;
-              return step.finish(update);
-            },
-          };
         },
       }
     );

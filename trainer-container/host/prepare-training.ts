@@ -53,7 +53,7 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
   if (fineTune) logger.log("info", "begins with other weights", { from: task.fineTune?.from, ...fineTune });
 
   const sampling = { seed, rows, batchSize, microBatches, shardRows };
-  const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse === true });
+  const { feed, kind } = await openFeed(features, sampling, cache, { takesSparse: model.takesSparse });
   const validation = await openSplit(features, "validation", cache, blockRows);
   const layout = scoreLayout(definition.type === "module" ? Object.keys(definition.metrics ?? {}) : []);
   requireStoppingMetric(plan.earlyStopping, layout, validation, features.label.kind === "class");

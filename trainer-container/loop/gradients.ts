@@ -46,6 +46,21 @@ export function createLeafComputer(options: {
   // This text seeds draws: in other words, they would have other bits.
   const keyOf = (step: number, microBatch: number): string => `seed ${plan.seed} step ${step} microshard ${microBatch}`;
 
+  /** Begins the engine's pass over some micro-batches. */
+  const begin = async (step: number, range: LeafRange, part: LeafRange) => {
+    const pass = model.begin(part.end - part.first);
+    let rows = 0;
+    for (let microBatch = part.first; microBatch < part.end; microBatch += 1) {
+      const batch = await nextBatch(step, microBatch, range);
+      rows += batch.rows;
+      pass.add(batch, keyOf(step, microBatch));
+    }
+    return { pass, rows };
+  };
+
+  const fits = (sizes: readonly number[]): boolean =>
+    wire.format === "float32" && sizes.every((size) => size <= model.maxSum);
+
   const nextBatch = async (step: number, microBatch: number, range: LeafRange): Promise<Batch> => {
     const startedAt = now();
     const batch = await feed.microBatch(step, microBatch, range);
@@ -89,43 +104,11 @@ export function createLeafComputer(options: {
     ahead(step: number, range: LeafRange): void {
       if (step < plan.totalSteps) feed.ahead?.(step, range);
     },
-    /**
-     * Computes the sums of ranges of leaves, with the bits of the leaves' sums. Their memory is reused in the next call.
-     *
-     * @param lost checked after each sum, and thrown
-     * @returns undefined if the leaves must be computed one by one
-     */
-    async computeSums(
-      step: number,
-      range: LeafRange,
-      subtrees: readonly LeafRange[],
-      lost: () => Error | undefined,
-    ): Promise<readonly Float32Array[] | undefined> {
-      const sizes = subtrees.map(({ first, end }) => end - first);
-      const { maxSum = 1 } = model;
-      const possible = wire.format === "float32" && sizes.every((size) => size <= maxSum);
-      if (!possible || sizes.every((size) => size === 1)) return undefined;
-      const sums: Float32Array[] = [];
-      for (const { first, end } of subtrees) {
-        const into = memoryOf(sums.length);
-        const sum = model.beginSum!(end - first);
-        for (let microBatch = first; microBatch < end; microBatch += 1) {
-          sum.add(await nextBatch(step, microBatch, range), keyOf(step, microBatch));
-        }
-        const results = sum.finish(into.subarray(0, model.parameterCount));
-        addScores(results, into.subarray(model.parameterCount));
-        sums.push(into);
-        await nextTurn();
-        const loss = lost();
-        if (loss) throw loss;
-      }
-      return sums;
-    },
     /** Finds in which of the micro-batches, and where, the loss or a gradient stops being finite. */
     async explainNonFinite(step: number, range: LeafRange): Promise<NonFinite | undefined> {
       for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
         const batch = await nextBatch(step, microBatch, range);
-        const found = model.explainNonFinite?.(batch, keyOf(step, microBatch));
+        const found = model.explainNonFinite(batch, keyOf(step, microBatch));
         if (found) return found;
       }
       return undefined;
@@ -144,54 +127,58 @@ export function createLeafComputer(options: {
       update: (weight: number) => StepUpdate,
       before: () => Promise<void>,
     ): Promise<TakenStep | undefined> {
-      const count = range.end - range.first;
-      if (!optimizer?.active || wire.format !== "float32" || count > (model.maxSum ?? 1)) return undefined;
-      const begun = optimizer.beginStep(count);
-      let rows = 0;
-      for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
-        const batch = await nextBatch(step, microBatch, range);
-        rows += batch.rows;
-        begun.add(batch, keyOf(step, microBatch));
-      }
+      if (!optimizer?.active || !fits([range.end - range.first])) return undefined;
+      const { pass, rows } = await begin(step, range, range);
       await nextTurn(); // the step blocks the thread; sockets, leases and signals run here
       await before();
       const numbers = update(rows);
-      const { results, gradientNorm } = begun.finish(numbers);
+      const { results, gradientNorm } = pass.step(numbers);
       const sums = new Float32Array(layout.length);
       addScores(results, sums);
       return { sums, gradientNorm, update: numbers };
     },
     /**
-     * Computes the leaves of `range` in the wire's form. Their memory is reused in the next call.
+     * Computes the leaves of `range` in the wire's form, or in their place the sums of `subtrees` with the same bits, if the
+     * engine can. Their memory is reused in the next call.
      *
-     * @param lost checked after each micro-batch, and thrown: survivors of a loss are back after a micro-batch, not a step
+     * @param lost checked after each call of the engine, and thrown: survivors of a loss are back before the step's end
      * @param beforeLast gets all leaves before the last one is computed. Its result gets the final elements of the last one.
-     *   Not called if the wire's form differs from the computed one.
+     *   Not called for sums, or if the wire's form differs from the computed one.
      */
     async compute(
       step: number,
       range: LeafRange,
-      lost: () => Error | undefined = () => undefined,
-      beforeLast: (leaves: readonly Float32Array[]) => OnFinal | undefined = () => undefined,
+      {
+        subtrees = [],
+        lost = () => undefined,
+        beforeLast = () => undefined,
+      }: {
+        readonly subtrees?: readonly LeafRange[] | undefined;
+        readonly lost?: () => Error | undefined;
+        readonly beforeLast?: (leaves: readonly Float32Array[]) => OnFinal | undefined;
+      } = {},
     ): Promise<readonly Float32Array[]> {
-      const leaves: Float32Array[] = [];
-      for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
-        const summed = memoryOf(leaves.length);
+      const sizes = subtrees.map(({ first, end }) => end - first);
+      const asSums = fits(sizes) && sizes.some((size) => size > 1);
+      const single = (_: unknown, index: number) => ({ first: range.first + index, end: range.first + index + 1 });
+      const parts = asSums ? subtrees : Array.from({ length: range.end - range.first }, single);
+      const computed: Float32Array[] = [];
+      for (const part of parts) {
+        const summed = memoryOf(computed.length);
         if (wire.format !== "float32") elements ??= allocateSum(length);
         const leaf = elements ?? summed;
-        const batch = await nextBatch(step, microBatch, range);
-        const last = microBatch === range.end - 1 && leaf === summed;
-        const onFinal = last ? beforeLast([...leaves, summed]) : undefined;
-        const result = model.gradients(batch, keyOf(step, microBatch), leaf.subarray(0, model.parameterCount), onFinal);
-        const sums = leaf.subarray(model.parameterCount).fill(0);
-        addScore(layout, result, sums);
+        const { pass } = await begin(step, range, part);
+        const isLast = part === parts.at(-1) && leaf === summed && !asSums;
+        const onFinal = isLast ? beforeLast([...computed, summed]) : undefined;
+        const results = pass.gradients(leaf.subarray(0, model.parameterCount), onFinal);
+        addScores(results, leaf.subarray(model.parameterCount));
         if (leaf !== summed) wire.write(leaf, wireScale, summed);
-        leaves.push(summed);
+        computed.push(summed);
         await nextTurn(); // gradients block the thread; sockets, leases and signals run here
         const loss = lost();
         if (loss) throw loss;
       }
-      return leaves;
+      return computed;
     },
   };
 }

@@ -39,10 +39,10 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   model.readWeights(initial);
   const weights = allocateSum(initial.length);
   weights.set(initial);
-  model.shareWeights?.(weights);
+  model.shareWeights(weights);
   const optimizer = createOptimizer(plan.optimizer, model.trainableCount, simdGround);
   const settings = { config: plan.optimizer, clipNorm: plan.clipNorm };
-  const engineOptimizer = model.attachOptimizer?.(settings, { weights, slots: optimizer.state });
+  const engineOptimizer = model.attachOptimizer(settings, { weights, slots: optimizer.state });
   const newest = <T>(memory: T): T => {
     engineOptimizer?.read();
     return memory;

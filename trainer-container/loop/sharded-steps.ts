@@ -17,7 +17,7 @@ export function shardedSteps({ model, layout, leaves, writable }: Training, shar
     async take(generation, raised) {
       const step = replica.finishedSteps;
       const wanted = generation.rank === 0 && checkpointDue(step + 1) ? gangSignals.checkpoint : 0;
-      const local = await leaves.compute(step, generation.leaves, () => generation.lost);
+      const local = await leaves.compute(step, generation.leaves, { lost: () => generation.lost });
       await writable?.();
       leaves.ahead(replica.finishedSteps + 1, generation.leaves);
       const taken = await shardedStep(replica, generation, model, layout, local, raised | wanted);

@@ -46,17 +46,15 @@ export function replicatedSteps(training: Training): Steps {
       if (alone) return alone;
       const step = replica.finishedSteps;
       let begun: BegunSum | undefined;
-      const { leaves: range, subtrees } = generation;
-      const lost = () => generation.lost;
-      const sums = subtrees && (await leaves.computeSums(step, range, subtrees, lost));
+      const { leaves: range, subtrees, worldSize } = generation;
       // The only leaf, or the only sum, is the total.
       const target = (computed: readonly Float32Array[]) =>
-        plan.microBatches === 1 || (sums && generation.worldSize === 1) ? computed[0]! : summed!;
-      const begin = (computed: readonly Float32Array[]) => {
+        worldSize === 1 && computed.length === 1 ? computed[0]! : summed!;
+      const beforeLast = (computed: readonly Float32Array[]) => {
         begun = generation.beginAllReduce?.(computed, target(computed), raised, step);
         return begun?.ready;
       };
-      const local = sums ?? (await leaves.compute(step, range, lost, begin));
+      const local = await leaves.compute(step, range, { subtrees, lost: () => generation.lost, beforeLast });
       const sum = begun ? begun.finish() : generation.allReduce(local, target(local), raised, step, wire.add);
       leaves.ahead(step + 1, generation.leaves);
       const signals = await sum;

@@ -11,7 +11,7 @@ import { uploadHere } from "../../../trainer-container/checkpoint/upload-protoco
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { FakeGang } from "../loop/fake-gang";
 import { classes, createWorker, digest, features, run, taskOf, type Worker } from "../loop/in-process";
-import { linearModel } from "../loop/linear-model";
+import { linearModel, type OnGradient } from "../loop/linear-model";
 
 const numerics: NumericsRecord = {
   backend: "wasm",
@@ -26,7 +26,7 @@ const numerics: NumericsRecord = {
 };
 
 /** Gradients of the second step overflow float16. */
-const spike = (key: string, gradient: Float32Array) => {
+const spike: OnGradient = (key, gradient) => {
   if (key.includes("step 1 ")) for (let i = 0; i < gradient.length; i++) gradient[i]! *= 1e36;
 };
 

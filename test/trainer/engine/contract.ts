@@ -1,9 +1,10 @@
 /** The contract of the engine's port: every backend runs it. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
-import { modelsOf } from "./models-of";
+import { gradientsOf, modelsOf } from "./models-of";
 
 export const mlp: MlpDefinition = {
   type: "mlp",
@@ -50,9 +51,9 @@ export function gradientError(model: TrainableModel, batch: Batch, step = 2e-3, 
   const weights = new Float32Array(model.parameterCount);
   model.readWeights(weights);
   const gradient = new Float32Array(model.parameterCount);
-  model.gradients(batch, "check", gradient);
+  gradientsOf(model, batch, "check", gradient);
   const scratch = new Float32Array(model.parameterCount);
-  const result = () => (training ? model.gradients(batch, "check", scratch) : model.evaluate(batch));
+  const result = () => (training ? gradientsOf(model, batch, "check", scratch) : model.evaluate(batch));
   let worst = 0;
   for (const slot of model.layout.filter((each) => each.trainable)) {
     const elements = [...new Set([0, Math.floor(slot.size / 2), slot.size - 1])].map((index) => slot.offset + index);
@@ -82,11 +83,11 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const model = await create(definition);
       const into = new Float32Array(model.parameterCount).fill(Number.NaN);
       const reported: { start: number; values: Float32Array }[] = [];
-      model.gradients(randomBatch(definition, 4), "step 0", into, (start, end) => {
+      gradientsOf(model, randomBatch(definition, 4), "step 0", into, (start, end) => {
         reported.push({ start, values: into.slice(start, end) });
       });
       const gradient = new Float32Array(model.parameterCount);
-      model.gradients(randomBatch(definition, 4), "step 0", gradient);
+      gradientsOf(model, randomBatch(definition, 4), "step 0", gradient);
       expect(into).toEqual(gradient);
       for (const { start, values } of reported) expect(gradient.subarray(start, start + values.length)).toEqual(values);
       // No range twice.
@@ -138,7 +139,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const into = new Float32Array(4);
       const x = Math.log(3); // softmax (3/4, 1/4)
       const batch = { inputs: new Float32Array([x, x]), labels: new Int32Array([0, 1]), rows: 2 };
-      const result = model.gradients(batch, "k", into);
+      const result = gradientsOf(model, batch, "k", into);
       expect(result.loss).toBeCloseTo(-Math.log(3 / 4) - Math.log(1 / 4), 5);
       expect([result.correct, result.weight]).toEqual([1, 2]);
       // Row 0: (−1/4, 1/4); row 1: (3/4, −3/4). Kernel: the sum times x.
@@ -152,7 +153,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       model.writeWeights(new Float32Array([1, 0]));
       const into = new Float32Array(2);
       const inputs = new Float32Array([Math.log(3), -100]); // probabilities 3/4 and 0
-      const result = model.gradients({ inputs, labels: new Int32Array([1, 1]), rows: 2 }, "k", into);
+      const result = gradientsOf(model, { inputs, labels: new Int32Array([1, 1]), rows: 2 }, "k", into);
       expect(result.loss).toBeCloseTo(-Math.log(3 / 4) + 100, 4);
       expect(result.correct).toBe(1);
       expect(into[0]).toBeCloseTo(-0.25 * Math.log(3) + 100, 4);
@@ -176,7 +177,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
         [sigmoid, { ...rows, weights }, [2, 4], 1.5],
       ] as const) {
         const into = new Float32Array(model.parameterCount);
-        const result = model.gradients(batch, "k", into);
+        const result = gradientsOf(model, batch, "k", into);
         expect(result.loss).toBeCloseTo(first * l0 + second * l1, 4);
         expect([result.correct, result.weight]).toEqual([1, weight]);
         // The logit of class 0 has the gradients −1/4 and 3/4; the sigmoid's is that of class 1.
@@ -194,7 +195,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       model.writeWeights(new Float32Array([2, 1, 0, 0])); // x → (2x, x)
       const into = new Float32Array(4);
       const batch = { inputs: new Float32Array([3]), labels: new Float32Array([4, 4]), rows: 1 };
-      const result = model.gradients(batch, "k", into);
+      const result = gradientsOf(model, batch, "k", into);
       expect(result).toEqual({ loss: (4 + 1) / 2, weight: 1 }); // errors (2, −1), their squares' mean
       expect(Array.from(into)).toEqual([6, -3, 2, -1]);
     });
@@ -205,7 +206,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       model.writeWeights(new Float32Array([2, 0.5])); // 3 → 6.5; its label 20 is 2.5 deviations above the mean
       const into = new Float32Array(2);
       const batch = { inputs: new Float32Array([3]), labels: new Float32Array([20]), rows: 1 };
-      expect(model.gradients(batch, "k", into)).toEqual({ loss: 16, weight: 1 });
+      expect(gradientsOf(model, batch, "k", into)).toEqual({ loss: 16, weight: 1 });
       expect(Array.from(into)).toEqual([24, 8]);
       expect(model.evaluate(batch)).toEqual({ loss: 16, weight: 1 });
       expect(Array.from(model.predict(batch.inputs, 1))).toEqual([36]);
@@ -228,12 +229,12 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const model = await create(mlp);
       const whole = randomBatch(mlp, 8);
       const expected = new Float32Array(model.parameterCount);
-      const all = model.gradients(whole, "k", expected);
+      const all = gradientsOf(model, whole, "k", expected);
       const total = new Float32Array(model.parameterCount);
       let loss = 0;
       for (let shard = 0; shard < 4; shard++) {
         const part = new Float32Array(model.parameterCount);
-        loss += model.gradients(slice(whole, shard * 2, 2, 6), "k", part).loss;
+        loss += gradientsOf(model, slice(whole, shard * 2, 2, 6), "k", part).loss;
         part.forEach((value, i) => {
           total[i] = (total[i] as number) + value;
         });
@@ -248,9 +249,9 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const model = await create(mlp);
       const whole = randomBatch(mlp, 4);
       const masked = new Float32Array(model.parameterCount);
-      const result = model.gradients({ ...whole, weights: new Float32Array([1, 1, 0, 0]) }, "k", masked);
+      const result = gradientsOf(model, { ...whole, weights: new Float32Array([1, 1, 0, 0]) }, "k", masked);
       const expected = new Float32Array(model.parameterCount);
-      const half = model.gradients(slice(whole, 0, 2, 6), "k", expected);
+      const half = gradientsOf(model, slice(whole, 0, 2, 6), "k", expected);
       expect(result.weight).toBe(2);
       expect(result.correct).toBe(half.correct);
       expect(result.loss).toBeCloseTo(half.loss, 5);
@@ -269,7 +270,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
         const batch = randomBatch(definition, 6);
         const bits = (model: TrainableModel, key: string): string => {
           const into = new Float32Array(model.parameterCount);
-          model.gradients(batch, key, into);
+          gradientsOf(model, batch, key, into);
           return Buffer.from(into.buffer).toString("hex");
         };
         const first = bits(one, "step 1");
@@ -295,7 +296,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const batch = randomBatch(cnn, 4);
       const flat = new Float32Array(model.parameterCount);
       const cycle = (step: number): void => {
-        model.gradients(batch, `step ${step}`, flat);
+        gradientsOf(model, batch, `step ${step}`, flat);
         model.evaluate(batch);
         model.predict(batch.inputs, batch.rows);
         model.readWeights(flat);
@@ -317,7 +318,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const flat = new Float32Array(model.parameterCount);
       const run = (steps: number): void => {
         for (let step = 0; step < steps; step++) {
-          model.gradients(batch, "k", flat);
+          gradientsOf(model, batch, "k", flat);
           if (step % 10 === 0) model.writeWeights(flat);
         }
       };
@@ -341,7 +342,7 @@ export function describeEngineContract(name: string, start: () => Promise<Engine
       const original = Math.random;
       const model = await create(mlp);
       const batch = { ...randomBatch(mlp, 2), labels: new Int32Array([0, 9]) };
-      expect(() => model.gradients(batch, "k", new Float32Array(119))).toThrow(/label is 9.*integers 0 to 2/);
+      expect(() => gradientsOf(model, batch, "k", new Float32Array(119))).toThrow(/label is 9.*integers 0 to 2/);
       expect(Math.random).toBe(original);
     });
 

@@ -1,4 +1,5 @@
 /** The promise of equal bits is between processes: each case trains in two fresh ones, from a bundle as in production. */
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -55,7 +56,9 @@ const script = `
       const optimizer = createOptimizer({ type: "adam" }, model.trainableCount);
       model.readWeights(weights);
       for (let step = 1; step <= 10; step++) {
-        model.gradients({ inputs, labels, rows: 32 }, "step " + step, gradients);
+        const pass = model.begin(1);
+        pass.add({ inputs, labels, rows: 32 }, "step " + step);
+        pass.gradients(gradients);
         optimizer.step(weights.subarray(0, model.trainableCount), gradients, { step, learningRate: 0.01, scale: 1 / 32 });
         model.writeWeights(weights);
       }

@@ -1,4 +1,5 @@
 /** Recorded graphs against the layers' tape. Runs where the native binding is installed. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { add } from "../../../trainer-container/collective/add";
@@ -20,6 +21,7 @@ import type { OptimizerConfig } from "../../../trainer-container/optimizer/optim
 import { applyStatistics } from "../../../trainer-container/optimizer/statistics";
 import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
 import { cnn, mlp, randomBatch } from "./contract";
+import { gradientsOf } from "./models-of";
 
 type LayersModel = ReturnType<TensorFlow["sequential"]>;
 type Layers = TensorFlow["layers"];
@@ -73,7 +75,7 @@ suite("recorded graphs", () => {
 
   function gradients(model: TrainableModel, batch: Batch, key = "k") {
     const values = new Float32Array(model.parameterCount).fill(Number.NaN);
-    const result = model.gradients(batch, key, values);
+    const result = gradientsOf(model, batch, key, values);
     return { values, result };
   }
 
@@ -359,13 +361,13 @@ suite("recorded graphs", () => {
           add(expected[into]!, 0, expected[into]!, 0, expected[from]!, 0, expected[into]!.length);
         }
         // The number depends on the shortest time of a micro-batch, which is long on a busy machine.
-        for (let again = 0; model.maxSum! < count && again < 200; again++)
+        for (let again = 0; model.maxSum < count && again < 200; again++)
           gradients(model, batches[0]!, "micro-batch 0");
         expect(model.maxSum).toBeGreaterThanOrEqual(count);
-        const sum = model.beginSum!(count);
+        const sum = model.begin(count);
         for (const [index, batch] of batches.entries()) sum.add(batch, `micro-batch ${index}`);
         const total = new Float32Array(model.parameterCount);
-        expect(sum.finish(total)).toEqual(parts.map(({ result }) => result));
+        expect(sum.gradients(total)).toEqual(parts.map(({ result }) => result));
         expect(total).toEqual(expected[0]);
         expect(model.maxSum).toBeGreaterThan(1);
       }
@@ -377,7 +379,7 @@ suite("recorded graphs", () => {
     const batch = randomBatch(mlp, 4);
     gradients(model, batch);
     const weighted = { ...batch, weights: Float32Array.of(1, 0, 2, 1) };
-    expect(() => model.beginSum!(2).add(weighted, "k")).toThrow("A batch has row weights");
+    expect(() => model.begin(2).add(weighted, "k")).toThrow("A batch has row weights");
   });
 
   it("give the same bits whichever passes came before", async () => {
@@ -401,8 +403,8 @@ suite("recorded graphs", () => {
     const weights = allocateSum(model.parameterCount);
     model.readWeights(weights);
     const { state, step } = createOptimizer(config, model.trainableCount);
-    const optimizer = model.attachOptimizer!({ config, clipNorm }, { weights, slots: state })!;
-    model.shareWeights!(weights);
+    const optimizer = model.attachOptimizer({ config, clipNorm }, { weights, slots: state })!;
+    model.shareWeights(weights);
     return { optimizer, weights, state, step };
   }
   const update = (step: number, rows: number): StepUpdate => ({
@@ -436,19 +438,19 @@ suite("recorded graphs", () => {
       const batches = [0, 1].map((index) => randomBatch(definition, 4, `${step} ${index}`));
       sum.fill(0);
       for (const [index, batch] of batches.entries()) {
-        summing.gradients(batch, `${step} ${index}`, leaf);
+        gradientsOf(summing, batch, `${step} ${index}`, leaf);
         add(sum, 0, sum, 0, leaf, 0, sum.length);
       }
       const numbers = update(step, 8);
       expect(other.optimizer.active).toBe(true);
       const norm = other.optimizer.apply(sum, numbers);
       if (step === 1) {
-        alone.gradients(batches[0] as Batch, "1 0", leaf);
+        gradientsOf(alone, batches[0] as Batch, "1 0", leaf);
         expect(one.optimizer.apply(sum, numbers)).toBe(norm);
       } else {
-        const begun = one.optimizer.beginStep(2);
+        const begun = alone.begin(2);
         for (const [index, batch] of batches.entries()) begun.add(batch, `${step} ${index}`);
-        const { results, gradientNorm } = begun.finish(numbers);
+        const { results, gradientNorm } = begun.step(numbers);
         expect(gradientNorm).toBe(norm);
         expect(results.map(({ weight }) => weight)).toEqual([4, 4]);
       }
@@ -479,9 +481,9 @@ suite("recorded graphs", () => {
       const norms = [one, other].map(({ optimizer }, index) => {
         const numbers = { ...update(step, 8), ...(index === 1 && { unscaled: 1 }) };
         if (step % 2 === 1) return optimizer.apply(leaves[index]!, numbers);
-        const begun = optimizer.beginStep(1);
+        const begun = [plain, scaled][index]!.begin(1);
         begun.add(batch, `${step}`);
-        return begun.finish(numbers).gradientNorm;
+        return begun.step(numbers).gradientNorm;
       });
       expect(norms[1]).toBe(norms[0]);
     }
@@ -494,7 +496,7 @@ suite("recorded graphs", () => {
     const { model } = await both(dense());
     const { optimizer, weights, state } = attach(model);
     const sum = new Float32Array(model.parameterCount);
-    model.gradients(randomBatch(mlp, 4), "k", sum);
+    gradientsOf(model, randomBatch(mlp, 4), "k", sum);
     expect(optimizer.apply(sum, update(1, 4))).toBeGreaterThan(0);
     optimizer.read();
     const before = [weights.slice(), structuredClone(state)];
@@ -502,9 +504,9 @@ suite("recorded graphs", () => {
     const extreme = randomBatch(mlp, 4);
     extreme.inputs.fill(Number.POSITIVE_INFINITY);
     for (let call = 0; call < 2; call++) {
-      const begun = optimizer.beginStep(1);
+      const begun = model.begin(1);
       begun.add(extreme, "k");
-      expect(begun.finish(update(2, 4)).gradientNorm).toBeNaN();
+      expect(begun.step(update(2, 4)).gradientNorm).toBeNaN();
     }
     optimizer.read();
     expect([weights, state]).toEqual(before);
@@ -517,7 +519,7 @@ suite("recorded graphs", () => {
     const batch = randomBatch(mlp, 4);
     const leaf = new Float32Array(model.parameterCount);
     const stepOf = (trained: TrainableModel, { optimizer }: ReturnType<typeof attach>, step: number) => {
-      trained.gradients(batch, `${step}`, leaf);
+      gradientsOf(trained, batch, `${step}`, leaf);
       optimizer.apply(leaf, update(step, 4));
     };
     for (const step of [1, 2]) stepOf(model, one, step);
@@ -593,9 +595,9 @@ suite("recorded graphs", () => {
       const total = new Float32Array(model.parameterCount);
       // The first call computes the micro-batches one by one, too; the other uses the graph.
       for (let call = 0; call < 2; call++) {
-        const sum = model.beginSum(microBatches);
+        const sum = model.begin(microBatches);
         for (const [index, batch] of batches.entries()) sum.add(batch, `${index}`);
-        sum.finish(total.fill(0));
+        sum.gradients(total.fill(0));
       }
       // The number depends on the shortest time of a micro-batch, which is long on a busy machine.
       for (let again = 0; model.maxSum < microBatches && again < 200; again++) gradients(model, batches[0]!, "0");
@@ -636,13 +638,13 @@ suite("recorded graphs", () => {
         batch.inputs.forEach((_, i) => {
           batch.inputs[i] = (7 * i + step) % 5; // most rows of the table have no gradient
         });
-        summing.model.gradients(batch, `${step}`, leaf);
+        gradientsOf(summing.model, batch, `${step}`, leaf);
         const norm = summing.optimizer.apply(leaf, update(step, 4));
-        if (step === 1) alone.model.gradients(batch, `${step}`, leaf);
+        if (step === 1) gradientsOf(alone.model, batch, `${step}`, leaf);
         counts.runs = 0;
-        const begun = alone.optimizer.beginStep(1);
+        const begun = alone.model.begin(1);
         begun.add(batch, `${step}`);
-        expect(begun.finish(update(step, 4)).gradientNorm).toBe(norm);
+        expect(begun.step(update(step, 4)).gradientNorm).toBe(norm);
         if (step > 1) expect(counts.runs).toBe(1);
       }
       for (const { optimizer } of [alone, summing]) optimizer.read();
@@ -671,17 +673,17 @@ suite("recorded graphs", () => {
       };
       let step = 0;
       const stepAlone = () => {
-        const begun = optimizer.beginStep(microBatches);
+        const begun = model.begin(microBatches);
         addAll(begun);
-        begun.finish(update(++step, rows * microBatches));
+        begun.step(update(++step, rows * microBatches));
       };
       const stepOfSum = () => {
-        const begun = model.beginSum(microBatches);
+        const begun = model.begin(microBatches);
         addAll(begun);
-        begun.finish(sum);
+        begun.gradients(sum);
         optimizer.apply(sum, update(++step, rows * microBatches));
       };
-      model.gradients(batch, "k", sum);
+      gradientsOf(model, batch, "k", sum);
       for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
       const tensors = backend.binding.getNumOfTensors();
       const inputs = microBatches * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss

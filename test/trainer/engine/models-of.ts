@@ -1,7 +1,7 @@
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
-import type { Batch, BatchResult, Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Batch, BatchResult, Engine, OnFinal, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 
 interface Gradient {
@@ -43,10 +43,23 @@ export function modelsWithTape(start: () => Promise<Engine>) {
   };
 }
 
+/** Computes the gradient of one micro-batch. */
+export function gradientsOf(
+  model: TrainableModel,
+  batch: Batch,
+  randomKey: string,
+  into: Float32Array,
+  onFinal?: OnFinal,
+): BatchResult {
+  const pass = model.begin(1);
+  pass.add(batch, randomKey);
+  return pass.gradients(into, onFinal)[0]!;
+}
+
 /** Computes a gradient in the memory of sums, with a value there from before. */
 export function gradientOf(model: TrainableModel, batch: Batch): Gradient {
   const into = allocateSum(model.parameterCount).fill(5);
-  const result = model.gradients(batch, "k", into);
+  const result = gradientsOf(model, batch, "k", into);
   const gradient = into.slice();
   releaseSum(into);
   return { result, gradient };

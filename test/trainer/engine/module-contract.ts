@@ -1,4 +1,5 @@
 /** The tests of users' modules that every backend must pass. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
@@ -7,7 +8,7 @@ import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-co
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { timeLimit } from "../../../trainer-container/engine/user-code";
 import { gradientError, mlp, randomBatch } from "./contract";
-import { modelsOf } from "./models-of";
+import { gradientsOf, modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 
@@ -293,7 +294,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const model = await create(moduleOf(factory, { inputShape: [2] }));
       const into = new Float32Array(model.parameterCount);
       const batch = { inputs: new Float32Array([1, 3, 1, 1]), labels: new Int32Array([0, 2]), rows: 2 };
-      model.gradients(batch, "k", into);
+      gradientsOf(model, batch, "k", into);
       const rowIsZero = [0, 1, 2, 3, 4].map((row) => into[row * 2] === 0 && into[row * 2 + 1] === 0);
       expect(rowIsZero).toEqual([true, false, true, false, true]);
     });
@@ -309,7 +310,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const inputs = new Float32Array(12);
       inputs[0] = 1;
       inputs[6] = 3;
-      model.gradients({ inputs, labels: new Int32Array([0, 1]), rows: 2 }, "k", into);
+      gradientsOf(model, { inputs, labels: new Int32Array([0, 1]), rows: 2 }, "k", into);
       expect(into[model.trainableCount]).toBeCloseTo(-2, 5);
       expect(into[model.trainableCount + 1]).toBeCloseTo(0, 5);
       const after = new Float32Array(model.parameterCount);
@@ -325,7 +326,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const results = await Promise.all(
         [rowLosses, mean].map(async (loss) => {
           const model = await create(moduleOf(dense, { loss, metrics: { same: mean } }));
-          return model.gradients(batch, "k", new Float32Array(model.parameterCount));
+          return gradientsOf(model, batch, "k", new Float32Array(model.parameterCount));
         }),
       );
       expect(results[1]?.loss).toBeCloseTo(results[0]?.loss as number, 4);
@@ -334,7 +335,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const weighted = { ...batch, weights: new Float32Array(4).fill(1) };
       expect(() => model.evaluate(weighted)).toThrow(/scalar, which row weights cannot reach/);
       const ofClasses = await create({ ...moduleOf(dense, { loss: mean }), classWeights: [1, 2, 3] });
-      expect(() => ofClasses.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(
+      expect(() => gradientsOf(ofClasses, batch, "k", new Float32Array(model.parameterCount))).toThrow(
         /scalar, which hyperparameters.classWeights cannot reach/,
       );
     });
@@ -348,7 +349,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       model.writeWeights(new Float32Array([2, 0]));
       const into = new Float32Array(2);
       const batch = { inputs: new Float32Array([1, 1]), labels: new Float32Array([2, 2]), rows: 2 }; // no error
-      expect(model.gradients(batch, "k", into).loss).toBeCloseTo(2 * 0.5 * 4, 5);
+      expect(gradientsOf(model, batch, "k", into).loss).toBeCloseTo(2 * 0.5 * 4, 5);
       expect(Array.from(into)).toEqual([2 * 2 * 0.5 * 2, 0]);
     });
 
@@ -387,7 +388,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       for (const { name, offset, size } of model.layout) if (/bias/.test(name)) weights.fill(2, offset, offset + size);
       model.writeWeights(weights);
       const into = new Float32Array(model.parameterCount);
-      const { loss } = model.gradients(randomBatch(mlp, 4), "k", into);
+      const { loss } = gradientsOf(model, randomBatch(mlp, 4), "k", into);
       const penalised = into.map((value) => value / 4); // 2 · 0.5 · weight, or 0
       const squares = penalised.slice(0, last.offset).reduce((total, value) => total + value * value, 0);
       expect(squares).toBeGreaterThan(0.1);
@@ -751,7 +752,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const model = await create(moduleOf(dense, { metrics: { same } }));
       const batch = { ...randomBatch(mlp, 5), weights: Float32Array.of(1, 2, 1, 0, 1) };
       for (const given of [batch, randomBatch(mlp, 5)]) {
-        const trained = model.gradients(given, "k", new Float32Array(model.parameterCount));
+        const trained = gradientsOf(model, given, "k", new Float32Array(model.parameterCount));
         expect(trained.metrics).toEqual({ same: trained.correct });
         expect(model.evaluate(given).metrics).toEqual({ same: trained.correct });
       }
@@ -765,7 +766,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const model = await create(moduleOf(dense, { loss }));
       const gradientBy = (key: string) => {
         const into = new Float32Array(model.parameterCount);
-        model.gradients(randomBatch(mlp, 16), key, into);
+        gradientsOf(model, randomBatch(mlp, 16), key, into);
         return into;
       };
       const first = gradientBy("a");
@@ -814,7 +815,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ],
     ])("refuses a loss that uses %s", async (_, loss, message) => {
       const model = await create(moduleOf(dense, { loss }));
-      const train = () => model.gradients(randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount));
+      const train = () => gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount));
       expect(() => [train(), train()]).toThrow(userCode(message));
     });
 
@@ -833,14 +834,14 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const model = await create(moduleOf(dense, { loss }));
       const batch = randomBatch(mlp, 2);
       expect(() => model.evaluate(batch)).toThrow(userCode(message));
-      expect(() => model.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it.each(refusals)("refuses a metric that %s, in training and in validation", async (_, metric, message) => {
       const model = await create(moduleOf(dense, { metrics: { mine: metric } }));
       const batch = randomBatch(mlp, 2);
       expect(() => model.evaluate(batch)).toThrow(userCode(message));
-      expect(() => model.gradients(batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it.each<[string, LossFunction, RegExp]>([
@@ -856,7 +857,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
     ])("refuses to train on a loss that %s", async (_, loss, message) => {
       const model = await create(moduleOf(dense, { loss }));
       const into = new Float32Array(model.parameterCount);
-      expect(() => model.gradients(randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
+      expect(() => gradientsOf(model, randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
     });
 
     it("reports a model that depends on a changing state, and none that draws", async () => {
@@ -871,7 +872,8 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ] as const) {
         const model = await createModel(moduleOf(dense, { loss }), 1);
         created.push(model);
-        for (const key of ["a", "b"]) model.gradients(randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        for (const key of ["a", "b"])
+          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
         expect(onChangingModel).toHaveBeenCalledTimes(reports);
       }
     });
@@ -897,7 +899,8 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ] as const) {
         const model = await createModel(moduleOf(dense, { ...extra, graph: false }), 1); // a graph keeps none
         created.push(model);
-        for (const key of ["a", "b"]) model.gradients(randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        for (const key of ["a", "b"])
+          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
         expect(onKeptTensors.mock.calls).toEqual(reported);
         onKeptTensors.mockClear();
       }
@@ -931,7 +934,7 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       const outside = { ...randomBatch(mlp, 1), inputs: Float32Array.of(1, -1) };
       const message =
         /the layer 'embedding_Embedding1' threw .*-1 is not in \[0, [45].*enlarge inputDim.*standardize: false/s;
-      expect(() => model.gradients(outside, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+      expect(() => gradientsOf(model, outside, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it("names the layer whose values are not in its range", async () => {
@@ -953,12 +956,14 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       );
       const many = { ...randomBatch(mlp, 2), inputs: Float32Array.of(0, 1, 1, 9) };
       const message = /cannot be computed: the layer '.*CategoryEncoding.*' threw Error: Input values must be between/;
-      expect(() => model.gradients(many, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+      expect(() => gradientsOf(model, many, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
     });
 
     it("names the operation without a gradient, and its place", async () => {
       const model = await create(moduleOf(dense, { loss: (_, outputs) => flipped(outputs) }));
-      const thrown = errorOf(() => model.gradients(randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)));
+      const thrown = errorOf(() =>
+        gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)),
+      );
       expect(thrown.message).toMatch(
         /gradient function not found for FlipLeftRight.*operation FlipLeftRight has no gradient: compute .*metric may use it/,
       );

@@ -1,10 +1,11 @@
 /** Graphs and programs of built-in models against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
+
 import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
 import { cnn, mlp, randomBatch } from "./contract";
-import { bits, expectTapes, gradientOf, modelsWithTape } from "./models-of";
+import { bits, expectTapes, gradientOf, gradientsOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients } from "./sparse-contract";
 
@@ -53,9 +54,9 @@ if (findBinding("cpu")) {
       const { model } = await create(wide);
       const batch = randomBatch(wide, 7);
       const first = gradientOf(model, batch).gradient;
-      model.gradients(randomBatch(wide, 3, "other"), "k", new Float32Array(model.parameterCount));
+      gradientsOf(model, randomBatch(wide, 3, "other"), "k", new Float32Array(model.parameterCount));
       for (const into of [new Float32Array(model.parameterCount), allocateSum(model.parameterCount + 1).subarray(1)]) {
-        model.gradients(batch, "k", into);
+        gradientsOf(model, batch, "k", into);
         expect(bits(into.slice())).toBe(bits(first));
       }
       expect(bits(gradientOf((await create(wide)).model, batch).gradient)).toBe(bits(first));
@@ -64,9 +65,9 @@ if (findBinding("cpu")) {
     it("leave no other leaf changed", async () => {
       const { model } = await create(wide);
       const [one, two] = [allocateSum(model.parameterCount), allocateSum(model.parameterCount)];
-      model.gradients(randomBatch(wide, 4, "one"), "k", one);
+      gradientsOf(model, randomBatch(wide, 4, "one"), "k", one);
       const before = bits(one.slice());
-      model.gradients(randomBatch(wide, 4, "two"), "k", two);
+      gradientsOf(model, randomBatch(wide, 4, "two"), "k", two);
       expect(bits(one.slice())).toBe(before);
       expect(bits(two.slice())).not.toBe(before);
     });
@@ -78,7 +79,7 @@ if (findBinding("cpu")) {
       const binding = loadBinding(findBinding("cpu")!);
       const run = (steps: number) => {
         for (let i = 0; i < steps; i++) {
-          model.gradients(batch, "k", leaf);
+          gradientsOf(model, batch, "k", leaf);
           model.writeWeights(leaf);
         }
       };
@@ -96,7 +97,7 @@ if (findBinding("cpu")) {
       const model = await engine().createModel(cnn, 1);
       const [leaf, weights] = [allocateSum(model.parameterCount), new Float32Array(model.parameterCount)];
       const step = () => {
-        model.gradients(batch, "k", leaf);
+        gradientsOf(model, batch, "k", leaf);
         model.readWeights(weights);
         model.writeWeights(weights);
       };
@@ -104,7 +105,7 @@ if (findBinding("cpu")) {
       const running = binding.getNumOfTensors();
       for (let i = 0; i < 20; i++) step();
       expect(binding.getNumOfTensors()).toBe(running);
-      expect(() => model.gradients({ ...batch, labels: new Int32Array([0, 1, 2, 9]) }, "k", leaf)).toThrow(
+      expect(() => gradientsOf(model, { ...batch, labels: new Int32Array([0, 1, 2, 9]) }, "k", leaf)).toThrow(
         /label is 9/,
       );
       expect(binding.getNumOfTensors()).toBe(running);

@@ -1,4 +1,5 @@
 /** The platform's own layers: values by hand, gradients, and the refusal of options that make no sense. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
 import { ownLayers } from "../../../adapters/tfjs/layers/register";
@@ -6,7 +7,7 @@ import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, randomBatch } from "./contract";
-import { modelsOf } from "./models-of";
+import { gradientsOf, modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 type Own = TensorFlow["layers"];
@@ -230,7 +231,7 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       const batch = randomBatch(transformer(0.5), 4);
       const bits = (key: string): string => {
         const into = new Float32Array(model.parameterCount);
-        model.gradients(batch, key, into);
+        gradientsOf(model, batch, key, into);
         return Buffer.from(into.buffer).toString("hex");
       };
       const first = bits("step 1");
@@ -243,7 +244,7 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       const batch = randomBatch(transformer(0.5), 4);
       const into = new Float32Array(model.parameterCount);
       const step = () => {
-        model.gradients(batch, "k", into);
+        gradientsOf(model, batch, "k", into);
         model.evaluate(batch);
         model.predict(batch.inputs, 4);
       };

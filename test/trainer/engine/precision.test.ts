@@ -1,4 +1,5 @@
 /** Gradients with products in 16 bits. Runs where the native binding is installed. */
+
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
@@ -17,6 +18,7 @@ import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 import { FakeGang } from "../loop/fake-gang";
 import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
 import { cnn, randomBatch } from "./contract";
+import { gradientsOf } from "./models-of";
 
 const suite = findBinding("cpu") ? describe : describe.skip;
 const narrow = ["bfloat16", "float16"] as const;
@@ -165,7 +167,7 @@ suite("precision", () => {
     const batch = randomBatch(definition, 8, "rows");
     const gradients = [exact, model].map((each) => {
       const into = new Float32Array(each.parameterCount);
-      each.gradients(batch, "k", into);
+      gradientsOf(each, batch, "k", into);
       return into;
     }) as [Float32Array, Float32Array];
     const norm = (values: Float32Array) => Math.hypot(...values);
@@ -182,7 +184,7 @@ suite("precision", () => {
     const [plain, scaled] = [1, 1_024].map((scale) => {
       model.scaleLoss?.(scale);
       const into = new Float32Array(model.parameterCount);
-      const { loss } = model.gradients(batch, "k", into);
+      const { loss } = gradientsOf(model, batch, "k", into);
       return { loss, into };
     });
     expect(scaled!.loss).toBe(plain!.loss);
@@ -221,7 +223,7 @@ suite("precision", () => {
     const definition = { ...transformer, ...extra } as ModuleDefinition;
     const train = async () => {
       const model = await modelOf("bfloat16", definition);
-      model.gradients(randomBatch(definition, 8, "rows"), "k", new Float32Array(model.parameterCount));
+      gradientsOf(model, randomBatch(definition, 8, "rows"), "k", new Float32Array(model.parameterCount));
     };
     await expect(train()).rejects.toThrow(
       `The precision bfloat16 needs a model that is a graph, but it cannot be one: ${reason}.`,

@@ -1,9 +1,10 @@
 /** Weights that a model shares with its owner: the bits are those of a copy, and nobody else's weights end up in that memory. */
+
 import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { randomBatch } from "./contract";
-import { modelsOf } from "./models-of";
+import { gradientsOf, modelsOf } from "./models-of";
 
 /** The second layer begins on a cache line, the third does not. */
 const definition: MlpDefinition = {
@@ -22,7 +23,7 @@ export function describeSharedWeights(start: () => Promise<Engine>): void {
     const create = () => models.create(definition);
     const gradientOf = (model: TrainableModel): string => {
       const into = new Float32Array(model.parameterCount);
-      model.gradients(batch, "k", into);
+      gradientsOf(model, batch, "k", into);
       return Buffer.from(into.buffer).toString("hex");
     };
     const valuesOf = (model: TrainableModel, salt: number) =>
@@ -36,7 +37,7 @@ export function describeSharedWeights(start: () => Promise<Engine>): void {
       const [sharing, copying] = [await create(), await create()];
       const weights = allocate(sharing.parameterCount);
       weights.set(valuesOf(sharing, 0));
-      sharing.shareWeights!(weights);
+      sharing.shareWeights(weights);
       for (const salt of [0, 1, 2]) {
         weights.set(valuesOf(sharing, salt));
         sharing.writeWeights(weights);
@@ -54,7 +55,7 @@ export function describeSharedWeights(start: () => Promise<Engine>): void {
       const [sharing, copying] = [await create(), await create()];
       const weights = allocateSum(sharing.parameterCount);
       weights.set(valuesOf(sharing, 0));
-      sharing.shareWeights!(weights);
+      sharing.shareWeights(weights);
       for (const model of [sharing, copying]) model.writeWeights(valuesOf(model, 4));
       expect(gradientOf(sharing)).toBe(gradientOf(copying));
       expect(weights.slice()).toEqual(valuesOf(sharing, 0));

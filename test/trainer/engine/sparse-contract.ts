@@ -1,9 +1,10 @@
 /** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
+
 import type { MlpDefinition } from "../../../core/runs/model-definition";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
-import { bits, expectTapes, gradientOf, modelsWithTape } from "./models-of";
+import { bits, expectTapes, gradientOf, gradientsOf, modelsWithTape } from "./models-of";
 
 export const wide: MlpDefinition = {
   type: "mlp",
@@ -75,7 +76,7 @@ export function describeSparseGradients(start: () => Promise<Engine>, more: type
       gradientOf(model, batches(wide, 6).dense);
       expect(bits(gradientOf(model, sparse).gradient)).toBe(first);
       for (const into of [new Float32Array(model.parameterCount), allocateSum(model.parameterCount + 1).subarray(1)]) {
-        model.gradients(sparse, "k", into);
+        gradientsOf(model, sparse, "k", into);
         expect(bits(into.slice())).toBe(first);
       }
       expect(bits(gradientOf((await create(wide)).model, sparse).gradient)).toBe(first);

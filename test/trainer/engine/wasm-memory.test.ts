@@ -3,6 +3,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
+import { gradientsOf } from "./models-of";
 
 it("reports a step for which WebAssembly's memory is too small", async () => {
   const rows = 4_096;
@@ -21,7 +22,7 @@ it("reports a step for which WebAssembly's memory is too small", async () => {
   for (let bytes = 2 ** 26; bytes > 2 ** 20; bytes /= 2) expect(() => fill(bytes)).toThrow(/heap has no/);
 
   const batch = { inputs: new Float32Array(rows * features), labels: new Float32Array(rows), rows };
-  const step = () => model.gradients(batch, "1/0", new Float32Array(model.parameterCount));
+  const step = () => gradientsOf(model, batch, "1/0", new Float32Array(model.parameterCount));
   expect(step).toThrow(
     expect.objectContaining({ code: "OUT_OF_MEMORY", message: expect.stringContaining("batchSize") }),
   );

@@ -1,4 +1,5 @@
 /** Programs on the WebAssembly heap against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
+
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
@@ -8,7 +9,7 @@ import type { Batch, TrainableModel } from "../../../trainer-container/engine/en
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { cnn, mlp, randomBatch } from "./contract";
-import { bits, expectTapes, modelsWithTape } from "./models-of";
+import { bits, expectTapes, gradientsOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
 import { describeSparseGradients, wide } from "./sparse-contract";
 
@@ -32,7 +33,7 @@ const definitions: readonly (readonly [string, MlpDefinition | CnnDefinition])[]
 
 function gradientOf(model: TrainableModel, batch: Batch) {
   const gradient = new Float32Array(model.parameterCount);
-  return { result: model.gradients(batch, "k", gradient), gradient };
+  return { result: gradientsOf(model, batch, "k", gradient), gradient };
 }
 
 /** Bytes of TensorFlow.js's memory and of the memory of leaves and programs. */
@@ -97,8 +98,8 @@ describe("WebAssembly programs", () => {
     const [first, second] = [gradientOf(model, one).gradient, gradientOf(model, two).gradient];
     const leaves = [0, 1].map(() => allocateSum(model.parameterCount + 3));
     const parts = leaves.map((leaf) => leaf.fill(7).subarray(1, 1 + model.parameterCount));
-    model.gradients(one, "k", parts[0]!);
-    model.gradients(two, "k", parts[1]!);
+    gradientsOf(model, one, "k", parts[0]!);
+    gradientsOf(model, two, "k", parts[1]!);
     expect(bits(parts[0]!.slice())).toBe(bits(first));
     expect(bits(parts[1]!.slice())).toBe(bits(second));
     for (const leaf of leaves) expect([leaf[0], ...leaf.slice(-2)]).toEqual([7, 7, 7]);
@@ -125,7 +126,7 @@ describe("WebAssembly programs", () => {
       const model = await engine().createModel(images, 3);
       const gradient = new Float32Array(model.parameterCount);
       for (let step = 0; step < 200; step++) {
-        model.gradients(randomBatch(images, 1 + (step % 9)), "k", gradient);
+        gradientsOf(model, randomBatch(images, 1 + (step % 9)), "k", gradient);
         model.writeWeights(gradient.fill(0.01));
       }
       model.dispose();

@@ -10,20 +10,15 @@ describe("createLeafComputer", () => {
   it("stops after the micro-batch in which the generation was lost, and starts the step again on the next call", async () => {
     const split = syntheticSplit(100);
     const plan = planTraining(taskOf(), split.rows);
-    const model = linearModel(features, classes);
     let computed = 0;
-    const counting = {
-      ...model,
-      gradients: (...given: Parameters<typeof model.gradients>) => {
-        computed += 1;
-        return model.gradients(...given);
-      },
-    };
+    const model = linearModel(features, classes, () => {
+      computed += 1;
+    });
     const feed = createDirectFeed(split, plan.sampler);
-    const leaves = createLeafComputer({ model: counting, plan, layout: scoreLayout([]), feed, now: () => 0 });
+    const leaves = createLeafComputer({ model, plan, layout: scoreLayout([]), feed, now: () => 0 });
     const loss = new GenerationLostError(1, 2, "its connection closed");
     const lost = () => (computed === 2 ? loss : undefined);
-    await expect(leaves.compute(0, { first: 0, end: 6 }, lost)).rejects.toBe(loss);
+    await expect(leaves.compute(0, { first: 0, end: 6 }, { lost })).rejects.toBe(loss);
     expect(computed).toBe(2);
 
     const again = await leaves.compute(0, { first: 0, end: 6 });

@@ -1,4 +1,26 @@
-import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "../../../trainer-container/engine/engine";
+import {
+  type Batch,
+  type BatchResult,
+  type ParameterSlot,
+  passOfOne,
+  type TrainableModel,
+} from "../../../trainer-container/engine/engine";
+
+/** Parts of a model that the loop's tests do not use. */
+export const modelParts = {
+  layers: [],
+  takesSparse: false,
+  maxSum: 1,
+  shareWeights: () => undefined,
+  attachOptimizer: () => undefined,
+  explainNonFinite: () => undefined,
+  predict: () => new Float32Array(0),
+  topology: () => "{}",
+  dispose: () => undefined,
+};
+
+/** May change a gradient, or return another result. */
+export type OnGradient = (key: string, gradient: Float32Array, result: BatchResult) => BatchResult | undefined;
 
 /**
  * Softmax regression in plain JavaScript, for tests of the loop: `kernel` [features, classes], `bias` [classes], and one running
@@ -7,7 +29,7 @@ import type { Batch, BatchResult, ParameterSlot, TrainableModel } from "../../..
 export function linearModel(
   features: number,
   classes: number,
-  onGradient: (key: string, gradient: Float32Array) => void = () => undefined,
+  onGradient: OnGradient = () => undefined,
 ): TrainableModel {
   const kernel = features * classes;
   const trainableCount = kernel + classes;
@@ -54,27 +76,24 @@ export function linearModel(
   }
 
   return {
-    layers: [],
+    ...modelParts,
     layout,
     parameterCount: trainableCount + 1,
     trainableCount,
     readWeights: (into) => into.set(weights),
     writeWeights: (from) => weights.set(from),
-    gradients(batch, key, into, onFinal) {
-      into.fill(0);
-      const result = score(batch, into);
-      for (let i = 0; i < trainableCount; i += 1) into[i]! *= lossScale;
-      onGradient(key, into);
-      onFinal?.(kernel, trainableCount);
-      onFinal?.(0, kernel);
-      return result;
-    },
+    begin: () =>
+      passOfOne((batch, key, into, onFinal) => {
+        into.fill(0);
+        const result = score(batch, into);
+        for (let i = 0; i < trainableCount; i += 1) into[i]! *= lossScale;
+        onFinal?.(kernel, trainableCount);
+        onFinal?.(0, kernel);
+        return onGradient(key, into, result) ?? result;
+      }),
     scaleLoss(scale) {
       lossScale = scale;
     },
     evaluate: (batch) => score(batch),
-    predict: () => new Float32Array(0),
-    topology: () => "{}",
-    dispose: () => undefined,
   };
 }

@@ -335,12 +335,9 @@ describe("a sharded optimizer", () => {
   it("halts on every rank where the loss is not finite, and applies nothing", async () => {
     const gang = new FakeGang(microBatches, ["a", "b", "c"]);
     const workers = ["a", "b", "c"].map((id) => {
-      const model = wideModel();
-      const { gradients } = model;
-      model.gradients = (batch, key, into) => {
-        const result = gradients(batch, key, into);
-        return key === "seed 7 step 4 microshard 5" ? { ...result, loss: Number.NaN } : result;
-      };
+      const model = wideModel(undefined, undefined, (key, _, result) =>
+        key === "seed 7 step 4 microshard 5" ? { ...result, loss: Number.NaN } : undefined,
+      );
       return createShardedWorker(gang.member(id), task(), { model });
     });
     for (const result of await Promise.allSettled(workers.map(run))) {

@@ -127,19 +127,12 @@ describe("train", () => {
     { what: "gradient", code: "NON_FINITE_GRADIENT", batchValue: Number.POSITIVE_INFINITY },
   ])("halts on every rank when a $what is not finite, without applying the step", async ({ code, batchValue }) => {
     const gang = new FakeGang(6, ["a", "b"]);
-    const poisoned = () => {
-      const model = linearModel(4, 3, (key, gradient) => {
-        if (key === "seed 7 step 4 microshard 5" && code === "NON_FINITE_GRADIENT") gradient[0] = batchValue;
+    const poisoned = () =>
+      linearModel(4, 3, (key, gradient, result) => {
+        if (key !== "seed 7 step 4 microshard 5") return result;
+        if (code === "NON_FINITE_GRADIENT") gradient[0] = batchValue;
+        return code === "NON_FINITE_LOSS" ? { ...result, loss: batchValue } : result;
       });
-      const { gradients } = model;
-      model.gradients = (batch, key, into) => {
-        const result = gradients(batch, key, into);
-        return key === "seed 7 step 4 microshard 5" && code === "NON_FINITE_LOSS"
-          ? { ...result, loss: batchValue }
-          : result;
-      };
-      return model;
-    };
     const workers = [
       createWorker(gang.member("a"), taskOf(), poisoned()),
       createWorker(gang.member("b"), taskOf(), poisoned()),

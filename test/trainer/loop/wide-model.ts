@@ -1,15 +1,20 @@
-import type { Batch, TrainableModel } from "../../../trainer-container/engine/engine";
+import { type Batch, passOfOne, type TrainableModel } from "../../../trainer-container/engine/engine";
+import { modelParts, type OnGradient } from "./linear-model";
 
 /**
  * Not a model of anything: a gradient of many elements that costs next to nothing, depends on all weights and on the batch, and has
  * values of very different sizes, so that any slip in any element of any step shows in the end. The last elements are running statistics.
  */
-export function wideModel(trainable = 6_500, statistics = 300): TrainableModel {
+export function wideModel(
+  trainable = 6_500,
+  statistics = 300,
+  onGradient: OnGradient = () => undefined,
+): TrainableModel {
   const count = trainable + statistics;
   const weights = initial.slice(0, count);
   const gradient = new Float32Array(count);
   return {
-    layers: [],
+    ...modelParts,
     layout: [
       { name: "dense/kernel", shape: [trainable], offset: 0, size: trainable, trainable: true },
       { name: "norm/moving", shape: [statistics], offset: trainable, size: statistics, trainable: false },
@@ -18,15 +23,14 @@ export function wideModel(trainable = 6_500, statistics = 300): TrainableModel {
     trainableCount: trainable,
     readWeights: (into) => into.set(weights),
     writeWeights: (from) => weights.set(from),
-    gradients(batch, key, into) {
-      fillGradient(weights, gradient, noiseOf(batch, key));
-      into.set(gradient);
-      return { loss: Math.abs(weights[0]!) + batch.rows, weight: batch.rows, correct: batch.rows >> 1 };
-    },
+    begin: () =>
+      passOfOne((batch, key, into) => {
+        fillGradient(weights, gradient, noiseOf(batch, key));
+        into.set(gradient);
+        const result = { loss: Math.abs(weights[0]!) + batch.rows, weight: batch.rows, correct: batch.rows >> 1 };
+        return onGradient(key, into, result) ?? result;
+      }),
     evaluate: (batch) => ({ loss: Math.abs(weights[count - 1]!), weight: batch.rows, correct: 1 }),
-    predict: () => new Float32Array(0),
-    topology: () => "{}",
-    dispose: () => undefined,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { bytesOf } from "../../collective/frame";
-import type { BatchResult, EngineStep, StepUpdate } from "../engine";
+import type { BatchResult, StepTaken, StepUpdate } from "../engine";
 import { hasOwnOperations, hasOwnProducts, type Operations, type TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
 import type { NativeBinding } from "../native-binding";
@@ -40,8 +40,6 @@ export interface Pass {
   /** The optimizer's step with the gradient of this pass. */
   readonly step: StepNodes | undefined;
 }
-
-export type StepResult = ReturnType<EngineStep["finish"]>;
 
 /** A sum of micro-batches takes at most this long, because it blocks the thread that keeps connections alive. */
 const maxSumMs = 30;
@@ -139,7 +137,7 @@ export class PassRunner {
   }
 
   /** Runs a pass and its optimizer's step. */
-  step(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepResult {
+  step(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepTaken {
     const { session, operations } = this;
     const { input, outputs } = pass.step as StepNodes;
     try {

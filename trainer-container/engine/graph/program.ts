@@ -9,19 +9,20 @@ import type {
   BatchResult,
   EngineOptimizer,
   EngineOptions,
-  MicroBatchSum,
   OptimizerMemory,
   OptimizerSettings,
+  StepTaken,
   StepUpdate,
 } from "../engine";
 import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { hasOwnOperations, type NativeBackend, Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
+import type { ProgramPass } from "../program-trainable";
 import { withinScope } from "../tensor-scope";
 import { GraphOptimizer, HostWeights } from "./optimizer";
 import { PassRecorder, type Recorded } from "./pass-recorder";
-import { type Pass, PassLoader, PassRunner, type StepResult } from "./pass-runner";
+import { type Pass, PassLoader, PassRunner } from "./pass-runner";
 import type { Recording } from "./recorder";
 import { requireEqual } from "./result-comparison";
 import { GraphSession } from "./session";
@@ -78,18 +79,24 @@ export class GraphProgram {
     this.loader = new PassLoader(binding, this.session, this.handles, layers.parameterCount);
   }
 
-  /**
-   * Computes as `TrainableModel.gradients`, for a batch that has been checked.
-   *
-   * @returns undefined if the model cannot be recorded
-   */
-  gradients(batch: Batch, randomKey: string, into: Float32Array): BatchResult | undefined {
-    return this.resultOf("gradients", batch, randomKey, into);
+  /** See `TrainableModel.begin`, for batches that have been checked. */
+  begin(microBatches: number): ProgramPass {
+    let staging: Staging | undefined;
+    return {
+      add: (batch, randomKey) => {
+        staging ??= this.stagingOf(this.shapeOf("gradients", batch, microBatches));
+        staging?.add(batch, randomKey);
+      },
+      gradients: (into) => staging && this.run(staging, into),
+      step: (update) => this.takeStep(staging as Staging, update),
+    };
   }
 
   /** Computes as `TrainableModel.evaluate`. @returns undefined if the model cannot be recorded */
   evaluate(batch: Batch): BatchResult | undefined {
-    return this.resultOf("evaluation", batch, "evaluation");
+    const staging = this.stagingOf(this.shapeOf("evaluation", batch, 1));
+    staging?.add(batch, "evaluation");
+    return staging && this.run(staging)?.[0];
   }
 
   /** See `TrainableModel.scaleLoss`. */
@@ -100,10 +107,6 @@ export class GraphProgram {
   /** See `TrainableModel.maxSum`. */
   get maxSum(): number {
     return this.sumsAreExact && !this.rematerialises ? this.runner.maxSum(this.layers.parameterCount) : 1;
-  }
-
-  beginSum(microBatches: number): MicroBatchSum {
-    return this.collect(microBatches, (staging, into: Float32Array) => this.runSum(staging, into));
   }
 
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
@@ -119,38 +122,40 @@ export class GraphProgram {
       },
       apply: (sum, update) => optimizer.apply(sum, update),
       read: () => optimizer.read(),
-      beginStep: (microBatches) =>
-        this.collect(microBatches, (staging, update: StepUpdate) => this.takeStep(optimizer, staging, update)),
     };
   }
 
-  /** Collects micro-batches for a pass, whether it is compiled or not. */
-  private collect<T, U>(microBatches: number, finish: (staging: Staging, given: T) => U) {
-    let staging: Staging | undefined;
-    return {
-      add: (batch: Batch, randomKey: string) => {
-        if (staging === undefined) {
-          const shape = this.shapeOf("gradients", batch, microBatches);
-          staging = this.passes.get(nameOf(shape))?.staging ?? new Staging(this.definition, shape);
-          staging.filled = 0;
-        }
-        staging.add(batch, randomKey);
-      },
-      finish: (given: T) => finish(staging as Staging, given),
-    };
+  /** Returns the empty memory of a pass. @returns undefined if the pass cannot be recorded */
+  private stagingOf(shape: PassShape): Staging | undefined {
+    const name = nameOf(shape);
+    const pass = this.passes.get(name);
+    if (pass === undefined && this.passes.has(name)) return undefined;
+    const staging = pass?.staging ?? new Staging(this.definition, shape);
+    staging.filled = 0;
+    return staging;
   }
 
-  private runSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
-    const pass = this.passes.get(nameOf(staging.shape));
-    return pass ? this.runner.run(pass, into) : this.compileSum(staging, into);
+  /** Runs a pass, which is compiled first. @returns undefined if it cannot be recorded */
+  private run(staging: Staging, into?: Float32Array): readonly BatchResult[] | undefined {
+    const name = nameOf(staging.shape);
+    const pass = this.passes.get(name);
+    if (pass) return this.runner.run(pass, into);
+    if (staging.shape.microBatches > 1) return this.compileSum(staging, into as Float32Array);
+    const compiled = this.compile(staging, into);
+    this.passes.set(name, compiled?.pass);
+    if (compiled === undefined) staging.dispose(this.backend.binding);
+    return compiled && (compiled.result ? [compiled.result] : this.runner.run(compiled.pass, into));
   }
 
   /** Takes a step in one call, or in two: the first step of a pass finds out whether the bits are the same. */
-  private takeStep(optimizer: GraphOptimizer, staging: Staging, update: StepUpdate): StepResult {
+  private takeStep(staging: Staging, update: StepUpdate): StepTaken {
+    const { optimizer } = this.loader;
+    if (optimizer === undefined) throw new Error("no optimizer is attached");
     const known = this.passes.get(nameOf(staging.shape));
     if (known?.step?.exact) return this.runner.step(optimizer, known, update);
     this.sum ??= allocateSum(this.layers.parameterCount);
-    const results = this.runSum(staging, this.sum);
+    const results = this.run(staging, this.sum);
+    if (results === undefined) throw new Error("a step was begun before a micro-batch's gradients were computed");
     const pass = this.passes.get(nameOf(staging.shape));
     const before = pass?.step && pass.step.exact === undefined ? optimizer.copyState() : undefined;
     const gradientNorm = optimizer.apply(this.sum, update);
@@ -169,26 +174,6 @@ export class GraphProgram {
 
   private shapeOf(kind: PassShape["kind"], { rows, weights }: Batch, microBatches: number): PassShape {
     return { kind, rows, weighted: microBatches === 1 && weights !== undefined, microBatches };
-  }
-
-  private resultOf(
-    kind: PassShape["kind"],
-    batch: Batch,
-    randomKey: string,
-    into?: Float32Array,
-  ): BatchResult | undefined {
-    const shape = this.shapeOf(kind, batch, 1);
-    const name = nameOf(shape);
-    const known = this.passes.get(name);
-    if (known === undefined && this.passes.has(name)) return undefined;
-    const staging = known?.staging ?? new Staging(this.definition, shape);
-    staging.filled = 0;
-    staging.add(batch, randomKey);
-    if (known) return this.runner.run(known, into)[0];
-    const compiled = this.compile(staging, into);
-    this.passes.set(name, compiled?.pass);
-    if (compiled === undefined) staging.dispose(this.backend.binding);
-    return compiled && (compiled.result ?? this.runner.run(compiled.pass, into)[0]);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import { imageShape } from "../built-in-models";
 import { drawKey } from "../draws";
-import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
+import { type Batch, type BatchResult, type EnginePass, type OnFinal, type ParameterSlot, passOfOne } from "../engine";
 import type { GradientProgram } from "../program-trainable";
 import { checkClasses, countCorrect, withHeadLabels } from "../score";
 import { type Dropout, dropoutAfter } from "./dropout";
@@ -24,6 +24,7 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
  */
 export class WasmProgram implements GradientProgram {
   readonly takesSparse: boolean;
+  readonly maxSum = 1;
   readonly weights = {
     write: (from: Float32Array) => {
       if (from !== this.shared) {
@@ -113,8 +114,12 @@ export class WasmProgram implements GradientProgram {
     return [...Array.from({ length: first }, () => undefined), ...ofHidden];
   }
 
-  /** @throws BatchError if a label is no class */
-  gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
+  /** The pass throws BatchError if a label is no class. */
+  begin(): EnginePass {
+    return passOfOne((...batch) => this.gradients(...batch));
+  }
+
+  private gradients(batch: Batch, randomKey: string, into: Float32Array, onFinal?: OnFinal): BatchResult {
     const { simd, buffers, definition } = this;
     const { rows, weights } = batch;
     if (definition.task === "classification") checkClasses(definition, batch.labels);
