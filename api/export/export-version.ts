@@ -51,7 +51,7 @@ const storedManifest: DocumentKind<ExportManifest> = {
 };
 
 /** An export and its manifest's content; the digest determines every byte. */
-export interface StoredExport {
+interface StoredExport {
   readonly manifest: ExportManifest;
   readonly stored: ContentReference;
 }

@@ -61,7 +61,7 @@ interface WholeModel {
 }
 
 /** Builds the graph from raw rows to labels and probabilities, or values. */
-export function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | "model">): WholeModel {
+function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | "model">): WholeModel {
   const builder = new GraphBuilder();
   const { dense, inputs } = addFeatures(builder, artifact.transform, artifact.inputSchema);
   const answer = addAnswer(builder, addNetwork(builder, model.network, dense), artifact);

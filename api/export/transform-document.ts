@@ -7,7 +7,7 @@ import type { Operation } from "../../core/feature-plans/operation";
 import type { FittedPlan } from "../../core/feature-plans/shapes";
 import type { FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 
-export const transformFormat = "ringmaster/transform@1";
+const transformFormat = "ringmaster/transform@1";
 
 /** Content of `transform.json`: how a raw row becomes the network's input, and how its output is read. */
 export interface TransformDocument {

@@ -9,7 +9,7 @@ import { type AddressInfo, connect, createServer, type Socket, type Server as Tc
 import { serviceName } from "../../local/front";
 import { testIam } from "../../test/support/iam";
 import { sign } from "../../test/support/sign";
-import { parseHello } from "../../trainer-container/collective/hello";
+import { parseHello } from "../../trainer-container/collective/listener";
 
 const digest = "x-amz-content-sha256";
 

@@ -6,7 +6,7 @@ import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import type { TrainingPlan } from "../../trainer-container/loop/plan";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
-import { canonicalAdditions } from "../../trainer-container/reduction/tree";
+import { canonicalAdditions } from "../../trainer-container/reduction/plan";
 
 /** Wires a training of one worker as the trainer does, without a gang. */
 export function trainAlone(model: TrainableModel, plan: TrainingPlan, feed: Feed) {

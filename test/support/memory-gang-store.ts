@@ -1,6 +1,5 @@
-import { isSameRegistration } from "../../trainer-container/gang/member-status";
-import type { GangHead, GangView, MemberRecord } from "../../trainer-container/gang/model";
-import type { GangStore, RegistrationKey } from "../../trainer-container/gang/store";
+import { isSameRegistration } from "../../trainer-container/gang/members";
+import type { GangHead, GangStore, GangView, MemberRecord, RegistrationKey } from "../../trainer-container/gang/store";
 
 /** The store's meaning in its plainest form: what the contract suite and the simulations run on. */
 export class MemoryGangStore implements GangStore {

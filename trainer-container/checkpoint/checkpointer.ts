@@ -4,8 +4,7 @@ import type { Replica } from "../loop/replica";
 import type { Score } from "../loop/score";
 import { bestCheckpoint, type CheckpointRule, expiredCheckpoints, isScheduled, type KeptCheckpoint } from "./policy";
 import { findKept, listCheckpoints, type VisibleCheckpoint, visibleOf } from "./restore";
-import type { SnapshotSpace } from "./snapshot";
-import { StateCopies, type StateCopy } from "./state-copies";
+import { type SnapshotSpace, StateCopies, type StateCopy } from "./snapshot";
 import { bytesOf, readLive, type StoredState, storeState } from "./state-files";
 import { eraseTensors, tensorPlaces } from "./tensor-places";
 import type { StateUploader } from "./upload-protocol";
@@ -31,7 +30,7 @@ export interface CheckpointerEvents {
  * `leader` copies and uploads. `standby` copies, and uploads if the leader is lost before its upload. `none` counts due
  * checkpoints, so that it can continue the schedule.
  */
-export type CheckpointRole = "leader" | "standby" | "none";
+type CheckpointRole = "leader" | "standby" | "none";
 
 export interface Checkpointer {
   /** Called at a step boundary, on every rank. Copies the state if a checkpoint is due. The upload runs during the steps. */

@@ -14,7 +14,7 @@ export interface Range {
 }
 
 /** A safetensors file to make from a state: its head, then these ranges. */
-export interface StateFile {
+interface StateFile {
   readonly buffer: string;
   readonly head: Uint8Array;
   readonly ranges: readonly Range[];

@@ -2,9 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { openRunSession } from "../credentials/run-session";
-import { readFrozen } from "./frozen-state";
 import { storeState } from "./state-files";
-import type { UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
+import { readFrozen, type UploadReply, type UploadRequest, type UploadThreadSettings } from "./upload-protocol";
 
 /** The thread that digests and sends checkpoints while gradients block the main thread. */
 const { bucket, prefix } = workerData as UploadThreadSettings;

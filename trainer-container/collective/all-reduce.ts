@@ -1,12 +1,10 @@
-import type { ReductionPlan } from "../reduction/plan";
-import type { Addition } from "../reduction/tree";
+import type { Addition, ReductionPlan } from "../reduction/plan";
 import { type Add, add as addFloats } from "./add";
-import { AnnouncedOperation } from "./announced-operation";
-import { FinalRanges } from "./final-ranges";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
-import { chunkCount, chunkOf, type Span, segmentOf } from "./segments";
-import type { Staging } from "./staging";
+import { AnnouncedOperation } from "./mesh-operation";
+import { chunkCount, chunkOf, FinalRanges, type Span, segmentOf } from "./segments";
+import type { Staging } from "./sum-memory";
 
 export interface AllReduceInput {
   /** This rank's leaves, or the sums of its subtrees (`Collective.subtrees`). */

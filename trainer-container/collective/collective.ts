@@ -1,19 +1,17 @@
-import { chooseAlgorithm } from "../reduction/choose";
-import { type HalvingPlans, planHalving } from "../reduction/halving";
+import { chooseAlgorithm, type HalvingPlans, planHalving } from "../reduction/halving";
 import { type LeafRange, planReduction, type ReductionPlan } from "../reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
 import { HalvingDoubling } from "./halving-doubling";
 import type { Mesh } from "./mesh";
-import { MessageExchange, type MessagesInput } from "./messages";
+import { MessageExchange, type MessagesInput, StateTransfer, type StateTransferInput } from "./messages";
 import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
 import { directChunkElements } from "./segments";
-import { Staging } from "./staging";
-import { StateTransfer, type StateTransferInput } from "./state-transfer";
+import { Staging } from "./sum-memory";
 
 /** 512 KiB per frame: the calls and wake-ups of a frame cost little compared with its copy, and large segments are still pipelined. */
 const defaultChunkElements = 128 * 1024;
 
-export interface BegunAllReduce {
+interface BegunAllReduce {
   /** Reports that elements [start, end) of all local leaves are final. `finish` reports failures. */
   ready(start: number, end: number): void;
   /** Reports that all elements are final. @throws GenerationLostError */

@@ -6,7 +6,7 @@ import { type FrameHeader, frameTypes } from "./frame";
 import { type HalvingOperation, HalvingPart, partSlots } from "./halving-part";
 import type { Mesh } from "./mesh";
 import { MeshOperation } from "./mesh-operation";
-import type { Staging } from "./staging";
+import type { Staging } from "./sum-memory";
 
 const nothing = Buffer.alloc(0);
 /**

@@ -1,6 +1,5 @@
 import type { HalvingPlan, HalvingRole } from "../reduction/halving";
-import type { LeafRange, ReductionPlan } from "../reduction/plan";
-import type { Addition } from "../reduction/tree";
+import type { Addition, LeafRange, ReductionPlan } from "../reduction/plan";
 import { type Add, add as addFloats } from "./add";
 import type { AllReduceInput } from "./all-reduce";
 import { bytesOf, type FrameHeader, type FrameType, frameTypes } from "./frame";
@@ -16,7 +15,7 @@ import {
 } from "./halving-receives";
 import type { MeshOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, halvingSpan, type Span } from "./segments";
-import type { Staging } from "./staging";
+import type { Staging } from "./sum-memory";
 
 /** Slots per part of a vector. The slots of a part start at its index times this number. */
 export const partSlots = 2 ** 16;

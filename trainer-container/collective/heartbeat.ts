@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-export interface HeartbeatTarget {
+interface HeartbeatTarget {
   readonly host: string;
   readonly port: number;
   /** The hello line. */

@@ -2,9 +2,7 @@ import type { Socket } from "node:net";
 import { GenerationLostError, RankUnreachableError } from "./errors";
 import { type FrameHeader, frameTypes, noRank } from "./frame";
 import { type Heartbeat, noHeartbeatTargets } from "./heartbeat";
-import { encodeHello, type Hello } from "./hello";
-import type { Listener } from "./listener";
-import { localSocketPath } from "./local-socket";
+import { encodeHello, type Hello, type Listener, localSocketPath } from "./listener";
 import { Peer } from "./peer";
 import { type CollectiveTiming, heartbeatsPerSilence, looksPerSilence } from "./timing";
 

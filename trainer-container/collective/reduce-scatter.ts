@@ -1,10 +1,10 @@
 import type { ReductionPlan } from "../reduction/plan";
 import { add } from "./add";
-import { AnnouncedOperation } from "./announced-operation";
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
+import { AnnouncedOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, type Span } from "./segments";
-import type { Staging } from "./staging";
+import type { Staging } from "./sum-memory";
 
 export interface ReduceScatterInput {
   /** This rank's leaves. They may be overwritten. */

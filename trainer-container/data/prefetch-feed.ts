@@ -1,14 +1,33 @@
 import { Worker } from "node:worker_threads";
+import type { FeatureManifest } from "../../core/features/shapes";
 import type { Batch } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 import type { Feed } from "./feed";
-import {
-  type PrefetchBuffers,
-  type PrefetchReply,
-  type PrefetchRequest,
-  type PrefetchStart,
-  transferOf,
-} from "./prefetch-protocol";
+import type { SamplerOptions } from "./sampler";
+
+/** First message to the worker. The shards' memory moves to it, so it exists once. */
+export interface PrefetchStart {
+  readonly manifest: Pick<FeatureManifest, "transform" | "label">;
+  readonly sampler: SamplerOptions;
+  readonly shards: readonly Uint8Array<ArrayBuffer>[];
+}
+
+/** Requests one micro-batch. The buffers move to the worker and come back filled. */
+export interface PrefetchRequest extends PrefetchBuffers {
+  readonly step: number;
+  readonly index: number;
+}
+
+interface PrefetchBuffers {
+  readonly inputs: Float32Array<ArrayBuffer>;
+  readonly labels: Int32Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+}
+
+type PrefetchReply = PrefetchRequest;
+
+export function transferOf({ inputs, labels }: PrefetchBuffers): ArrayBuffer[] {
+  return [inputs.buffer, labels.buffer];
+}
 
 /** Number of micro-batches that are requested in advance. */
 const ahead = 3;

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { decodeFeatureShard } from "../../core/features/encoding";
 import { splitOf } from "./feature-split";
-import { type PrefetchRequest, type PrefetchStart, transferOf } from "./prefetch-protocol";
+import { type PrefetchRequest, type PrefetchStart, transferOf } from "./prefetch-feed";
 import { createSampler } from "./sampler";
 
 /** The thread that gathers micro-batches in advance. It owns the split's memory and fills the buffers that it receives. */

@@ -11,7 +11,7 @@ export interface ShardCache {
   load(reference: ContentReference): Promise<Uint8Array>;
 }
 
-export interface ShardCacheOptions {
+interface ShardCacheOptions {
   readonly store: ObjectStore;
   /** The workers of a host share it. */
   readonly directory: string;

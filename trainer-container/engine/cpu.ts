@@ -4,7 +4,7 @@ import os from "node:os";
 /** Instruction sets by which numerical libraries choose kernels. */
 const relevant = /^(sse4_[12]|avx\w*|fma|f16c|amx_\w+|bmi2|asimd\w*|sve\w*|bf16|i8mm)$/;
 
-export interface CpuDescription {
+interface CpuDescription {
   readonly model: string;
   readonly features: readonly string[];
 }

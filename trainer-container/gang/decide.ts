@@ -1,11 +1,10 @@
-import { isSameRegistration, type MemberStatus, statusesIn, successions } from "./member-status";
-import type { GangHead, GangView, MemberRecord, SealedMember } from "./model";
-import { thatCanMeet } from "./reach";
-import type { RegistrationKey } from "./store";
+/** The next move of a member, and what rank 0 of a training generation finds: pure functions of the view of the store. */
+import { canMeet, isSameRegistration, type MemberStatus, statusesIn, successions, thatCanMeet } from "./members";
+import type { GangHead, GangView, MemberRecord, RegistrationKey, SealedMember } from "./store";
 import type { RendezvousTiming } from "./timing";
 
 /** The deciding member. It is inside `enter` and has registered. */
-export interface Self extends RegistrationKey {
+interface Self extends RegistrationKey {
   /** Generations up to this number are over for the member: it has trained in them, or could not connect. */
   readonly past: number;
 }
@@ -138,4 +137,30 @@ function byWorker(a: MemberRecord, b: MemberRecord): number {
 function toSealed(member: MemberRecord): SealedMember {
   const { memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps } = member;
   return { memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps };
+}
+
+/**
+ * Result of a training generation's check of the store.
+ * - `superseded`: there is a newer generation; this one must be abandoned.
+ * - `joiner`: a member waits that fits in and that all can reach; re-form at the next step boundary.
+ */
+type Check = "superseded" | "joiner" | "quiet";
+
+/** Compares the store's view with rank 0's generation. Pure. */
+export function monitor(
+  view: GangView,
+  generation: number,
+  limits: GangLimits,
+  timing: RendezvousTiming,
+  now: number,
+): Check {
+  const { head } = view;
+  if (!head || head.number < generation) return "quiet";
+  if (head.number > generation) return "superseded";
+  if (head.members.length >= limits.maxWorkers) return "quiet";
+  const status = statusesIn(view, now, timing);
+  const inside = view.members.filter((member) => head.members.some((sealed) => isSameRegistration(sealed, member)));
+  const joins = (member: MemberRecord) =>
+    status(member) === "ready" && inside.every((other) => canMeet(member, other, now));
+  return view.members.some(joins) ? "joiner" : "quiet";
 }

@@ -3,8 +3,7 @@ import { gunzip, gzip } from "node:zlib";
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { absent, type Expression, ex, exists } from "../../adapters/dynamodb/expression";
 import { type Item, Table } from "../../adapters/dynamodb/table";
-import type { GangHead, MemberRecord, SealedMember } from "./model";
-import type { GangStore, RegistrationKey } from "./store";
+import type { GangHead, GangStore, MemberRecord, RegistrationKey, SealedMember } from "./store";
 
 const partition = (gangId: string): string => `GANG#${gangId}`;
 const headKey = "HEAD";

@@ -1,3 +1,4 @@
+/** Timers, randomness and sockets of a gang, and the waits that use them. */
 import { type Heartbeat, ThreadHeartbeat } from "../collective/heartbeat";
 import { Listener, type ListenerOptions } from "../collective/listener";
 import { Mesh, type MeshOptions } from "../collective/mesh";
@@ -21,7 +22,7 @@ export interface GangTimers {
   every(ms: number, run: () => void): () => void;
 }
 
-export const processTimers: GangTimers = {
+const processTimers: GangTimers = {
   now: () => performance.now(),
   random: Math.random,
   after: (ms, run) => {
@@ -40,3 +41,48 @@ export const processEnvironment: GangEnvironment = {
   openMesh: (options) => Mesh.open(options),
   createHeartbeat: () => new ThreadHeartbeat(),
 };
+
+/** A sleep that a ring ends early. A ring before the sleep also counts. */
+export class Alarm {
+  private wake: (() => void) | undefined;
+  private rung = false;
+
+  constructor(private readonly timers: GangTimers = processTimers) {}
+
+  ring(): void {
+    this.rung = true;
+    this.wake?.();
+  }
+
+  async sleep(ms: number): Promise<void> {
+    if (!this.rung) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.timers.after(ms, resolve);
+        this.wake = () => {
+          cancel();
+          resolve();
+        };
+      });
+    }
+    this.wake = undefined;
+    this.rung = false;
+  }
+}
+
+/** Rejects if `work` takes too long: a dead connection to the store must not block a gang. */
+export async function withDeadline<T>(
+  work: Promise<T>,
+  ms: number,
+  what: string,
+  timers: GangTimers = processTimers,
+): Promise<T> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = timers.after(ms, () => reject(new Error(`${what} did not answer within ${ms} ms`)));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/ports";
-import type { GangView, MemberRecord } from "./model";
-import type { GangStore } from "./store";
+import type { GangStore, GangView, MemberRecord } from "./store";
 
 interface Seen {
   readonly incarnation: string;

@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { withDeadline } from "./deadline";
-import type { GangTimers } from "./environment";
-import type { MemberRecord, MemberState } from "./model";
+import { type GangTimers, withDeadline } from "./environment";
+import { ReachMemory } from "./members";
 import type { GangOptions, GangTiming } from "./options";
-import { ReachMemory } from "./reach";
-import type { RegistrationKey } from "./store";
+import type { MemberRecord, MemberState, RegistrationKey } from "./store";
 
 /** Manages this process's item in the store, and its lease. */
 export class Membership {

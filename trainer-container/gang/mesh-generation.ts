@@ -4,10 +4,9 @@ import { GenerationLostError } from "../collective/errors";
 import type { Mesh } from "../collective/mesh";
 import type { MessagesInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
-import type { BegunSum, GangMember, Generation, LeafRange } from "./gang";
-import type { GangHead } from "./model";
-import { Slowest } from "./slowest";
-import { stateSource } from "./state-source";
+import { type BegunSum, type GangMember, type Generation, type LeafRange, stateSource } from "./gang";
+import type { GangHead } from "./store";
+import { Slowest } from "./timing";
 
 /** Smaller sums are too short for an overlap: docs/adr/007-micro-batches.md. */
 const overlapElements = 256 * 1024;

@@ -1,9 +1,7 @@
-import { withDeadline } from "./deadline";
-import type { GangLimits } from "./decide";
-import type { GangTimers } from "./environment";
+import { type GangLimits, monitor } from "./decide";
+import { type GangTimers, withDeadline } from "./environment";
 import { gangSignals } from "./gang";
 import type { MeshGeneration } from "./mesh-generation";
-import { monitor } from "./monitor";
 import type { GangOptions, GangTiming } from "./options";
 
 export interface Monitor {

@@ -3,10 +3,8 @@ import { backoffMs } from "../../core/backoff";
 import { GenerationLostError, RankUnreachableError } from "../collective/errors";
 import type { Listener } from "../collective/listener";
 import type { Mesh } from "../collective/mesh";
-import { Alarm } from "./alarm";
-import { withDeadline } from "./deadline";
 import { type Decision, decide, decideFromHead, type GangLimits } from "./decide";
-import { type GangEnvironment, processEnvironment } from "./environment";
+import { Alarm, type GangEnvironment, processEnvironment, withDeadline } from "./environment";
 import {
   type Gang,
   GangCompletedError,
@@ -15,14 +13,13 @@ import {
   GangRunEndedError,
   type Generation,
 } from "./gang";
-import { reportsLoss, timingOf } from "./large-gang";
+import { byOwnClock } from "./lease-observer";
 import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
-import type { GangHead, GangView } from "./model";
 import { startMonitor } from "./monitor-loop";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
-import { Slowest } from "./slowest";
-import { withSurvivorCall } from "./survivor-call";
+import type { GangHead, GangView } from "./store";
+import { reportsLoss, Slowest, timingOf, withSurvivorCall } from "./timing";
 import { Watch } from "./watch";
 
 const maxBackoffMs = 5_000;
@@ -31,7 +28,7 @@ const maxBackoffMs = 5_000;
  * One member of a gang: a loop of read, `decide`, act. The pure modules of this folder make all decisions. This class has
  * the store, the sockets and the waiting. docs/gang.md draws the states.
  */
-export class RendezvousGang implements Gang {
+class RendezvousGang implements Gang {
   readonly memberId: string;
   private readonly limits: GangLimits;
   private readonly timing: GangTiming;
@@ -270,4 +267,18 @@ export class RendezvousGang implements Gang {
       }
     }
   }
+}
+
+export type { GangLogger, GangOptions, GangTiming } from "./options";
+export { defaultGangTiming } from "./options";
+
+/**
+ * Creates this process's membership in a gang. It does nothing before `enter`. After `leave` nothing keeps running.
+ *
+ * @throws RangeError if the numbers of workers and micro-batches contradict each other
+ */
+export function createGang(options: GangOptions): Gang {
+  const { store, clock, timing, expectedWorkers } = options;
+  const { leaseMs } = timingOf({ ...defaultGangTiming, ...timing }, expectedWorkers);
+  return new RendezvousGang({ ...options, store: byOwnClock(store, clock, leaseMs) });
 }

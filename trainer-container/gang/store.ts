@@ -1,4 +1,72 @@
-import type { GangHead, GangView, MemberRecord } from "./model";
+/**
+ * The items that a gang keeps in its store, under the gang's id: one *head*, which is the sealed list of the current
+ * generation, and one item per *member*. A member writes its own item. Others may only report it as lost. The head
+ * changes only from generation g to g+1, so at most one list is sealed under a number.
+ */
+
+/** `waiting`: in `enter`, ready to be sealed. `training`: has entered a generation. `left`: does not come back. */
+export type MemberState = "waiting" | "training" | "left";
+
+export interface MemberRecord {
+  readonly memberId: string;
+  /** Drawn at random by each process, so a restarted worker with the same id is distinguishable. */
+  readonly incarnation: string;
+  /** Number of registrations of this incarnation. A loss report applies to one registration only. */
+  readonly registration: number;
+  readonly state: MemberState;
+  /** The generation in which it trains; 0 before the first. */
+  readonly generation: number;
+  readonly workerIndex: number;
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly finishedSteps: number;
+  /** Milliseconds since the epoch, of this registration. */
+  readonly registeredAt: number;
+  /** Milliseconds since the epoch; past it the member counts as lost. */
+  readonly leaseExpiresAt: number;
+  /** Another member lost the connection to it, under this registration, and reported it as lost. */
+  readonly accused: boolean;
+  /** Members to which it failed to connect more than once; absent if there are none. */
+  readonly unreachable?: readonly Unreachable[];
+}
+
+export interface Unreachable {
+  readonly memberId: string;
+  /** Milliseconds since the epoch. After this time the two may try again. */
+  readonly until: number;
+}
+
+export interface SealedMember {
+  readonly memberId: string;
+  readonly incarnation: string;
+  readonly registration: number;
+  readonly workerIndex: number;
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly finishedSteps: number;
+}
+
+export interface GangHead {
+  /** From 1. */
+  readonly number: number;
+  /** A member's rank is its position here. */
+  readonly members: readonly SealedMember[];
+  /** Secret of this generation's connections. */
+  readonly token: string;
+  /** The run's result is stored. There is nothing left to do. */
+  readonly completed: boolean;
+  /** Milliseconds since the epoch. */
+  readonly sealedAt: number;
+}
+
+/** One strongly consistent read of the store. */
+export interface GangView {
+  /** `undefined` before the first generation. */
+  readonly head: GangHead | undefined;
+  readonly members: readonly MemberRecord[];
+}
 
 /** One registration of one process of a member. */
 export interface RegistrationKey {

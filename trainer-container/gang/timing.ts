@@ -1,3 +1,5 @@
+/** Waits of a gang, from its size and from its own measurements. docs/gang.md has the reasons. */
+
 /** Waits of a gang's members for each other, in milliseconds. docs/gang.md has the reasons. */
 export interface RendezvousTiming {
   /** A member whose lease was not renewed for this long is lost. */
@@ -27,3 +29,106 @@ export const defaultRendezvousTiming: RendezvousTiming = {
   turnMs: 150,
   largeGangWorkers: 64,
 };
+
+/** The recent maximum: each smaller measurement reduces it by a tenth of the difference. */
+export class Slowest {
+  private ms = 0;
+
+  get value(): number {
+    return this.ms;
+  }
+
+  add(ms: number): void {
+    this.ms = Math.max(ms, this.ms * 0.9);
+  }
+}
+
+/** Measurements of one member. The others compute micro-batches of the same shape and use the same store. */
+interface Pace {
+  /** Milliseconds of a call to the store: the recent maximum. */
+  readonly storeMs: number;
+  /** Milliseconds to compute a micro-batch: the recent maximum. A member receives nothing during this time. */
+  readonly microBatchMs: number;
+}
+
+/** Factor on the estimate. The gang continues without a later survivor, which costs another generation. */
+const margin = 2;
+/** A survivor reports the lost member, then registers. */
+const storeCalls = 2;
+
+/**
+ * Sets the last call for survivors: long enough for a member that had just begun a micro-batch when the generation broke.
+ * The limit is the time for which a training member keeps its place. Only a survivor that is dead without a loss report
+ * makes the others wait this long.
+ */
+export function withSurvivorCall<T extends RendezvousTiming>(timing: T, { storeMs, microBatchMs }: Pace): T {
+  const back = microBatchMs + storeCalls * storeMs;
+  const longest = timing.leaseMs + timing.trainingGraceMs;
+  return { ...timing, survivorCallMs: Math.max(timing.survivorCallMs, Math.min(longest, margin * back)) };
+}
+
+/**
+ * Timing of large gangs. One partition of the store supports 3,000 read units and 1,000 write units a second. A read of
+ * a whole gang of W members costs about W / 10 read units, so a thousand members that read it twenty times a second would
+ * need seven hundred times the limit. In a large gang, therefore, only few members read the whole gang, in turns. The
+ * others read the head and their own item. Safety does not depend on this, but on the head's condition: a member that
+ * reads late seals late, and a member that reads too little does not seal.
+ */
+
+/** Milliseconds per worker. Each value limits the total load on the partition to a share of its capacity. */
+const perWorker = {
+  /** 4 callers at this interval: 800 read units a second for any W. */
+  callMs: 0.5,
+  /** 2 read units each: 1,000 a second. */
+  readHeadMs: 2,
+  /** 100 write units a second. */
+  renewMs: 10,
+  /** All survivors write once before they are back, at 1,000 a second, with room for retries. */
+  survivorCallMs: 3,
+  firstCallMs: 5,
+  monitorMs: 2,
+};
+/** Members that read the whole gang often. Usually the first seals; if it died, the second does. */
+const callers = 4;
+/** Ranks after a lost one that report it. If all did, each loss would cost W writes. */
+const reporters = 8;
+
+export function isLargeGang(workers: number, timing: RendezvousTiming): boolean {
+  return workers > timing.largeGangWorkers;
+}
+
+/** Returns the longer waits of a large gang, or the unchanged timing of a small one. */
+export function timingOf<T extends RendezvousTiming & { readonly monitorMs: number }>(timing: T, workers: number): T {
+  if (!isLargeGang(workers, timing)) return timing;
+  const renewMs = Math.max(timing.renewMs, workers * perWorker.renewMs);
+  return {
+    ...timing,
+    renewMs,
+    leaseMs: Math.max(timing.leaseMs, 3 * renewMs),
+    firstCallMs: Math.max(timing.firstCallMs, workers * perWorker.firstCallMs),
+    survivorCallMs: Math.max(timing.survivorCallMs, workers * perWorker.survivorCallMs),
+    monitorMs: Math.max(timing.monitorMs, workers * perWorker.monitorMs),
+  };
+}
+
+/**
+ * Returns the milliseconds between two reads of the whole gang by a member of a large gang. The first members in line
+ * read often. Each next group is twice as large and reads a quarter as often, so it reads half as much in total and the
+ * sum is bounded. If all members before a group are dead, one of its members still reads after a bounded time.
+ *
+ * @param position position in line, from 0
+ */
+export function wholeLookMs(position: number, workers: number): number {
+  const group = position < callers ? 0 : 1 + Math.floor(Math.log2(position / callers));
+  return workers * perWorker.callMs * 4 ** group;
+}
+
+/** Returns the milliseconds between two reads of the head by a member of a large gang. */
+export function readHeadMs(workers: number): number {
+  return workers * perWorker.readHeadMs;
+}
+
+/** Whether this rank reports the loss of another to the store. An unreported loss costs the re-formation its last call. */
+export function reportsLoss(rank: number, culprit: number, worldSize: number, timing: RendezvousTiming): boolean {
+  return !isLargeGang(worldSize, timing) || (rank - culprit + worldSize) % worldSize <= reporters;
+}

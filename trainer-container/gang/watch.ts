@@ -1,7 +1,7 @@
 import type { GangTimers } from "./environment";
-import { isLargeGang, readHeadMs, wholeLookMs } from "./large-gang";
-import type { GangView } from "./model";
 import type { GangTiming } from "./options";
+import type { GangView } from "./store";
+import { isLargeGang, readHeadMs, wholeLookMs } from "./timing";
 
 /** Number of frequent reads after a registration or a change. */
 const eagerLooks = 40;

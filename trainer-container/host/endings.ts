@@ -5,17 +5,15 @@ import type { Gang } from "../gang/gang";
 import { isWhole } from "../loop/sharded-replica";
 import type { TrainingEnd } from "../loop/train";
 import { within } from "../telemetry/within";
-import type { TrainerDependencies } from "./dependencies";
-import { InterruptedWhileWaitingError } from "./enter-gang";
-import { failedBeforeUpdate } from "./failure";
+import { InterruptedWhileWaitingError, type TrainerDependencies } from "./dependencies";
+import { failedBeforeUpdate, retry } from "./failure";
 import type { PreparedTraining } from "./prepare-training";
 import type { Reporter } from "./report";
 import type { RestoredReplica } from "./restore-replica";
 import { type LastStep, publishPause, publishResult } from "./result";
-import { retry } from "./retry";
 
 /** A training in this process. */
-export interface RunningTraining {
+interface RunningTraining {
   readonly dependencies: TrainerDependencies;
   readonly prepared: PreparedTraining;
   readonly state: RestoredReplica;

@@ -1,12 +1,14 @@
+/** The end of a failed training: some failures are recorded, others are tried again. */
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-documents";
 import { shortMessage, userCodeFailure } from "../../core/runs/training-task";
 import { EngineError, ModelError } from "../engine/errors";
 import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";
+import { type Interruption, pause } from "./interruption";
 import { userFrame } from "./module-source";
 
 /** The consequence of an error for the run. */
-export type Consequence =
+type Consequence =
   /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may succeed. */
   | {
       readonly kind: "failure";
@@ -63,4 +65,25 @@ function isUnreachable(error: unknown): boolean {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
   const network = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"];
   return network.includes(String(code)) || (cause !== undefined && isUnreachable(cause));
+}
+
+const pauseMs = 5_000;
+/** Long enough for an operator to free a disk or for a service to recover. Then a new attempt continues from the checkpoint. */
+const attempts = 120;
+
+/** Retries an action while a service is unavailable or full: a short outage must not end a long training. */
+export async function retry<T>(
+  action: () => Promise<T>,
+  onFailure: (error: unknown) => void,
+  interruption: Interruption,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (classifyError(error).kind !== "try-again" || attempt === attempts || interruption.raised) throw error;
+      onFailure(error);
+      await pause(interruption, pauseMs);
+    }
+  }
 }

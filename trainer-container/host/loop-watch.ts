@@ -3,10 +3,11 @@
  * Code after an `await` has no call, and nothing in its thread can interrupt it. So a second thread notices that the first one
  * processes no events, and pauses it by V8's debugger. The debugger tells the line, and can end the execution.
  */
+import type { EventEmitter } from "node:events";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { ModelError } from "../engine/errors";
-import { limitedCalls, onTimeLimit } from "../engine/user-code";
-import { moduleFolder } from "./module-source";
+import { describeThrown, limitedCalls, onTimeLimit, TimeLimitError } from "../engine/user-code";
+import { moduleFolder, userFrame } from "./module-source";
 
 /** Period of the heartbeat. */
 const periodMs = 1_000;
@@ -61,7 +62,7 @@ interface Found {
   readonly ended: boolean;
 }
 
-export interface LoopWatch {
+interface LoopWatch {
   /** Starts the watch. */
   start(): void;
   /** Rejects if a loop was found and ended. */
@@ -118,4 +119,30 @@ function stackOfLimitedCall(port: MessagePort): string | undefined {
     ({ stack } = next.message as Found);
   }
   return stack;
+}
+
+/**
+ * Rejects with the first uncaught exception instead of ending the process. An exception of a training module is a ModelError:
+ * a timer or a promise that the module started failed outside its functions.
+ */
+export function uncaughtException(process: EventEmitter): Promise<never> {
+  const uncaught = new Promise<never>((_, reject) => {
+    process.on("uncaughtException", (error: unknown) => {
+      const message = `The training module failed outside of model(), loss and metrics: ${describeThrown(error)}`;
+      const isUsers = userFrame(error) !== undefined || error instanceof TimeLimitError;
+      reject(isUsers ? new ModelError(message, error) : error);
+    });
+  });
+  uncaught.catch(() => undefined); // raced during training; ignored afterwards
+  return uncaught;
+}
+
+/** Makes `process.exit` throw if the training module calls it: otherwise the run would end without a failure, and run again. */
+export function refuseModuleExit(process: { exit(code?: number | string | null): never }): void {
+  const { exit } = process;
+  process.exit = (code) => {
+    const error = new Error(`process.exit(${code ?? ""}) ends the trainer; throw an error to end the run`);
+    if (userFrame(error) !== undefined) throw error;
+    return exit.call(process, code);
+  };
 }

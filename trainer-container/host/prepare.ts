@@ -1,6 +1,10 @@
+/**
+ * Turns a task and its features into what the engine and the loop need: the model's definition and the rows' weights.
+ */
+import { type DatasetProfile, datasetProfile } from "../../core/datasets/profile";
 import { decisionProblem } from "../../core/evaluation/decision";
 import { builtInDefinition, modelShapeOf } from "../../core/features/encoding";
-import type { FeatureManifest } from "../../core/features/shapes";
+import type { FeatureManifest, LabelEncoding } from "../../core/features/shapes";
 import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
@@ -11,8 +15,46 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import { type TrainingTask, trainingNumerics } from "../../core/runs/training-task";
 import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
-import { classWeightsOf } from "./class-weights";
 import { loadTrainingModule, requireFreeNames, type Warn } from "./load-module";
+
+/**
+ * Returns the task's factors of rows' losses by class index; undefined if there are none.
+ *
+ * @throws TrainingHaltedError `BAD_TASK` if a weight's class is not in the dataset
+ */
+export async function classWeightsOf(
+  { hyperparameters: { classWeights }, profileKey }: Pick<TrainingTask, "hyperparameters" | "profileKey">,
+  label: LabelEncoding,
+  store: ObjectStore,
+): Promise<readonly number[] | undefined> {
+  if (classWeights === undefined) return undefined;
+  const field = "hyperparameters.classWeights";
+  if (label.kind !== "class") {
+    throw new TrainingHaltedError("BAD_TASK", `${field} must be left out: the label ${label.column} has no classes`);
+  }
+  const classes = label.classes.map(String);
+  if (classWeights === "balanced") {
+    if (profileKey === undefined) throw new TrainingHaltedError("BAD_TASK", "the task has no key of the profile");
+    return balanced(classes, await getJson(store, profileKey, datasetProfile));
+  }
+  const unknown = Object.keys(classWeights).filter((name) => !classes.includes(name));
+  if (unknown.length > 0) {
+    throw new TrainingHaltedError(
+      "BAD_TASK",
+      `${field} has weights of ${unknown.join(", ")}, which ${label.column} does not contain; its classes are ${classes.join(", ")}`,
+    );
+  }
+  return classes.map((name) => classWeights[name] ?? 1);
+}
+
+/** rows / (classes × rows of the class), over the classes with training rows; 1 for the others. */
+function balanced(classes: readonly string[], profile: DatasetProfile): readonly number[] {
+  const rows = new Map(profile.classes?.map(({ value, rows: { train } }) => [String(value), train]));
+  const counts = classes.map((name) => rows.get(name) ?? 0);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const present = counts.filter((count) => count > 0).length;
+  return counts.map((count) => (count === 0 ? 1 : total / (present * count)));
+}
 
 /** Returns the engine options of the task. */
 export function engineOptionsOf(task: TrainingTask): EngineOptions {

@@ -2,16 +2,14 @@ import type { Logger } from "../../core/logging";
 import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { Checkpointer, CheckpointerEvents } from "../checkpoint/checkpointer";
-import type { Generation } from "../gang/gang";
-import { stateSource } from "../gang/state-source";
+import { type Generation, stateSource } from "../gang/gang";
 import type { LeafComputer } from "../loop/gradients";
 import type { TrainingPlan } from "../loop/plan";
 import { namedScore } from "../loop/score";
 import { isWhole } from "../loop/sharded-replica";
 import type { TrainingEvents } from "../loop/training";
 import type { GpuSampler } from "../telemetry/gpu-sampler";
-import { Rate, WorkerRoster } from "../telemetry/progress";
-import { type SystemReading, systemMetrics } from "../telemetry/system-metrics";
+import { Rate, type SystemReading, systemMetrics, WorkerRoster } from "../telemetry/progress";
 import type { Telemetry } from "../telemetry/telemetry";
 import type { Warn } from "./load-module";
 

@@ -120,7 +120,7 @@ async function earlierRanks(
   }
 }
 
-export interface PauseOptions {
+interface PauseOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly runId: string;

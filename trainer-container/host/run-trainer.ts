@@ -11,9 +11,8 @@ import { type Gang, GangMemberReplacedError, GangRunEndedError } from "../gang/g
 import { createLeafComputer } from "../loop/gradients";
 import { train } from "../loop/train";
 import { GpuSampler } from "../telemetry/gpu-sampler";
-import type { TrainerDependencies } from "./dependencies";
+import { createEntrance, type TrainerDependencies } from "./dependencies";
 import { endByError, endTraining } from "./endings";
-import { createEntrance } from "./enter-gang";
 import { classifyError } from "./failure";
 import { mapStacks } from "./module-source";
 import { prepareTraining } from "./prepare-training";

@@ -5,7 +5,7 @@ import type { Interruption } from "./interruption";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface SharedJobDependencies {
+interface SharedJobDependencies {
   /** Trains the run that the environment names, to the process's exit code. */
   readonly train: (environment: Environment) => Promise<number>;
   /** Requests the training that follows. @param leave the job ends unless a training was already assigned */

@@ -71,7 +71,7 @@ const adamL2 = adamKernel("adamL2", 8, (x) => penalised(x, penalty));
 const kernels = kernelsInSumMemory([sgd, momentum, nesterov, adam, adamL2]);
 
 /** Updates with kernels if this machine supports them. The bits are those of JavaScript. */
-export const simdUpdates: Updates = {
+const simdUpdates: Updates = {
   sgd(w, gradient, constants) {
     run("sgd", w, gradient, [], [constants.scale, constants.learningRate, constants.weightDecay]);
   },

@@ -2,12 +2,11 @@ import type { StepUpdate, TrainableModel } from "../engine/engine";
 import { simdBlockSquare } from "../kernels/norm";
 import { clipFactor, globalNorm } from "../optimizer/clip";
 import { learningRateAt } from "../optimizer/learning-rate";
-import { applyStatistics } from "../optimizer/statistics";
+import { applyStatistics } from "../optimizer/updates";
 import { TrainingHaltedError } from "./errors";
 import type { TakenStep } from "./gradients";
-import { nextLossScale } from "./loss-scale";
 import type { TrainingPlan } from "./plan";
-import type { Replica } from "./replica";
+import { nextLossScale, type Replica } from "./replica";
 import { type Score, type ScoreLayout, scoreOf } from "./score";
 
 /** The result of a finished step; the same on every rank. */

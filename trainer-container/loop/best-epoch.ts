@@ -45,7 +45,7 @@ export function findBest({ numbers, weights }: BestEpoch, rule: EarlyStopping, l
   return found;
 }
 
-export interface EpochEnd {
+interface EpochEnd {
   /** Number of finished epochs. */
   readonly epoch: number;
   readonly trainSums: Float64Array;

@@ -1,13 +1,20 @@
 import { GenerationLostError } from "../collective/errors";
 import type { Message } from "../collective/messages";
 import type { Generation } from "../gang/gang";
-import { agree } from "../sharding/agree";
-import { decodeRankState, encodeRankState, type RankState } from "../sharding/rank-state";
-import { heldSegments, lengthOf, shardSegment } from "../sharding/segments";
-import { planTransfers, slotSpans, type Transfer } from "../sharding/transfers";
+import {
+  agree,
+  decodeRankState,
+  encodeRankState,
+  heldSegments,
+  lengthOf,
+  planTransfers,
+  type RankState,
+  shardSegment,
+  slotSpans,
+  type Transfer,
+} from "../sharding/sharding";
 import type { BestEpoch } from "./best-epoch";
-import { Shard } from "./shard";
-import type { HeldSlots, ShardedReplica } from "./sharded-replica";
+import { type HeldSlots, Shard, type ShardedReplica } from "./sharded-replica";
 
 /** First wait before a generation with missing slots is abandoned; doubled each time. 6.3 s in all, for busy survivors. */
 const firstWaitMs = 100;

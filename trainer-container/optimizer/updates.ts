@@ -6,19 +6,19 @@
  * All arrays count from the weights' first element and are at least as long as the weights. Constants are float32 when used.
  */
 
-export interface SgdConstants {
+interface SgdConstants {
   /** Multiplies each gradient. */
   readonly scale: number;
   readonly learningRate: number;
   readonly weightDecay: number;
 }
 
-export interface MomentumConstants extends SgdConstants {
+interface MomentumConstants extends SgdConstants {
   readonly momentum: number;
   readonly nesterov: boolean;
 }
 
-export interface AdamConstants {
+interface AdamConstants {
   readonly scale: number;
   /** 1 − β₁. */
   readonly keep1: number;
@@ -96,3 +96,16 @@ export const javascriptUpdates: Updates = {
     }
   },
 };
+
+/**
+ * Applies the part of a summed gradient that belongs to running statistics (batch normalisation). The engine gives
+ * `weight × (before − after)` for each micro-batch, so the mean update is one subtraction at rate 1.
+ *
+ * @param from first element of the statistics, `trainableCount` of the model
+ * @param scale 1 / Σ weight. Clipping does not apply
+ */
+export function applyStatistics(weights: Float32Array, gradients: Float32Array, from: number, scale: number): void {
+  for (let i = from; i < weights.length; i++) {
+    weights[i] = (weights[i] as number) - (gradients[i] as number) * scale;
+  }
+}

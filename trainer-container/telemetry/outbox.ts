@@ -6,7 +6,7 @@ import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../co
 import type { Sender } from "./outbox-protocol";
 import { within } from "./within";
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly sink: MetricSink;
   /** Directory for batches that exceed the memory while the sink is unavailable; used by this outbox only. */
   readonly directory: string;

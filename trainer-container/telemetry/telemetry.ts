@@ -1,11 +1,136 @@
+/** Metric points on their way to the sender: waiting, sent, and not yet known to be stored. */
+
 import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { MachineRecord, RecoveryRecord } from "../../core/runs/shapes";
 import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-batch";
 import type { Sender } from "./outbox-protocol";
-import { PointBuffer } from "./point-buffer";
-import { Unsent } from "./unsent";
 import { within } from "./within";
+
+interface Columns {
+  readonly steps: number[];
+  readonly values: number[];
+  readonly times: number[];
+}
+
+/** Points that wait to be sent, as columns per metric. */
+export class PointBuffer {
+  private series = new Map<string, Columns>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  add(metric: string, step: number, value: number, time: number): void {
+    let columns = this.series.get(metric);
+    if (columns === undefined) {
+      columns = { steps: [], values: [], times: [] };
+      this.series.set(metric, columns);
+    }
+    const last = columns.steps.at(-1);
+    if (last !== undefined && step <= last) {
+      // A repeated validation after a loss, or a repeated step: steps ascend, and the value is the same.
+      if (columns.steps.includes(step)) return;
+      const at = columns.steps.findIndex((known) => known > step);
+      columns.steps.splice(at, 0, step);
+      columns.values.splice(at, 0, value);
+      columns.times.splice(at, 0, time);
+    } else {
+      columns.steps.push(step);
+      columns.values.push(value);
+      columns.times.push(time);
+    }
+    this.count += 1;
+  }
+
+  /** Returns a copy of all waiting points. */
+  points(): readonly MetricSeries[] {
+    return [...this.series].map(([metric, { steps, values, times }]) => ({
+      metric,
+      steps: [...steps],
+      values: [...values],
+      times: [...times],
+    }));
+  }
+
+  /** Removes and returns the points, at most `limit` of them. */
+  take(limit: number): readonly MetricSeries[] {
+    const taken: MetricSeries[] = [];
+    let room = limit;
+    for (const [metric, columns] of this.series) {
+      if (room === 0) break;
+      const points = Math.min(room, columns.steps.length);
+      const values = columns.values.splice(0, points);
+      taken.push({ metric, steps: columns.steps.splice(0, points), values, times: columns.times.splice(0, points) });
+      room -= points;
+      if (columns.steps.length === 0) this.series.delete(metric);
+    }
+    this.count -= limit - room;
+    return taken;
+  }
+
+  /** Drops all but the newest `keep` points of each metric. */
+  trim(keep: number): void {
+    for (const columns of this.series.values()) {
+      const excess = columns.steps.length - keep;
+      if (excess <= 0) continue;
+      for (const column of [columns.steps, columns.values, columns.times]) column.splice(0, excess);
+      this.count -= excess;
+    }
+  }
+}
+
+/** Almost half a minute of a fast training's points. A checkpoint that carries them grows by 24 bytes for each. */
+const maxUnsentPoints = 10_000;
+
+interface Entry {
+  readonly points: number;
+  readonly gone: Promise<void>;
+  /** Undefined: too old to be kept here. It still waits in the outbox. */
+  series: readonly MetricSeries[] | undefined;
+}
+
+/** Batches that were passed to the sender and are not known to be stored. */
+class Unsent {
+  private readonly entries = new Set<Entry>();
+  private keptPoints = 0;
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** @param gone settles once the batch is stored or abandoned */
+  add(series: readonly MetricSeries[], gone: Promise<void>): void {
+    const points = series.reduce((sum, { steps }) => sum + steps.length, 0);
+    const entry: Entry = { points, gone, series };
+    this.entries.add(entry);
+    this.keptPoints += points;
+    for (const old of this.entries) {
+      if (this.keptPoints <= maxUnsentPoints || old === entry) break;
+      this.drop(old);
+    }
+    void gone.then(() => {
+      this.drop(entry);
+      this.entries.delete(entry);
+    });
+  }
+
+  /** Oldest first; of a long outage the newest. */
+  get series(): readonly MetricSeries[] {
+    return [...this.entries].flatMap(({ series }) => series ?? []);
+  }
+
+  /** Resolves when no earlier batch is unsent. */
+  async stored(): Promise<void> {
+    await Promise.all([...this.entries].map(({ gone }) => gone));
+  }
+
+  private drop(entry: Entry): void {
+    if (entry.series !== undefined) this.keptPoints -= entry.points;
+    entry.series = undefined;
+  }
+}
 
 export interface Telemetry {
   /** Records a point that every rank computes alike. Only the leader sends it; the others keep recent ones as standbys. */
@@ -45,12 +170,12 @@ const keptPoints = 2_000;
 /** Batches points at an interval. Recording never waits, encodes or sends: the sender does that. */
 export function createTelemetry(runId: string, sender: Sender, clock: Clock, flushMs = defaultFlushMs): Telemetry {
   const mine = new PointBuffer();
+  /** Points of a standby that the leader may not have sent. Dropped once older than any outage that a leader survives alone. */
   const everyones = new PointBuffer();
   const unsent = new Unsent();
   let waitingProgress: (() => TrainingProgress) | undefined;
   let waitingRecords: Pick<MetricBatch, "machine" | "recoveries"> | undefined;
   let leading = false;
-  // Points that the last leader may not have sent. Dropped once older than any outage that a leader survives alone.
   const timer = setInterval(flush, flushMs);
   timer.unref();
 

@@ -5,7 +5,7 @@ import type { GraphBuilder } from "./builder";
 import type { TensorValue } from "./file";
 
 /** Names of an ONNX file's outputs. */
-export interface AnswerOutputs {
+interface AnswerOutputs {
   /** The class that the model decides for, by default the one with the highest probability, `[rows]`: text, int64 or bool, like the label. */
   readonly label?: string;
   /** Probabilities of the classes, `[rows, classes]`, in the order of the label's encoding. */

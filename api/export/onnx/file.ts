@@ -12,9 +12,9 @@ import {
 
 /** IR 8 came with opset 17, which onnxruntime 1.12 (2022) and all later versions read. */
 const irVersion = 8;
-export const opset = 17;
+const opset = 17;
 /** Opset of `ai.onnx.ml`, which has LabelEncoder. */
-export const mlOpset = 3;
+const mlOpset = 3;
 
 const elementCodes = { float: 1, int64: 7, string: 8, bool: 9, double: 11 } as const;
 export type ElementType = keyof typeof elementCodes;

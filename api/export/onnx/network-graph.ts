@@ -22,7 +22,7 @@ const converters: Readonly<Record<string, Converter>> = {
 };
 
 /** Classes of layers that can be converted to ONNX. */
-export const convertibleLayers: readonly string[] = Object.keys(converters).sort();
+const convertibleLayers: readonly string[] = Object.keys(converters).sort();
 
 /**
  * Adds a network's layers.

@@ -1,7 +1,6 @@
 import { type FrameHeader, headerBytes } from "../../../trainer-container/collective/frame";
 import type { Mesh, MeshOptions, Operation } from "../../../trainer-container/collective/mesh";
-import type { Outbound } from "../../../trainer-container/collective/outbound";
-import type { Peer } from "../../../trainer-container/collective/peer";
+import type { Outbound, Peer } from "../../../trainer-container/collective/peer";
 import type { Links } from "./links";
 import type { VirtualTime } from "./virtual-time";
 

@@ -1,7 +1,7 @@
 import { mulberry32 } from "../../../core/datasets/split";
-import { createGang, type GangTiming } from "../../../trainer-container/gang";
 import type { GangEnvironment, GangTimers } from "../../../trainer-container/gang/environment";
 import { type Gang, type Generation, gangSignals } from "../../../trainer-container/gang/gang";
+import { createGang, type GangTiming } from "../../../trainer-container/gang/rendezvous-gang";
 import { Partition, type StoreUse } from "./partition";
 import { shuffle } from "./random";
 import { type SimulatedMesh, SimulatedNetwork, type Topology } from "./simulated-network";

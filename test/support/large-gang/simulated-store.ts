@@ -1,6 +1,5 @@
 import { inlineMembers } from "../../../trainer-container/gang/dynamodb-store";
-import type { GangHead, GangView } from "../../../trainer-container/gang/model";
-import type { GangStore } from "../../../trainer-container/gang/store";
+import type { GangHead, GangStore, GangView } from "../../../trainer-container/gang/store";
 import { MemoryGangStore } from "../memory-gang-store";
 import type { Partition } from "./partition";
 

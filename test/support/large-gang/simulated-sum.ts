@@ -1,5 +1,5 @@
 import { Collective } from "../../../trainer-container/collective/collective";
-import type { Algorithm } from "../../../trainer-container/reduction/choose";
+import type { Algorithm } from "../../../trainer-container/reduction/halving";
 import { LinkMesh } from "./link-mesh";
 import { type LinkModel, Links } from "./links";
 import { VirtualTime } from "./virtual-time";

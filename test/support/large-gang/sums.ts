@@ -1,4 +1,4 @@
-import { type Algorithm, chooseAlgorithm } from "../../../trainer-container/reduction/choose";
+import { type Algorithm, chooseAlgorithm } from "../../../trainer-container/reduction/halving";
 import type { LinkModel } from "./links";
 import { simulateSum } from "./simulated-sum";
 import { microBatchesFor } from "./topology";

@@ -1,5 +1,9 @@
-import { fullMeshWorkers } from "../../../trainer-container/reduction/choose";
-import { type HalvingPlan, type HalvingPlans, planHalving } from "../../../trainer-container/reduction/halving";
+import {
+  fullMeshWorkers,
+  type HalvingPlan,
+  type HalvingPlans,
+  planHalving,
+} from "../../../trainer-container/reduction/halving";
 import { planReduction } from "../../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 

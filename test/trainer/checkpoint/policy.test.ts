@@ -1,5 +1,5 @@
 import { bestCheckpoint, expiredCheckpoints, isScheduled } from "../../../trainer-container/checkpoint/policy";
-import { tensorGroups } from "../../../trainer-container/checkpoint/tensor-groups";
+import { tensorGroups } from "../../../trainer-container/checkpoint/state";
 
 const rule = { everySteps: 10, stepsPerEpoch: 4, everySeconds: 60, keep: 2 };
 

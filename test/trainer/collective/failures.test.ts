@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { ThreadHeartbeat } from "../../../trainer-container/collective/heartbeat";
-import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
-import { Listener } from "../../../trainer-container/collective/listener";
+import { encodeHello, type Hello, Listener } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
 import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
 import { makeLeaves, meshOptions, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";

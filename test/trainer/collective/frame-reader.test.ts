@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { encodeHeader, type FrameHeader, frameTypes } from "../../../trainer-container/collective/frame";
-import { FrameReader } from "../../../trainer-container/collective/frame-reader";
+import { encodeHeader, type FrameHeader, FrameReader, frameTypes } from "../../../trainer-container/collective/frame";
 
 interface Received {
   readonly offset: number;

@@ -1,8 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { encodeHello, type Hello } from "../../../trainer-container/collective/hello";
-import { Listener } from "../../../trainer-container/collective/listener";
-import { localSocketPath } from "../../../trainer-container/collective/local-socket";
+import { encodeHello, type Hello, Listener, localSocketPath } from "../../../trainer-container/collective/listener";
 import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startWorld } from "./support";
 
 describe("a local socket's name", () => {

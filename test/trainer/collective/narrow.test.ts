@@ -1,6 +1,6 @@
 import { type NarrowFormat, roundings } from "../../../core/training/narrow-format";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
-import { createGradientWire } from "../../../trainer-container/loop/gradient-wire";
+import { createGradientWire } from "../../../trainer-container/loop/gradients";
 import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 /** By the definition: every node, leaves included, is rounded. */

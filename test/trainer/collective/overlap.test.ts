@@ -1,6 +1,6 @@
 import type { Collective } from "../../../trainer-container/collective/collective";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { FinalRanges } from "../../../trainer-container/collective/final-ranges";
+import { FinalRanges } from "../../../trainer-container/collective/segments";
 import { MeshGeneration } from "../../../trainer-container/gang/mesh-generation";
 import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 

@@ -1,6 +1,6 @@
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
-import { shardSegment } from "../../../trainer-container/sharding/segments";
+import { shardSegment } from "../../../trainer-container/sharding/sharding";
 import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
 
 const segmentsOf = (elements: number, world: number) =>

@@ -3,7 +3,7 @@ import type { Heartbeat } from "../../../trainer-container/collective/heartbeat"
 import { Listener } from "../../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
-import type { Algorithm } from "../../../trainer-container/reduction/choose";
+import type { Algorithm } from "../../../trainer-container/reduction/halving";
 
 export const noHeartbeat: Heartbeat = { beat: () => {}, stop: () => {} };
 

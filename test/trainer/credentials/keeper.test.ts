@@ -1,5 +1,5 @@
 import type { Credentials } from "../../../core/training/run-credentials";
-import { keepCredentials } from "../../../trainer-container/credentials/keeper";
+import { keepCredentials } from "../../../trainer-container/credentials/run-session";
 
 const hour = 3_600_000;
 const minute = 60_000;

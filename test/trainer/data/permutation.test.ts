@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { keyedPermutation } from "../../../trainer-container/data/permutation";
+import { keyedPermutation } from "../../../trainer-container/data/row-order";
 
 const valuesOf = (size: number, key: string) => {
   const permutation = keyedPermutation(size, key);

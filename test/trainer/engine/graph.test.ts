@@ -18,8 +18,8 @@ import { ProgramTrainable } from "../../../trainer-container/engine/program-trai
 import { clipFactor, globalNorm } from "../../../trainer-container/optimizer/clip";
 import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";
 import type { OptimizerConfig } from "../../../trainer-container/optimizer/optimizer";
-import { applyStatistics } from "../../../trainer-container/optimizer/statistics";
-import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
+import { applyStatistics } from "../../../trainer-container/optimizer/updates";
+import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 import { cnn, mlp, randomBatch } from "./contract";
 import { gradientsOf } from "./models-of";
 

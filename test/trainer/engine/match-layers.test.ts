@@ -1,5 +1,5 @@
 import type { ModelLayer } from "../../../trainer-container/engine/engine";
-import { matchLayers } from "../../../trainer-container/engine/match-layers";
+import { matchLayers } from "../../../trainer-container/host/initial-weights";
 
 let offset = 0;
 const layer = (name: string, ...shapes: readonly (readonly number[])[]): ModelLayer => ({

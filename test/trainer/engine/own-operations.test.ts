@@ -11,7 +11,7 @@ import {
 } from "../../../trainer-container/engine/native/operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
-import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
+import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 
 const f = Math.fround;
 

@@ -1,7 +1,6 @@
-import { type Decision, decide, type GangLimits } from "../../../trainer-container/gang/decide";
-import type { GangHead, GangView, MemberRecord } from "../../../trainer-container/gang/model";
-import { monitor } from "../../../trainer-container/gang/monitor";
-import { stateSource } from "../../../trainer-container/gang/state-source";
+import { type Decision, decide, type GangLimits, monitor } from "../../../trainer-container/gang/decide";
+import { stateSource } from "../../../trainer-container/gang/gang";
+import type { GangHead, GangView, MemberRecord } from "../../../trainer-container/gang/store";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { head as someHead, member as someMember } from "./store-contract";
 

@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer } from "node:net";
-import { createGang, type GangOptions } from "../../../trainer-container/gang";
 import {
   GangCompletedError,
   GangLeftError,
@@ -7,7 +6,8 @@ import {
   GangRunEndedError,
   gangSignals,
 } from "../../../trainer-container/gang/gang";
-import type { MemberRecord } from "../../../trainer-container/gang/model";
+import { createGang, type GangOptions } from "../../../trainer-container/gang/rendezvous-gang";
+import type { MemberRecord } from "../../../trainer-container/gang/store";
 import { MemoryGangStore } from "../../support/memory-gang-store";
 import { member as recordOf } from "./store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";

@@ -1,5 +1,10 @@
-import { readHeadMs, reportsLoss, timingOf, wholeLookMs } from "../../../trainer-container/gang/large-gang";
-import { defaultRendezvousTiming } from "../../../trainer-container/gang/timing";
+import {
+  defaultRendezvousTiming,
+  readHeadMs,
+  reportsLoss,
+  timingOf,
+  wholeLookMs,
+} from "../../../trainer-container/gang/timing";
 
 const timing = { ...defaultRendezvousTiming, monitorMs: 1_000 };
 

@@ -1,5 +1,5 @@
 import { LeaseObserver } from "../../../trainer-container/gang/lease-observer";
-import type { MemberRecord } from "../../../trainer-container/gang/model";
+import type { MemberRecord } from "../../../trainer-container/gang/store";
 import { member } from "./store-contract";
 
 const leaseMs = 6_000;

@@ -1,7 +1,6 @@
-import { decide } from "../../../trainer-container/gang/decide";
-import type { MemberRecord } from "../../../trainer-container/gang/model";
-import { monitor } from "../../../trainer-container/gang/monitor";
-import { ReachMemory, thatCanMeet } from "../../../trainer-container/gang/reach";
+import { decide, monitor } from "../../../trainer-container/gang/decide";
+import { ReachMemory, thatCanMeet } from "../../../trainer-container/gang/members";
+import type { MemberRecord } from "../../../trainer-container/gang/store";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { head, member } from "./store-contract";
 

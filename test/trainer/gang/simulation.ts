@@ -1,9 +1,7 @@
-import { decide, decideFromHead, type GangLimits } from "../../../trainer-container/gang/decide";
-import { wholeLookMs } from "../../../trainer-container/gang/large-gang";
-import type { GangHead, GangView, MemberState } from "../../../trainer-container/gang/model";
-import { monitor } from "../../../trainer-container/gang/monitor";
-import { stateSource } from "../../../trainer-container/gang/state-source";
-import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
+import { decide, decideFromHead, type GangLimits, monitor } from "../../../trainer-container/gang/decide";
+import { stateSource } from "../../../trainer-container/gang/gang";
+import type { GangHead, GangView, MemberState } from "../../../trainer-container/gang/store";
+import { defaultRendezvousTiming as timing, wholeLookMs } from "../../../trainer-container/gang/timing";
 import { MemoryGangStore } from "../../support/memory-gang-store";
 
 type Phase = "register" | "read" | "act" | "connect" | "train";

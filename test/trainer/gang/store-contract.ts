@@ -1,5 +1,4 @@
-import type { GangHead, MemberRecord } from "../../../trainer-container/gang/model";
-import type { GangStore } from "../../../trainer-container/gang/store";
+import type { GangHead, GangStore, MemberRecord } from "../../../trainer-container/gang/store";
 
 export const member = (overrides: Partial<MemberRecord> = {}): MemberRecord => ({
   memberId: "job:0/1",

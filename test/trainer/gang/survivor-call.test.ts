@@ -1,5 +1,4 @@
-import { withSurvivorCall } from "../../../trainer-container/gang/survivor-call";
-import { defaultRendezvousTiming } from "../../../trainer-container/gang/timing";
+import { defaultRendezvousTiming, withSurvivorCall } from "../../../trainer-container/gang/timing";
 
 describe("withSurvivorCall", () => {
   it.each([

@@ -1,7 +1,6 @@
 import type { FeatureManifest, LabelEncoding } from "../../../core/features/shapes";
 import type { TrainingTask } from "../../../core/runs/training-task";
-import { classWeightsOf } from "../../../trainer-container/host/class-weights";
-import { modelDefinition } from "../../../trainer-container/host/prepare";
+import { classWeightsOf, modelDefinition } from "../../../trainer-container/host/prepare";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { taskOf } from "../loop/in-process";
 

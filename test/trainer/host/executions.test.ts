@@ -1,5 +1,5 @@
 import type { Logger } from "../../../core/logging";
-import { executionReport } from "../../../trainer-container/host/executions";
+import { executionReport } from "../../../trainer-container/host/prepare-training";
 
 describe("the report of how a model is computed", () => {
   const lines: unknown[] = [];

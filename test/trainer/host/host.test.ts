@@ -6,9 +6,9 @@ import { containerOf } from "../../../platform/members";
 import { imageShape } from "../../../trainer-container/engine/built-in-models";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
-import { advertisedHost } from "../../../trainer-container/host/advertised-host";
-import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/enter-gang";
+import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/dependencies";
 import { classifyError } from "../../../trainer-container/host/failure";
+import { advertisedHost } from "../../../trainer-container/host/host-files";
 import { createInterruption, interruptOnSignals } from "../../../trainer-container/host/interruption";
 import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
 

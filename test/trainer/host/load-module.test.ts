@@ -8,8 +8,8 @@ import type { Task } from "../../../core/runs/model-definition";
 import { ModelError } from "../../../trainer-container/engine/errors";
 import { classifyError } from "../../../trainer-container/host/failure";
 import { evaluateModule, loadTrainingModule, requireFreeNames } from "../../../trainer-container/host/load-module";
+import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/loop-watch";
 import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
-import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/uncaught";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 
 const training = '{ model: () => "built", metrics: {} }';

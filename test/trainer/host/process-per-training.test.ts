@@ -1,5 +1,5 @@
+import { trainInProcess } from "../../../trainer-container/host/host-workers";
 import { createInterruption } from "../../../trainer-container/host/interruption";
-import { trainInProcess } from "../../../trainer-container/host/process-per-training";
 
 const run = (code: string, interruption = createInterruption(), environment = {}) =>
   trainInProcess({ ...process.env, ...environment }, interruption, ["-e", code]);

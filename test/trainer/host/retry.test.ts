@@ -1,6 +1,6 @@
 import { StorageFullError } from "../../../core/object-documents";
+import { retry } from "../../../trainer-container/host/failure";
 import { createInterruption } from "../../../trainer-container/host/interruption";
-import { retry } from "../../../trainer-container/host/retry";
 
 describe("retry", () => {
   it("does not repeat what will fail again", async () => {

@@ -1,8 +1,7 @@
 import { type Add, add as addFloats } from "../../../trainer-container/collective/add";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { type Gang, type GangMember, type Generation, gangSignals } from "../../../trainer-container/gang/gang";
-import { leafRange } from "../../../trainer-container/reduction/plan";
-import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
+import { canonicalAdditions, leafRange } from "../../../trainer-container/reduction/plan";
 import { FakeOperations, type OperationFault } from "./fake-operations";
 
 interface Waiting {

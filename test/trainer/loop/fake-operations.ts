@@ -1,6 +1,6 @@
 import type { MessagesInput } from "../../../trainer-container/collective/messages";
 import type { ReduceScatterInput } from "../../../trainer-container/collective/reduce-scatter";
-import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
+import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 
 /** The effect of a fault at an operation of a sharded step that all ranks have begun. */
 export interface OperationFault {

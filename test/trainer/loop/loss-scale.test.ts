@@ -5,7 +5,7 @@ import {
   maxLossScale,
   minLossScale,
   nextLossScale,
-} from "../../../trainer-container/loop/loss-scale";
+} from "../../../trainer-container/loop/replica";
 
 describe("the loss scale", () => {
   it("halves with each step that overflowed, and counts it", () => {

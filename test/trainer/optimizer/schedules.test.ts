@@ -1,6 +1,6 @@
 import { clipFactor, globalNorm } from "../../../trainer-container/optimizer/clip";
 import { type LearningRateConfig, learningRateAt } from "../../../trainer-container/optimizer/learning-rate";
-import { applyStatistics } from "../../../trainer-container/optimizer/statistics";
+import { applyStatistics } from "../../../trainer-container/optimizer/updates";
 
 describe("learningRateAt", () => {
   const at = (config: Omit<LearningRateConfig, "learningRate">, total: number): number[] =>

@@ -1,5 +1,4 @@
-import { chooseAlgorithm } from "../../../trainer-container/reduction/choose";
-import { planHalving } from "../../../trainer-container/reduction/halving";
+import { chooseAlgorithm, planHalving } from "../../../trainer-container/reduction/halving";
 import { planReduction } from "../../../trainer-container/reduction/plan";
 import { halvingNeighbours } from "../../support/large-gang/topology";
 

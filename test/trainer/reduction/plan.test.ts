@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { leafRange, planReduction } from "../../../trainer-container/reduction/plan";
-import { canonicalAdditions } from "../../../trainer-container/reduction/tree";
+import { canonicalAdditions, leafRange, planReduction } from "../../../trainer-container/reduction/plan";
 
 /** The definition, written as plainly as can be. */
 function referenceSum(leaves: readonly number[]): number {

@@ -1,14 +1,18 @@
 import fc from "fast-check";
-import { agree, patientFormations } from "../../../trainer-container/sharding/agree";
 import {
+  agree,
   covers,
   decodeRankState,
   encodeRankState,
   type Holding,
+  heldSegments,
+  neighbourOf,
+  patientFormations,
+  planTransfers,
   type RankState,
-} from "../../../trainer-container/sharding/rank-state";
-import { heldSegments, neighbourOf, shardSegment } from "../../../trainer-container/sharding/segments";
-import { planTransfers, slotSpans } from "../../../trainer-container/sharding/transfers";
+  shardSegment,
+  slotSpans,
+} from "../../../trainer-container/sharding/sharding";
 
 /** Ranks of W that have all finished `step`, as a step leaves them. */
 function ring(elements: number, worldSize: number, step: number): RankState[] {

@@ -2,10 +2,8 @@ import type { TrainingProgress } from "../../../core/runs/progress";
 import type { MetricBatch } from "../../../core/tracking/metric-batch";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
-import { PointBuffer } from "../../../trainer-container/telemetry/point-buffer";
-import { WorkerRoster } from "../../../trainer-container/telemetry/progress";
-import { systemMetrics } from "../../../trainer-container/telemetry/system-metrics";
-import { createTelemetry } from "../../../trainer-container/telemetry/telemetry";
+import { systemMetrics, WorkerRoster } from "../../../trainer-container/telemetry/progress";
+import { createTelemetry, PointBuffer } from "../../../trainer-container/telemetry/telemetry";
 
 describe("PointBuffer", () => {
   it("gives columns a metric with NaN and infinities as numbers, and forgets what it gave", () => {

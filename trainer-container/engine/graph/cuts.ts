@@ -17,7 +17,7 @@ export function memoryLimit(): number {
   return processMemory() / 2;
 }
 
-export interface ForwardPass {
+interface ForwardPass {
   readonly nodes: readonly GraphNode[];
   /** Its results. */
   readonly results: readonly Value[];

@@ -9,7 +9,7 @@
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Value } from "../../../adapters/saved-model/graph-def";
-import { canonicalAdditions } from "../../reduction/tree";
+import { canonicalAdditions } from "../../reduction/plan";
 import { RecordingDiffers } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { attributesOf, hasOwnOperations, type NativeBackend, treeSum } from "../native/operations";

@@ -3,7 +3,7 @@ import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { add } from "../../collective/add";
 import { allocateSum, releaseSum } from "../../collective/sum-memory";
-import { canonicalAdditions } from "../../reduction/tree";
+import { canonicalAdditions } from "../../reduction/plan";
 import type {
   Batch,
   BatchResult,

@@ -54,7 +54,7 @@ const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Pri
 const shapedByValues = /^(Unique|NonMaxSuppression|SparseFillEmptyRows|RaggedRange|StringSplit)/;
 
 /** Nodes that a pass must repeat. */
-export interface ExpectedNodes {
+interface ExpectedNodes {
   readonly nodes: readonly GraphNode[];
   /** Returns a recorded node in the form of the expected one. Default: as it is. */
   readonly form?: (node: GraphNode) => GraphNode;

@@ -6,7 +6,7 @@ import { floatType, type GraphBuilder, int32, integersOf } from "./builder";
 import type { Variables } from "./session";
 
 /** A variable of the model, and the sum of its gradients over the micro-batches. */
-export interface Updated {
+interface Updated {
   readonly weight: Value;
   /** False for running statistics, see `ParameterSlot.trainable`. */
   readonly trainable: boolean;
@@ -50,7 +50,7 @@ export interface UpdateOptions {
 }
 
 /** The values that a step takes. */
-export interface StepInputs {
+interface StepInputs {
   readonly updated: readonly Updated[];
   /** Vector of `updateConstants`. */
   readonly constants: Value;

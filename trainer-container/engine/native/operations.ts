@@ -1,6 +1,6 @@
 /** The operations of the binding: those of TensorFlow, and our own where they exist. */
 import * as tf from "@tensorflow/tfjs-core";
-import { canonicalAdditions } from "../../reduction/tree";
+import { canonicalAdditions } from "../../reduction/plan";
 import type { NativeBinding } from "../native-binding";
 
 export const nativeBackendName = "tensorflow";

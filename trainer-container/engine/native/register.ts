@@ -32,7 +32,7 @@ const kernelsVersion = "17";
 const graphVersion = "7";
 
 /** Capabilities of this process's native backend, also for the numerics record. */
-export interface NativeKernels {
+interface NativeKernels {
   /** Whether tensors can share memory with arrays. */
   readonly sharing: boolean;
   readonly switches: Readonly<Record<string, string>>;

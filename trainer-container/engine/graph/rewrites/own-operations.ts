@@ -6,7 +6,7 @@
  * image.
  */
 import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
-import { canonicalAdditions } from "../../../reduction/tree";
+import { canonicalAdditions } from "../../../reduction/plan";
 import { constantNode, float32, int32, integersOf } from "../builder";
 
 /** Rows of a micro-batch up to which our products are used. TensorFlow's are faster for many rows. */

@@ -7,7 +7,7 @@ import { joinProductsAndSums, useOwnPools, useOwnProducts } from "./own-operatio
 import { roundProducts } from "./precision";
 import { type RematerialiseOptions, rematerialise } from "./rematerialise";
 
-export interface RewriteOptions {
+interface RewriteOptions {
   readonly rematerialise: Omit<RematerialiseOptions, "recorded" | "fetched">;
   readonly gpu: boolean;
   /** See `roundProducts`. Default: nothing is rounded. */
