@@ -1,8 +1,7 @@
 import type { DataContractRecord, DataContractRepository } from "../../core/datasets/contract/stored";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, type Item, type Table } from "./table";
 
 /** Stores the contracts of a team's datasets in the Catalog table (docs/access-patterns.md, "Datasets"). */
 export function createDataContractRepository(table: Table, team: string): DataContractRepository {

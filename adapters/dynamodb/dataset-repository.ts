@@ -5,8 +5,7 @@ import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } fr
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";
-import { absent, ex, exists } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, exists, type Item, type Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;

@@ -1,8 +1,7 @@
 import type { EndedRuns } from "../../core/training/end-sessions";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { ex } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { catalogTable, ex, type Table } from "./table";
 
 /** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
 export function createEndedRuns(table: Table): EndedRuns {

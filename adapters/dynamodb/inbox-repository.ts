@@ -1,8 +1,7 @@
 import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, type Item, type Table } from "./table";
 
 /** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
 export function createInboxRepository(table: Table, team: string): InboxRepository {

@@ -9,9 +9,8 @@ import type {
 } from "../../core/lineage/port";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { ex } from "./expression";
 import { contentPartition, datasetPartition, readRow, viewPartition, viewRow } from "./lineage-rows";
-import { catalogTable, type Item, type Table } from "./table";
+import { catalogTable, ex, type Item, type Table } from "./table";
 
 const putsAtOnce = 25;
 

@@ -9,8 +9,7 @@ import {
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { isTransactionConflict, maxIdLength, pauseBeforeRound } from "./client";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, type Item, type Table } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;

@@ -3,9 +3,8 @@ import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamod
 import type { CompactedGroup } from "../metric-log/compaction";
 import type { LoggedBatch, LogHead } from "../metric-log/log-state";
 import { isConditionFailed } from "./client";
-import { absent, ex } from "./expression";
 import { GroupCommit } from "./group-commit";
-import { type Item, type Key, Table } from "./table";
+import { absent, ex, type Item, type Key, Table } from "./table";
 
 /** The size of a part of a state, well below 400 KB. */
 const statePartBytes = 300 * 1024;

@@ -4,9 +4,18 @@ import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { absent, type Expression, ex } from "./expression";
 import { modelRow } from "./lineage-rows";
-import { catalogTable, type Item, type Key, type QueryOptions, type Table, type Write } from "./table";
+import {
+  absent,
+  catalogTable,
+  type Expression,
+  ex,
+  type Item,
+  type Key,
+  type QueryOptions,
+  type Table,
+  type Write,
+} from "./table";
 
 /** The index key of all teams' events that are not published yet. */
 export const outboxIndexKey = "REGISTRY#OUTBOX";

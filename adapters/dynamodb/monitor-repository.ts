@@ -2,8 +2,7 @@ import type { MonitorIndex, MonitorRepository } from "../../core/monitors/ports"
 import type { Monitor, MonitorWindow } from "../../core/monitors/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { absent, ex, exists } from "./expression";
-import { catalogTable, type Key, type Table, type Write } from "./table";
+import { absent, catalogTable, ex, exists, type Key, type Table, type Write } from "./table";
 
 const sweptMonitors = "MONITORS#SWEEP";
 const unpublishedWindows = "MONITORS#UNPUBLISHED";

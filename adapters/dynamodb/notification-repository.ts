@@ -2,8 +2,7 @@ import type { DueDeliveries, NotificationRepository } from "../../core/notificat
 import type { Delivery, NotificationSettings } from "../../core/notifications/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { absent, catalogTable, ex, type Table } from "./table";
 
 const dueKey = "NOTIFICATIONS#DUE";
 /** The time that a delivery is stored after its event. */

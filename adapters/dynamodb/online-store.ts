@@ -6,8 +6,7 @@ import type { WindowRow } from "../../core/feature-store/windows";
 import { table as grant } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents } from "./client";
-import { ex } from "./expression";
-import { type Item, type Key, Table } from "./table";
+import { ex, type Item, type Key, Table } from "./table";
 
 const writesAtOnce = 32;
 

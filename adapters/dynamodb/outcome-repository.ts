@@ -6,8 +6,7 @@ import { outcomesBusy } from "../../core/registry/serving/traffic";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { cancellationCodes, isTransactionConflict, pauseBeforeRound } from "./client";
-import { absent, ex } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { absent, catalogTable, ex, type Table } from "./table";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;

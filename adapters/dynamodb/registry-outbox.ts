@@ -2,9 +2,8 @@ import type { HistoryEntry } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
 import { queryIndex } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { ex } from "./expression";
 import { outboxIndexKey } from "./model-repository";
-import { catalogTable, type Table } from "./table";
+import { catalogTable, ex, type Table } from "./table";
 
 /** The maximum number of events in one sweep. The next sweep takes the rest. */
 const maxEvents = 500;

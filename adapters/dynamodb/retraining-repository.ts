@@ -3,8 +3,7 @@ import type { RetrainingIndex, RetrainingRepository } from "../../core/retrainin
 import type { RetrainingRule, RuleState } from "../../core/retraining/rule";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { absent, ex, exists } from "./expression";
-import { catalogTable, type Item, type Key, type Table, type Write } from "./table";
+import { absent, catalogTable, ex, exists, type Item, type Key, type Table, type Write } from "./table";
 
 const sweptRules = "RETRAINING#RULES";
 const openCauses = "RETRAINING#OPEN";

@@ -3,8 +3,7 @@ import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { ex } from "./expression";
-import { catalogTable, type Key, type Table } from "./table";
+import { catalogTable, ex, type Key, type Table } from "./table";
 
 /**
  * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a

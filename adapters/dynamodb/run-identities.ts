@@ -4,8 +4,7 @@ import { canBeRunId } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { catalogTable, ex, type Item, type Table } from "./table";
 
 /** More than a process meets. An identity never changes, so a remembered one stays true. */
 const maxRemembered = 100_000;

@@ -3,8 +3,7 @@ import { BoundedMap } from "../../core/bounded-map";
 import type { KeyPurpose, RunKeys } from "../../core/runs/run-key";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { absent } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { absent, catalogTable, type Table } from "./table";
 
 /** The keys that a process remembers. A key never changes. */
 const maxRemembered = 10_000;

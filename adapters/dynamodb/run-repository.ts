@@ -1,13 +1,149 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { type MonthUsage, monthOf } from "../../core/runs/attempts";
 import type { AllRuns, RunQuery } from "../../core/runs/run-repository";
-import type { Run } from "../../core/runs/shapes";
+import type { Phase } from "../../core/runs/run-states";
+import type { MachineRecord, Run, WorkerRecord } from "../../core/runs/shapes";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
-import { createAttemptRepository } from "./attempt-repository";
-import { absent, type Expression, ex, exists } from "./expression";
+import { isConditionFailed } from "./client";
 import { readRow } from "./lineage-rows";
 import { childRow, newRecordRow } from "./record-rows";
 import { createRunSteps, readableRunOf, runIdOf, runKey, stillOpen } from "./run-steps";
-import type { Item, Table } from "./table";
-import { createWorkerRepository } from "./worker-repository";
+import { absent, type Expression, ex, exists, type Item, type Key, type Table, type Write } from "./table";
+
+/** The number of retries after a conflict. All attempts of a team in one month update the same row. */
+const rounds = 10;
+
+const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, sk: `MONTH#${month}` });
+
+/** Stores the rows `ATTEMPT#<4 digits>` of a run (docs/access-patterns.md, "Runs"). */
+function createAttemptRepository(
+  table: Table,
+  key: (runId: string, sk: string) => Key,
+): Pick<AllRuns, "beginAttempt" | "takeOverAttempt" | "recordJob" | "completeAttempt" | "monthUsage"> {
+  const attemptKey = (runId: string, attempt: number) => key(runId, `ATTEMPT#${String(attempt).padStart(4, "0")}`);
+
+  const isIn = (first: Phase, second: Phase) =>
+    ex`#status IN (${"queued"}, ${"running"}) AND phase IN (${first}, ${second})`;
+  /**
+   * Writes in one transaction with a check of the run, so that an attempt does not change after the run's end. An attempt
+   * that is past its phase has ended, so the row itself refuses a change.
+   */
+  const whileOpen = (runId: string, write: Write) =>
+    table.transact([table.checking(key(runId, "RUN"), isIn("LaunchTraining", "Evaluate")), write], rounds);
+
+  return {
+    beginAttempt(runId, attempt) {
+      const phase = attempt.evaluation === undefined ? "LaunchTraining" : "Evaluate";
+      const row = { ...attemptKey(runId, attempt.attempt), record: attempt };
+      const queued = ex`SET #status = ${"queued"}, queuedAt = ${attempt.startedAt}, updatedAt = ${attempt.startedAt}`;
+      const run = table.updating(key(runId, "RUN"), queued, isIn(phase, phase));
+      return table.transact([run, table.putting(row, absent)], rounds);
+    },
+
+    takeOverAttempt: (runId, attempt, claimedAt, at) =>
+      whileOpen(
+        runId,
+        table.updating(
+          attemptKey(runId, attempt),
+          ex`SET #record.claimedAt = ${at}`,
+          ex`#record.#status = ${"submitting"} AND #record.claimedAt = ${claimedAt}`,
+        ),
+      ),
+
+    recordJob: (runId, attempt, jobId) =>
+      whileOpen(
+        runId,
+        table.updating(
+          attemptKey(runId, attempt),
+          ex`SET #record.#status = ${"submitted"}, #record.jobId = ${jobId}`,
+          ex`#record.#status = ${"submitting"}`,
+        ),
+      ),
+
+    completeAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
+      const row = table.updating(
+        attemptKey(runId, attempt),
+        ex`SET #record.#status = ${status}, #record.endedAt = ${at}${
+          reason === undefined ? ex`` : ex`, #record.reason = ${reason}`
+        }${jobId === undefined ? ex`` : ex`, #record.jobId = ${jobId}`}${
+          usage === undefined ? ex`` : ex`, #record.#usage = ${usage}`
+        }`,
+        ex`#record.#status IN (${"submitting"}, ${"submitted"})`,
+      );
+      if (usage === undefined) return table.transact([row], rounds);
+      const { workerSeconds, gpuSeconds, estimatedUsd = 0 } = usage;
+      const added = ex`ADD workerSeconds ${workerSeconds}, gpuSeconds ${gpuSeconds}, estimatedUsd ${estimatedUsd}`;
+      return table.transact([row, table.updating(monthKey(team, monthOf(at)), added)], rounds);
+    },
+
+    async monthUsage(team, month) {
+      const {
+        workerSeconds = 0,
+        gpuSeconds = 0,
+        estimatedUsd = 0,
+      }: Partial<MonthUsage> = (await table.get(monthKey(team, month))) ?? {};
+      return { workerSeconds, gpuSeconds, estimatedUsd };
+    },
+  };
+}
+
+type WorkerRepository = Pick<
+  AllRuns,
+  "recordWorker" | "recordMachine" | "findOnInstance" | "recordInterruptionNotice" | "recordRecovery"
+>;
+
+/** The order of a Batch job's statuses in time, by which a late event is recognized. */
+const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
+
+const pad = (n: number): string => String(n).padStart(6, "0");
+const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
+
+/** Stores the rows of a run's workers, of their machines, and of their recoveries. */
+function createWorkerRepository(table: Table, key: (runId: string, sk: string) => Key): WorkerRepository {
+  return {
+    async recordWorker(runId, worker) {
+      // The platform's attempt, Batch's attempt and the status, each with a fixed number of digits, so that they are
+      // compared in this order.
+      const order = (worker.attempt ?? 1) * 100_000 + worker.attempts.length * 100 + statusOrder.indexOf(worker.status);
+      try {
+        const row = { ...key(runId, `WORKER#${pad(worker.workerIndex)}`), order, record: worker };
+        const { Put } = table.putting(row, ex`${absent} OR #order < ${order}`);
+        const { Attributes } = await table.client.send(new PutCommand({ ...Put, ReturnValues: "ALL_OLD" }));
+        return { newer: true, before: Attributes?.["record"] as WorkerRecord | undefined };
+      } catch (error) {
+        if (!isConditionFailed(error)) throw error;
+        return { newer: false };
+      }
+    },
+
+    async recordMachine(runId, machine) {
+      const { instanceId } = machine;
+      const found = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
+      await table.put({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }, absent);
+    },
+
+    async findOnInstance(instanceId) {
+      const rows = await table.all(ex`gsi1pk = ${instanceKey(instanceId)}`, { index: "gsi1" });
+      return rows.map((row) => ({
+        runId: row["gsi1sk"] as string,
+        memberId: (row["record"] as MachineRecord).memberId,
+      }));
+    },
+
+    recordInterruptionNotice: (runId, memberId, at) =>
+      table.update(
+        key(runId, `MACHINE#${memberId}`),
+        ex`SET #record.interruptionNoticeAt = ${at}`,
+        ex`${exists} AND attribute_not_exists(#record.interruptionNoticeAt)`,
+      ),
+
+    recordRecovery(runId, recovery) {
+      const row = { ...key(runId, `RECOVERY#${pad(recovery.generation)}`), record: recovery };
+      const open = ex`${absent} OR attribute_not_exists(#record.seconds)`;
+      return table.put(row, recovery.seconds === undefined ? absent : open);
+    },
+  };
+}
 
 /** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
 export function createRunRepository(table: Table): AllRuns<FirstRecord> {

@@ -17,10 +17,9 @@ import { type Warning, warningsOf } from "../../core/shapes";
 import { teamRunPhases } from "../../core/tracking/records/team-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { ex, exists } from "./expression";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
-import { catalogTable, type Item, type Table } from "./table";
+import { catalogTable, ex, exists, type Item, type Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;
 export const runIdOf = (pk: string): string => pk.slice(partition("").length);

@@ -5,8 +5,7 @@ import type { ServedBatch } from "../../core/drift/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, type Item, type Table } from "./table";
 
 const rounds = 24;
 

@@ -1,8 +1,7 @@
 import type { SharedJob, SharedJobs } from "../../core/training/shared-jobs";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { absent, catalogTable, ex, type Table } from "./table";
 
 /** Stores the row of a shared job in the Catalog table (docs/access-patterns.md, "Studies"). */
 export function createSharedJobs(table: Table): SharedJobs {

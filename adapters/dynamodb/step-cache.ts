@@ -2,8 +2,7 @@ import type { Clock } from "../../core/ports";
 import type { CachedOutput, StepCache } from "../../core/runs/run-repository";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { absent } from "./expression";
-import { catalogTable, type Table } from "./table";
+import { absent, catalogTable, type Table } from "./table";
 
 /** An output that is this old is computed again, so that its content can be deleted. */
 const keptMs = 90 * 24 * 60 * 60 * 1000;

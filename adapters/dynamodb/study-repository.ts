@@ -3,8 +3,7 @@ import type { StudyIndex, StudyRepository, StudyState } from "../../core/tuning/
 import type { Study, Trial } from "../../core/tuning/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table, type Write } from "./table";
+import { absent, catalogTable, ex, type Item, type Table, type Write } from "./table";
 
 const openStudies = "STUDIES#OPEN";
 const maxLoaded = 8;

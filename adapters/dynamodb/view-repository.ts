@@ -4,8 +4,7 @@ import type { ViewSummary, ViewVersion } from "../../core/feature-store/shapes";
 import type { Clock } from "../../core/ports";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { absent, ex } from "./expression";
-import { catalogTable, type Item, type Table } from "./table";
+import { absent, catalogTable, ex, type Item, type Table } from "./table";
 
 /** The maximum age of a version that `findRecent` returns. */
 const maxAgeMs = 5_000;

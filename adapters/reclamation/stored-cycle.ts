@@ -5,8 +5,7 @@ import { teamsPrefix } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
 import type { CycleState, ReclamationMemory, SavedCycle } from "../../core/reclamation/ports";
 import { catalog, eraseObjects, objects } from "../../platform/permissions/grants";
-import { absent, ex } from "../dynamodb/expression";
-import { catalogTable, type Table } from "../dynamodb/table";
+import { absent, catalogTable, ex, type Table } from "../dynamodb/table";
 import { sharedPort } from "../port";
 import { createObjectStore, s3Client } from "../s3/object-store";
 

@@ -5,8 +5,7 @@ import { objectKeys, teamPrefix } from "../../core/object-keys";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { s3Client } from "./object-store";
-import { withRetries } from "./retries";
-import { isMissing, isPreconditionFailure } from "./service-errors";
+import { isMissing, isPreconditionFailure, withRetries } from "./service-errors";
 
 const pieceBytes = 16 * 1024 * 1024;
 

@@ -14,12 +14,10 @@ import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
-import { BufferPool } from "./buffer-pool";
-import { filled, partBytes } from "./content-upload";
+import { presign } from "./content-urls";
 import { copyObject } from "./copy-object";
-import { type FilledBuffer, sendParts } from "./multipart-upload";
 import { createObjectStore, s3Client, teamObjects } from "./object-store";
-import { presign } from "./presign";
+import { BufferPool, type FilledBuffer, filled, partBytes, sendParts } from "./uploads";
 
 /** The buffers of one body: one is being filled while two are being sent. */
 const buffersEach = 3;

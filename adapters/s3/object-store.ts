@@ -15,11 +15,7 @@ import { claimedMs } from "../../core/reclamation/ports";
 import type { ContentReference } from "../../core/shapes";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
-import { BufferPool } from "./buffer-pool";
-import { describeContent, partBytes, uploadInParts } from "./content-upload";
 import { copyObject } from "./copy-object";
-import { setPayloadHash } from "./payload-digest";
-import { withRetries } from "./retries";
 import {
   attemptsOf,
   damageOf,
@@ -29,8 +25,10 @@ import {
   isPreconditionFailure,
   isServerFailure,
   translated,
+  withRetries,
 } from "./service-errors";
 import { type FoundContent, findContent, isCutBody } from "./stored-content";
+import { BufferPool, describeContent, partBytes, setPayloadHash, uploadInParts } from "./uploads";
 
 /** The size below which a check for existing content costs as much as sending it. */
 const smallBytes = 64 * 1024;

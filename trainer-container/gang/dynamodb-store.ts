@@ -1,8 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
-import { absent, type Expression, ex, exists } from "../../adapters/dynamodb/expression";
-import { type Item, Table } from "../../adapters/dynamodb/table";
+import { absent, type Expression, ex, exists, type Item, Table } from "../../adapters/dynamodb/table";
 import type { GangHead, GangStore, MemberRecord, RegistrationKey, SealedMember } from "./store";
 
 const partition = (gangId: string): string => `GANG#${gangId}`;

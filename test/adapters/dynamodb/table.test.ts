@@ -1,5 +1,4 @@
-import { absent, ex, requestOf } from "../../../adapters/dynamodb/expression";
-import { Table } from "../../../adapters/dynamodb/table";
+import { absent, ex, requestOf, Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 

@@ -1,7 +1,7 @@
 import { compactSegment } from "../../../adapters/metric-log/compaction";
-import { decimate, downsample } from "../../../adapters/metric-log/downsample";
 import { eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
 import { type StoredSeries, unpackDirectory } from "../../../adapters/metric-log/series";
+import { decimate, downsample } from "../../../adapters/metric-log/views";
 
 const point = (step: number, value: number) => ({ step, value, time: step });
 const all = (values: readonly number[]) => values.map((value, i) => ({ points: [point(i, value)], count: 1 }));

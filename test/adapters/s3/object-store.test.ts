@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { CreateBucketCommand, GetObjectCommand } from "@aws-sdk/client-s3";
-import { createContentUrls } from "../../../adapters/s3/content-urls";
+import { createContentUrls, presign } from "../../../adapters/s3/content-urls";
 import { createIncomingContent } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
-import { presign } from "../../../adapters/s3/presign";
 import { objectKeys, teamIncomingPrefix, teamPrefix } from "../../../core/object-keys";
 import { type RunningS3, startS3 } from "../../local/s3/harness";
 import { objectStoreContract } from "./object-store-contract";
