@@ -2,8 +2,26 @@ import type { Context } from "aws-lambda";
 import { runIdentities } from "../adapters/dynamodb/run-identities";
 import type { Ports, TeamOf } from "../adapters/port";
 import { RingmasterError } from "../core/errors";
-import type { RoundTask } from "../core/runs/rounds";
+import { RoundPending, type RoundTask, TaskDone } from "../core/runs/rounds";
 import { functionHandler, type Granted } from "./function-handler";
+
+/** The answer of a step before its last round: the state machine runs the round's tasks and calls the step again. */
+interface PendingRound {
+  readonly pending: { readonly round: string; readonly parts: number };
+}
+
+/** Answers a step's result, the round that it needs first, or, for a task, that its result is stored. */
+export async function inRounds<Result>(
+  work: () => Promise<Result>,
+): Promise<Result | PendingRound | { readonly done: true }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TaskDone) return { done: true };
+    if (!(error instanceof RoundPending)) throw error;
+    return { pending: { round: error.round, parts: error.parts } };
+  }
+}
 
 /** The state machine's input for each of its functions. */
 export interface StepEvent {

@@ -60,7 +60,6 @@ const pure = [
   "cli/job-file.ts",
   "core/",
   "lambdas/ingest-metrics/ingest.ts",
-  "lambdas/retrain/sweep.ts",
   "platform/",
   "trainer-container/checkpoint/policy.ts",
   "trainer-container/collective/frame.ts",

@@ -1,6 +1,8 @@
 import { mapLimited } from "../../core/each-limited";
-import type { Artifact, ArtifactOwner, Artifacts } from "../../core/tracking/artifacts";
 import {
+  type Artifact,
+  type ArtifactOwner,
+  type Artifacts,
   artifactPath,
   checkUnprotected,
   directoryPath,
@@ -10,7 +12,7 @@ import {
   ownerName,
   type Protection,
   producedDirectories,
-} from "../../core/tracking/records/artifact-paths";
+} from "../../core/tracking/artifacts";
 import { artifactsBusy } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { ArtifactEntry } from "../../core/tracking/shapes";
@@ -53,7 +55,7 @@ function createArtifactProtection(table: Table, team: string, records: Pick<RunR
     ]);
     // Paths are only added, so the same number means the same set.
     const condition = table.checking(keyOf(owner), frozen.length === 0 ? absent : ex`size(paths) = ${frozen.length}`);
-    return { owner, ...(run === undefined ? {} : { run }), frozen, condition };
+    return { owner, run, frozen, condition };
   }
 
   return {

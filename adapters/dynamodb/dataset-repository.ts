@@ -52,13 +52,10 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
       rowCount,
       bytes,
       updatedAt: createdAt,
-      ...(by === undefined ? {} : { updatedBy: by }),
+      updatedBy: by,
     };
     return table.tryTransact([
-      table.putting(
-        { ...keyOf(name, version), team, manifest, ...(by === undefined ? {} : { createdBy: by }) },
-        absent,
-      ),
+      table.putting({ ...keyOf(name, version), team, manifest, createdBy: by }, absent),
       table.putting({ pk: partition(name), sk: `DIGEST#${digest}`, version }, absent),
       table.putting(head, version === 1 ? absent : ex`latest = ${version - 1}`),
     ]);
@@ -80,7 +77,7 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
         const version = newest + 1;
         const manifest: DatasetManifest = { ...draft, version, createdAt: at };
         if (await tryRegister(manifest, by)) {
-          return { created: true, version: { manifest, team, ...(by === undefined ? {} : { createdBy: by }) } };
+          return { created: true, version: { manifest, team, createdBy: by } };
         }
         return undefined;
       });
@@ -123,9 +120,9 @@ function versionOf(item: Item): DatasetVersion {
   return {
     manifest: item["manifest"] as DatasetManifest,
     team: item["team"] as string,
-    ...(item["createdBy"] === undefined ? {} : { createdBy: item["createdBy"] as string }),
-    ...(item["warnings"] === undefined ? {} : { warnings: item["warnings"] as DatasetVersion["warnings"] }),
-    ...(item["deprecation"] === undefined ? {} : { deprecation: item["deprecation"] as DatasetVersion["deprecation"] }),
+    createdBy: item["createdBy"] as string | undefined,
+    warnings: item["warnings"] as DatasetVersion["warnings"] | undefined,
+    deprecation: item["deprecation"] as DatasetVersion["deprecation"] | undefined,
   };
 }
 
@@ -136,7 +133,7 @@ function summaryOf(item: Item): DatasetSummary {
     rowCount: item["rowCount"] as number,
     bytes: item["bytes"] as number,
     updatedAt: item["updatedAt"] as string,
-    ...(item["updatedBy"] === undefined ? {} : { updatedBy: item["updatedBy"] as string }),
+    updatedBy: item["updatedBy"] as string | undefined,
   };
 }
 

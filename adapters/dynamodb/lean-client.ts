@@ -225,7 +225,7 @@ export function sendLean(documents: DynamoDBDocumentClient, client: DynamoDBClie
 /** Returns the address if it is the root of a server. DynamoDB's protocol uses no other path. */
 function placeOf({ protocol, hostname, port, path }: Place): Place | undefined {
   if (path !== "/") return undefined;
-  return { protocol, hostname, path, ...(port === undefined ? {} : { port }) };
+  return { protocol, hostname, path, port };
 }
 
 /** The request has no usable answer. The SDK repeats it and determines the error. */

@@ -70,7 +70,7 @@ export function createLineageIndex(table: Table, team: string, written: BoundedM
     async runsOf(dataset, page) {
       const runs = under(datasetPartition(team, dataset), "RUN#");
       const { items, nextToken } = await table.page(runs, page, (item) => item["runId"] as string);
-      return { items, ...(nextToken === undefined ? {} : { nextToken }) };
+      return { items, nextToken };
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { MetricSeries } from "../../core/tracking/metric-batch";
-import type { BatchReceipt, MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
+import type { BatchReceipt, MetricPoint, MetricSeries, MetricSummary } from "../../core/tracking/metric-store";
 import { type Call, type CallPart, draftBatch, partsOf, takeParts } from "../metric-log/calls";
 import { compactSegment, groupOf } from "../metric-log/compaction";
 import { type LogHead, type LogLimits, LogState, logLimits } from "../metric-log/log-state";

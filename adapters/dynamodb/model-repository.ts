@@ -75,7 +75,7 @@ export function createModelRepository(table: Table, team: string): ModelReposito
   }
 
   function edgesOf({ model, dataset, version, runId: by }: ModelVersion): readonly Key[] {
-    const edge = { model, version, ...(by === undefined ? {} : { runId: by }) };
+    const edge = { model, version, runId: by };
     return dataset ? [modelRow(team, dataset, edge)] : [];
   }
 

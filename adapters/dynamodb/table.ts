@@ -188,12 +188,12 @@ export class Table {
     const page = await this.client.send(
       new QueryCommand({
         TableName: this.name,
-        ...(index === undefined ? {} : { IndexName: index }),
+        IndexName: index,
         ...requestOf({ KeyConditionExpression: where, FilterExpression: filter, ProjectionExpression: select }),
         ...(descending === true ? { ScanIndexForward: false } : {}),
         ...(consistent ? { ConsistentRead: true } : {}),
-        ...(limit === undefined ? {} : { Limit: limit }),
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        Limit: limit,
+        ExclusiveStartKey: start,
       }),
     );
     const items: readonly Item[] = page.Items ?? [];

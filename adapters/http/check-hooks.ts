@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
 import type { CheckHooks, HookOutcome } from "../../core/registry/gates/external-check";
-import { readHookTargets } from "../../platform/config/hooks";
+import { readHookTargets } from "../../platform/config/settings";
 import { pauseBeforeRound } from "../dynamodb/client";
 import { sharedPort } from "../port";
 import { problemOfUrl } from "./guarded-post";

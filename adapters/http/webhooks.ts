@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPause } from "../../core/backoff";
 import type { Webhooks } from "../../core/notifications/ports";
-import { readHookTargets } from "../../platform/config/hooks";
+import { readHookTargets } from "../../platform/config/settings";
 import { sharedPort } from "../port";
 import { problemOfUrl } from "./guarded-post";
 import { type SignedPostSettings, signedPost } from "./signed-post";

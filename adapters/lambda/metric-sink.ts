@@ -1,6 +1,6 @@
 import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import { toJson } from "../../core/json-text";
-import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-batch";
+import { type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-store";
 
 /** The final errors of the ingest function: they concern the batch itself. */
 const final: readonly (string | undefined)[] = [

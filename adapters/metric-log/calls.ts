@@ -1,5 +1,4 @@
-import type { MetricSeries } from "../../core/tracking/metric-batch";
-import type { BatchReceipt } from "../../core/tracking/metric-store";
+import type { BatchReceipt, MetricSeries } from "../../core/tracking/metric-store";
 import { type LogHead, LogState, logLimits } from "./log-state";
 import { appendTo, type LogBatch, noPoints } from "./packed-points";
 

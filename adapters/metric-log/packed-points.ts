@@ -1,5 +1,4 @@
-import type { PointColumns } from "../../core/tracking/metric-batch";
-import type { BatchReceipt, MetricPoint } from "../../core/tracking/metric-store";
+import type { BatchReceipt, MetricPoint, PointColumns } from "../../core/tracking/metric-store";
 import { ByteReader, ByteWriter } from "./bytes";
 
 /**

@@ -78,7 +78,7 @@ function placeOf({ protocol, hostname, port, path }: SentRequest, key: string): 
   const end = encodedKey(key);
   if (!path.endsWith(`/${end}`)) return undefined;
   const base = path.slice(0, path.length - end.length);
-  return { protocol, hostname, base, ...(port === undefined ? {} : { port }) };
+  return { protocol, hostname, base, port };
 }
 
 /** Encodes a key like the signature's canonical path. */

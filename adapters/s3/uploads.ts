@@ -213,7 +213,7 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
   }
   if (part) parts.push(part.digest());
   const sha256 = content.digest("hex");
-  return { sha256, bytes, parts, ...(whole ? { whole } : {}) };
+  return { sha256, bytes, parts, whole };
 }
 
 /**

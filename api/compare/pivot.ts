@@ -56,7 +56,7 @@ export function metricRows(
     const from = base?.metrics.find((one) => one.metric === metric)?.last;
     return {
       metric,
-      ...(goal === undefined ? {} : { goal }),
+      goal,
       values: summaries.map((summary, at) =>
         summary === undefined ? null : cellOf(summary, runs[at] === base ? undefined : from),
       ),

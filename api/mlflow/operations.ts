@@ -1,18 +1,14 @@
 import { artifactOperations } from "./artifacts";
 import type { MlflowOperation } from "./operation";
-import { aliasOperations } from "./registry/aliases";
-import { modelOperations } from "./registry/models";
-import { searchOperations } from "./registry/search";
+import { aliasOperations, modelOperations, searchOperations } from "./registry/models";
 import { versionOperations } from "./registry/versions";
 import { serverOperations } from "./server";
 import { experimentOperations } from "./tracking/experiments";
-import { inputOperations } from "./tracking/inputs";
-import { logBatch } from "./tracking/log-batch";
+import { inputOperations, logBatch } from "./tracking/log-batch";
 import { loggedModelOperations } from "./tracking/logged-models";
 import { metricOperations } from "./tracking/metrics";
 import { runSearchOperations } from "./tracking/run-search";
-import { runWriteOperations } from "./tracking/run-writes";
-import { runOperations } from "./tracking/runs";
+import { runOperations, runWriteOperations } from "./tracking/runs";
 
 /** Experiments, runs, metrics and logged models. */
 export const trackingOperations: readonly MlflowOperation[] = [

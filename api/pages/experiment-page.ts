@@ -52,7 +52,7 @@ export async function readExperimentPage(
       orderBy: query.orderBy === "" ? [] : [query.orderBy],
       limit: runsOnPage,
       view: experiment.lifecycle === "deleted" ? "all" : "active",
-      ...(query.pageToken === undefined ? {} : { pageToken: query.pageToken }),
+      pageToken: query.pageToken,
     });
     if (runs.length === 0) return { experiment, query, runs, total };
     const comparison = await compareRuns(ports, {
@@ -62,7 +62,7 @@ export async function readExperimentPage(
       axis: "step",
       points: 0,
     });
-    return { experiment, query, runs, total, comparison, ...(nextToken === undefined ? {} : { nextToken }) };
+    return { experiment, query, runs, total, comparison, nextToken };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return { experiment, query, runs: [], total: 0, problem: problemText(error) };

@@ -1,24 +1,186 @@
+import { Marked } from "marked";
 import type { ValidationOutput } from "../../core/datasets/validation";
 import { contractTable } from "../../core/html/contract-html";
 import type { Page } from "../../core/html/document";
 import { link, pageOf } from "../../core/html/layout";
-import { html, type Markup } from "../../core/html/markup";
-import { pairs, shortened } from "../../core/html/tables";
-import { formatDuration, timeText } from "../../core/quantities";
+import { escapeHtml, html, Markup } from "../../core/html/markup";
+import { type Pair, pairs, shortened } from "../../core/html/tables";
+import { formatCount, formatDuration, timeText } from "../../core/quantities";
 import { displayedStatus, outcomeText, workMs } from "../../core/runs/run";
-import type { RunOutcome } from "../../core/runs/shapes";
+import type { RunDetails, RunOutcome } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
+import { workSince } from "../../core/runs/usage";
+import type { RunRecord } from "../../core/tracking/shapes";
 import { curveSections } from "./curve-families";
-import { diffView } from "./diff-view";
 import { evaluationSection } from "./evaluation-section";
-import { lineageStrip } from "./lineage-strip";
 import type { Links } from "./links";
-import { tiles } from "./metric-tiles";
-import { notesView } from "./notes";
-import { codePairs, environmentPairs } from "./run-facts";
 import type { RunPage } from "./run-page";
-import { attemptTable, childTable, datasetTable, fileTable, metricTable } from "./run-tables";
-import { timeline } from "./timeline";
+import { attemptTable, childTable, datasetTable, fileTable, lineageStrip, metricTable, tiles } from "./run-sections";
+
+function codePairs({ code }: RunRecord): readonly Pair[] {
+  const { repository, branch, commit, dirty, diffSha256, moduleSha256, entryPoint } = code;
+  return [
+    ["repository", repository === undefined ? undefined : link(webAddress(repository), repository)],
+    ["branch", branch],
+    [
+      "commit",
+      commit === undefined
+        ? undefined
+        : html`<code class="whole">${commit}</code>${dirty ? html` <span class="badge dirty">uncommitted changes</span>` : undefined}`,
+    ],
+    ["entry point", entryPoint],
+    ["module SHA-256", digestText(moduleSha256)],
+    ["patch SHA-256", digestText(diffSha256)],
+  ];
+}
+
+function environmentPairs({ environment, seed, artifactUri }: RunRecord): readonly Pair[] {
+  const { lockfileSha256, image, imageDigest, hardware, numerics } = environment;
+  const listed = (texts: readonly (string | undefined)[] = []): string | undefined =>
+    texts.filter(Boolean).join(", ") || undefined;
+  return [
+    ["seed", seed === undefined ? undefined : String(seed)],
+    ["instance types", hardware && listed(hardware.instanceTypes)],
+    ["CPU", hardware?.cpu ?? numerics?.cpu.model],
+    ["GPU", hardware?.gpu ?? numerics?.gpu?.model],
+    ["backend", numerics && `${numerics.backend} on ${numerics.device}`],
+    ["threads", numerics && `intra-op ${numerics.threads.intraOp}, inter-op ${numerics.threads.interOp}`],
+    [
+      "libraries",
+      numerics && listed(Object.entries(numerics.libraries).map(([name, version]) => `${name} ${version}`)),
+    ],
+    ["flags", numerics && listed(Object.entries(numerics.switches).map(([name, value]) => `${name} ${value}`))],
+    ["Node", numerics && `${numerics.node}, ${numerics.platform} ${numerics.arch}`],
+    ["image", image],
+    ["image digest", imageDigest],
+    ["lockfile SHA-256", digestText(lockfileSha256)],
+    ["artifact URI", artifactUri],
+  ];
+}
+
+function digestText(sha256: string | undefined) {
+  return sha256 === undefined ? undefined : html`<code class="whole">${sha256}</code>`;
+}
+
+/** Returns a URL for a link. Only web URLs are permitted, because clients set the value. */
+function webAddress(repository: string): string | undefined {
+  return /^https?:\/\/[\w.-]+(?::\d+)?\/[^\s"'<>]*$/.test(repository) ? repository : undefined;
+}
+
+const maxLines = 1_200;
+/** Maximum length of a line; a minified file has lines that nobody reads. */
+const maxLine = 400;
+
+/** Renders a patch with coloured added and removed lines. */
+export function diffView(patch: string, cut: boolean): Markup {
+  const lines = patch.split("\n");
+  const shown = lines.slice(0, maxLines);
+  const more = cut || lines.length > shown.length;
+  return html`<div class="scroll tall"><pre class="diff">${shown.map(
+    (line) => html`<span class="${kindOf(line)}">${shortLine(line)}</span>`,
+  )}</pre></div>${more ? html`<p class="faint">Patch truncated.</p>` : undefined}`;
+}
+
+function kindOf(line: string): string {
+  if (line.startsWith("diff ") || line.startsWith("+++ ") || line.startsWith("--- ")) return "file";
+  if (line.startsWith("@@")) return "hunk";
+  return line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : "same";
+}
+
+function shortLine(line: string): string {
+  if (line === "") return " ";
+  return line.length <= maxLine ? line : `${line.slice(0, maxLine)}… (${line.length} characters)`;
+}
+
+interface Bar {
+  readonly name: string;
+  readonly kind: "step" | "reused" | "attempt" | "failed";
+  readonly from: number;
+  readonly to: number;
+  readonly says: string;
+}
+
+const line = 26;
+const left = 190;
+const right = 860;
+
+/** Draws a training run's steps and attempts as bars over time. */
+function timeline({ steps, attempts, workers, run }: RunDetails, now: number): Markup | undefined {
+  const open = run.status === "queued" || run.status === "running";
+  const end = run.endedAt === undefined && open ? now : Date.parse(run.endedAt ?? run.updatedAt);
+  const bars: readonly Bar[] = [
+    ...steps.map(({ step, reusedFrom, startedAt, finishedAt }): Bar => {
+      const [from, to] = [Date.parse(startedAt), Date.parse(finishedAt)];
+      const says = reusedFrom === undefined ? formatDuration(to - from) : `reused from ${reusedFrom}`;
+      return { name: step, kind: reusedFrom === undefined ? "step" : "reused", from, to, says };
+    }),
+    ...attempts.map((one): Bar => {
+      const { attempt, evaluation, market, status, endedAt, reason } = one;
+      const [from, to] = [Date.parse(workSince({ workers }, one)), endedAt === undefined ? end : Date.parse(endedAt)];
+      const what = `${formatCount(one.workers, "worker")}, ${market}, ${formatDuration(to - from)}`;
+      const why = status === "failed" ? `: ${shortened(reason ?? "failed", 60)}` : "";
+      return {
+        name: `attempt ${attempt}${evaluation === undefined ? "" : ", evaluation"}`,
+        kind: status === "failed" ? "failed" : "attempt",
+        from,
+        to,
+        says: what + why,
+      };
+    }),
+  ]
+    .filter(({ from, to }) => Number.isFinite(from) && Number.isFinite(to))
+    .sort((a, b) => a.from - b.from)
+    .slice(0, 40);
+  if (bars.length === 0) return undefined;
+  const first = Math.min(Date.parse(run.createdAt), ...bars.map(({ from }) => from));
+  const last = Math.max(first + 1, ...bars.map(({ to }) => to));
+  const at = (time: number): number => Math.round(left + ((time - first) / (last - first)) * (right - left));
+  const height = bars.length * line + 6;
+  return html`<section><h2>Timeline</h2><figure class="plot wide gantt"><svg viewBox="0 0 1200 ${height}" role="img" aria-label="steps and attempts over time">
+<line class="grid" x1="${left}" x2="${left}" y1="0" y2="${height}"/>
+${bars.map(
+  ({ name, kind, from, to, says }, row) =>
+    html`<text x="${left - 12}" y="${row * line + 18}" text-anchor="end">${name}</text><rect class="${kind}" x="${at(from)}" y="${row * line + 5}" width="${Math.max(3, at(to) - at(from))}" height="18" rx="4"/><text class="took" x="${Math.max(at(to), at(from) + 3) + 8}" y="${row * line + 18}">${says}</text>
+`,
+)}</svg></figure></section>`;
+}
+
+/** Maximum length of notes on the page; the record has all of them. */
+const maxCharacters = 20_000;
+
+/** Renders Markdown without HTML, images, and links other than web links; these are shown as text. */
+const markdown = new Marked({
+  async: false,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    image: ({ raw }) => escapeHtml(raw),
+    code: ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>\n`,
+    // The page has its own first and second level.
+    heading({ tokens }) {
+      return `<h3>${this.parser.parseInline(tokens)}</h3>\n`;
+    },
+    link({ href, raw, tokens }) {
+      if (!/^https?:\/\//i.test(href)) return escapeHtml(raw);
+      return `<a href="${escapeHtml(href)}" rel="noopener noreferrer">${this.parser.parseInline(tokens)}</a>`;
+    },
+  },
+});
+
+export function notesView(notes: string): Markup {
+  const cut = notes.length - maxCharacters;
+  const more = cut > 0 ? html`<p class="faint">… ${cut} more characters</p>` : undefined;
+  return html`<div class="notes">${rendered(notes.slice(0, maxCharacters))}${more}</div>`;
+}
+
+/** Shows notes that nest deeper than the parser can follow as plain text. */
+function rendered(notes: string): Markup {
+  try {
+    return new Markup((markdown.parse(notes) as string).trimEnd());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return html`<pre>${notes}</pre>`;
+  }
+}
 
 const refreshSeconds = 30;
 /** Time without a new point or change after which an open run counts as abandoned. */

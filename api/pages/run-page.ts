@@ -14,16 +14,82 @@ import type { Experiments } from "../../core/tracking/experiments";
 import type { MetricStore, MetricSummary } from "../../core/tracking/metric-store";
 import type { RunRecords } from "../../core/tracking/run-records";
 import type { SearchedRun } from "../../core/tracking/search/query";
-import type { Experiment, RunRecord } from "../../core/tracking/shapes";
+import type { ArtifactEntry, Experiment, RunRecord } from "../../core/tracking/shapes";
 import type { Curve } from "../compare/comparison";
 import { curvesOf } from "../compare/curves";
 import { metricsOf } from "../compare/pivot";
 import { type EvaluationView, readEvaluationView } from "../report/evaluation-view";
 import { nextSteps } from "../services/next-steps";
-import { filesOf, type RunFiles } from "./run-files";
+
+const fileLimits = { entries: 300, directories: 40, images: 6, imageBytes: 400_000, allImageBytes: 1_200_000 } as const;
+
+/** Image types that a browser draws without running code. */
+const imageTypes: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+};
+
+/** The ports that read the files of a run. */
+interface RunFilesPorts {
+  readonly artifacts: Pick<Artifacts, "list">;
+  readonly objects: Pick<ObjectStore, "getRange">;
+}
+
+/** The part of a run's page that shows its files. */
+interface RunFiles {
+  readonly files: readonly ArtifactEntry[];
+  readonly moreFiles: boolean;
+  readonly images: readonly { readonly path: string; readonly dataUrl: string }[];
+}
+
+/**
+ * Reads a run's files, one directory after another up to the limits of a page, and the first small images among them.
+ */
+async function filesOf(ports: RunFilesPorts, runId: string): Promise<RunFiles> {
+  const owner = { kind: "run", runId } as const;
+  const waiting = [""];
+  const found: ArtifactEntry[] = [];
+  let looked = 0;
+  while (waiting.length > 0 && looked < fileLimits.directories && found.length < fileLimits.entries) {
+    looked += 1;
+    for (const entry of await ports.artifacts.list(owner, waiting.shift()!)) {
+      if (entry.isDirectory) waiting.push(entry.path);
+      else found.push(entry);
+    }
+  }
+  const files = found.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, fileLimits.entries);
+  const moreFiles = waiting.length > 0 || found.length > fileLimits.entries;
+  return { files, moreFiles, images: await imagesOf(ports, files) };
+}
+
+async function imagesOf(
+  { objects }: Pick<RunFilesPorts, "objects">,
+  files: readonly ArtifactEntry[],
+): Promise<RunFiles["images"]> {
+  let left: number = fileLimits.allImageBytes;
+  const small = files.filter(({ path, bytes = 0, sha256 }) => {
+    if (typeOf(path) === undefined || sha256 === undefined || bytes === 0 || bytes > fileLimits.imageBytes)
+      return false;
+    left -= bytes;
+    return left >= 0;
+  });
+  const read = small.slice(0, fileLimits.images).map(async ({ path, bytes = 0, sha256 = "" }) => {
+    const content = await objects.getRange(objectKeys.content(sha256), 0, bytes);
+    return { path, dataUrl: `data:${typeOf(path)};base64,${Buffer.from(content).toString("base64")}` };
+  });
+  return Promise.all(read);
+}
+
+function typeOf(path: string): string | undefined {
+  const extension = /\.([a-z]{3,4})$/i.exec(path)?.[1]?.toLowerCase();
+  return extension !== undefined && Object.hasOwn(imageTypes, extension) ? imageTypes[extension] : undefined;
+}
 
 /** Limits of a page: a response has a few megabytes, and a person reads less. */
-export const pageLimits = {
+const pageLimits = {
   curves: 24,
   points: 300,
   machineCurves: 48,
@@ -35,7 +101,7 @@ export const pageLimits = {
 /** Tolerance for a client's clock that was behind the server's when the run started. */
 const clockSlackMs = 86_400_000;
 
-export interface RunPagePorts {
+interface RunPagePorts {
   readonly records: Pick<RunRecords, "find" | "findMany" | "children">;
   readonly runs: Pick<RunRepository, "findDetails">;
   readonly experiments: Pick<Experiments, "find">;
@@ -85,10 +151,10 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     record: evaluation instanceof CorruptObjectError ? { ...record, unreadable: evaluation.message } : record,
     versions: found.map(({ version }) => version),
     next: nextOf(found, details),
-    ...(experiment ? { experiment } : {}),
-    ...(parent ? { parent } : {}),
-    ...(details ? { details } : {}),
-    ...(diff ? { diff } : {}),
+    experiment,
+    parent,
+    details,
+    diff,
     ...(evaluation && !(evaluation instanceof CorruptObjectError) ? { evaluation } : {}),
     curves: await drawnCurves(ports.metrics, { record, metrics }),
   };

@@ -33,8 +33,8 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
     model: version.model,
     version: version.version,
     stage: version.stage,
-    ...(version.runId === undefined ? {} : { runId: version.runId }),
-    ...(version.dataset ? { dataset: version.dataset } : {}),
+    runId: version.runId,
+    dataset: version.dataset,
     createdAt: version.createdAt,
     metrics: version.metrics,
     ...(gate ? { gate: withAllSlices(gate, document?.checks ?? []) } : {}),
@@ -42,7 +42,7 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
     ...(version.approvalsWithdrawn ? { approvalsWithdrawn: withdrawal(version.approvalsWithdrawn) } : {}),
     ...(artifact ? { files: filesOf(artifact) } : {}),
     ...(document?.latency ? { latency: document.latency } : {}),
-    ...(evaluation ? { evaluation } : {}),
+    evaluation,
   };
 }
 
@@ -76,11 +76,11 @@ async function evaluationOf(
   return {
     rows,
     label,
-    ...(classes ? { classes } : {}),
-    ...(confusionMatrix ? { confusionMatrix } : {}),
+    classes,
+    confusionMatrix,
     task,
     slices,
-    ...(importance ? { importance } : {}),
-    ...(calibration ? { calibration } : {}),
+    importance,
+    calibration,
   };
 }

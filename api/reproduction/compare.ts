@@ -23,8 +23,8 @@ export async function compareRuns(
     runId: ours.runId,
     of: theirs.runId,
     differences,
-    ...(theirs.trained ? { originalSha256: theirs.trained.weightsSha256 } : {}),
-    ...(ours.trained ? { reproductionSha256: ours.trained.weightsSha256 } : {}),
+    originalSha256: theirs.trained?.weightsSha256,
+    reproductionSha256: ours.trained?.weightsSha256,
   };
   const without = [reproduction, original].find((details) => !factsOf(details).trained);
   if (without) {

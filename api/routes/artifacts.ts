@@ -1,8 +1,7 @@
 import { InvalidInputError } from "../../core/errors";
 import { isoTime } from "../../core/ports";
 import { runNotFound } from "../../core/runs/errors";
-import type { ArtifactOwner } from "../../core/tracking/artifacts";
-import { folderOf } from "../../core/tracking/records/artifact-paths";
+import { type ArtifactOwner, folderOf } from "../../core/tracking/artifacts";
 import { artifactNotFound } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
 import * as contracts from "../contracts/artifacts";

@@ -5,8 +5,7 @@ import { defineRoute } from "../http/route";
 import { lineageOfContent, lineageOfDataset } from "../lineage/of-dataset";
 import { lineageOfVersion } from "../lineage/of-version";
 import { compareRuns } from "../reproduction/compare";
-import { nothingToCompare, reproduceRun } from "../reproduction/reproduce";
-import { walkOf } from "../reproduction/walk";
+import { nothingToCompare, reproduceRun, walkOf } from "../reproduction/reproduce";
 
 /** Number of runs for each dataset version that holds a content. */
 const runsOfEach = 50;

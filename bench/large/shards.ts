@@ -9,7 +9,7 @@ import { parseDatasetSchema } from "../../core/datasets/schema";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { jobSchema } from "../../core/runs/job";
 import { RoundPending, TaskDone } from "../../core/runs/rounds";
-import { prepareFeatures } from "../../lambdas/prepare-features/prepare";
+import { prepareFeatures } from "../../lambdas/prepare-features/handler";
 import { validateDataset } from "../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore } from "../../test/adapters/s3/memory-object-store";
 import type { startReport } from "../support/report";

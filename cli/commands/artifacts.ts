@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InvalidInputError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
-import { artifactPath } from "../../core/tracking/records/artifact-paths";
+import { artifactPath } from "../../core/tracking/artifacts";
 import type { RestoreOverrides } from "../../core/training/restore";
 import type { Command } from "../command";
 import { downloadFile } from "../download";

@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { InvalidInputError } from "../../core/errors";
 import { type ExportFormat, exportFormats } from "../../core/evaluation/model-artifact";
 import { formatBytes } from "../../core/quantities";
-import { artifactPath } from "../../core/tracking/records/artifact-paths";
+import { artifactPath } from "../../core/tracking/artifacts";
 import type { Command } from "../command";
 import { downloadFile } from "../download";
 import { modelVersionOf } from "../model-reference";

@@ -1,5 +1,5 @@
+import { unquoted } from "../tracking/artifacts";
 import type { LoggedModels } from "../tracking/logged-model";
-import { unquoted } from "../tracking/records/artifact-tree";
 import type { RunRecords } from "../tracking/run-records";
 import { hasPassword } from "../url-password";
 

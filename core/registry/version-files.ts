@@ -1,12 +1,12 @@
-import type { Artifacts } from "../tracking/artifacts";
-import type { LoggedModels } from "../tracking/logged-model";
 import {
+  type Artifacts,
   artifactScheme,
   normalPath,
   pathOfArtifactUri,
   type StoredPlace,
   storedPlace,
-} from "../tracking/records/artifact-tree";
+} from "../tracking/artifacts";
+import type { LoggedModels } from "../tracking/logged-model";
 import type { RunRecords } from "../tracking/run-records";
 import type { ModelVersion } from "./model";
 import type { ModelRepository } from "./repository";

@@ -1,5 +1,4 @@
-import type { MetricSeries } from "./metric-batch";
-import type { BatchReceipt } from "./metric-store";
+import type { BatchReceipt, MetricSeries } from "./metric-store";
 import type { RunIdentity, RunRecord } from "./shapes";
 
 /** Returns the changed record; `undefined` if nothing changes. If it throws, nothing changes. */

@@ -11,7 +11,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { contracts } from "../../api/contracts";
 import { openApiDocument } from "../../api/openapi/document";
-import { authorizerEnvironment } from "../../platform/config/authorizer";
+import { authorizerEnvironment } from "../../platform/config/settings";
 import { authorizer, type FunctionName } from "../../platform/functions";
 import { accessLogFormat } from "../api/access-log";
 import { acknowledgeApiFindings } from "../api/acknowledgements";

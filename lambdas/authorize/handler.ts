@@ -1,7 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayTokenAuthorizerEvent } from "aws-lambda";
-import { readAuthorizerConfig } from "../../platform/config/authorizer";
-import { createAuthorizer } from "./authorize";
-import { createVerifier } from "./verifier";
+import { readAuthorizerConfig } from "../../platform/config/settings";
+import { createAuthorizer, createVerifier } from "./authorize";
 
 let authorize: ReturnType<typeof createAuthorizer> | undefined;
 

@@ -7,8 +7,7 @@ import { checkRunKey, type RunKeys } from "../../core/runs/run-key";
 import type { RunRepository } from "../../core/runs/run-repository";
 import { isOpen } from "../../core/runs/run-states";
 import { count, metricValue } from "../../core/shapes";
-import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-batch";
-import type { MetricStore } from "../../core/tracking/metric-store";
+import type { MetricBatch, MetricSeries, MetricStore } from "../../core/tracking/metric-store";
 import { checkNotMeasured } from "../../core/tracking/test-metrics";
 
 const series = z

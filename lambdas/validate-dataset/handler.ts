@@ -5,9 +5,8 @@ import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
 import { warningsOf } from "../../core/shapes";
-import { inRounds } from "../in-rounds";
-import { stepHandler } from "../step-handler";
-import { validateRun } from "./validate-run";
+import { inRounds, stepHandler } from "../step-handler";
+import { validateRun } from "./validate";
 
 /** Validates the run's dataset version. */
 export const handler = stepHandler(

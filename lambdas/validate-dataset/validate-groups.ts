@@ -130,7 +130,7 @@ async function validateGroup(
     return {
       violations,
       columns,
-      ...(classes ? { classes } : {}),
+      classes,
       repeats: await repeats.store(objects),
       ...(by === "group" && unit !== undefined
         ? {

@@ -6,18 +6,29 @@ import { fetchAllShards } from "../../adapters/duckdb/shard-source";
 import { brokenSplitReasons } from "../../adapters/duckdb/split-rows";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
+import type { DataContractEvents } from "../../core/datasets/contract/blocked";
 import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
-import type { AppliedContract } from "../../core/datasets/contract/stored";
+import {
+  type AppliedContract,
+  blockedRun,
+  contractOfRun,
+  type DataContractRepository,
+  dataContractViolated,
+} from "../../core/datasets/contract/stored";
 import { datasetRejected, emptyDataset, invalidRows } from "../../core/datasets/errors";
 import type { DatasetProfile } from "../../core/datasets/profile";
 import { putManifestCopy } from "../../core/datasets/register";
+import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
 import { readSplits } from "../../core/datasets/split-index";
-import { judge, type ValidationOutput } from "../../core/datasets/validation";
+import { judge, type ValidationOutput, validationStep } from "../../core/datasets/validation";
+import { RingmasterError } from "../../core/errors";
 import { taskKindOf } from "../../core/evaluation/metrics";
 import type { ObjectStore } from "../../core/ports";
+import { runNotFound } from "../../core/runs/errors";
 import { type RoundTask, storedRounds } from "../../core/runs/rounds";
+import { runStep, type StepDependencies, type StepResult } from "../../core/runs/step";
 import { validateGroups } from "./validate-groups";
 
 /**
@@ -109,4 +120,48 @@ function checkVersion(
 ): Promise<ContractReport> {
   const context = { dataset: { name, version, digest }, revision: record.revision, at, others, objects };
   return checkContract(record.contract, { schema, rowCount, files }, context);
+}
+
+interface ValidateRunPorts extends StepDependencies {
+  readonly datasets: DatasetRepository;
+  readonly dataContracts: DataContractRepository;
+  readonly objects: ObjectStore;
+  readonly runEvents: DataContractEvents;
+}
+
+/**
+ * Validates the version of a run under the dataset's current data contract. The step's record has the violations before
+ * the run is refused.
+ *
+ * @param task the part that this call computes, of a large version
+ * @throws DATA_CONTRACT_VIOLATED if a rule blocks, after the event was accepted; RoundPending, TaskDone
+ */
+export async function validateRun(
+  ports: ValidateRunPorts,
+  runId: string,
+  task?: RoundTask,
+): Promise<StepResult<ValidationOutput>> {
+  const { datasets, dataContracts: contracts, objects, runs, runEvents } = ports;
+  const run = await runs.find(runId);
+  if (!run) throw runNotFound(runId);
+  const contract = await contractOfRun({ datasets, contracts }, run);
+  const validate = (manifest: DatasetManifest, inputHash: string) =>
+    validateDataset({ manifest, objects, contract, inputHash, task });
+  const step = validationStep(ports, validate, contract);
+  const result = await runStep(ports, runId, step);
+  const { rowCount: rows, contract: found } = result.output;
+  if (found?.status !== "blocked") return result;
+  await published(() => runEvents.publishDataContractBlocked(blockedRun(run, found, rows)));
+  const { name, version } = run.dataset;
+  throw dataContractViolated(`dataset ${name}@${version}`, { ...found, rows });
+}
+
+/** Makes a failed publication an error that the state machine retries: the event must not be lost. */
+async function published(publish: () => Promise<void>): Promise<void> {
+  try {
+    await publish();
+  } catch (cause) {
+    const message = `the event that a data contract blocked the run was not accepted (${(cause as Error).message}); it is sent again`;
+    throw new RingmasterError(message, { code: "EVENT_NOT_ACCEPTED", httpStatus: 503, retryable: true, cause });
+  }
 }

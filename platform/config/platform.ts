@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { World } from "../permissions";
 import { readTeamShares } from "../shares";
-import { type ConfigOf, type Environment, readVariables, variable, writeVariables } from "./variables";
+import { type ConfigOf, type Environment, readVariables, variable, writeVariables } from "./settings";
 
 /** Multiply-adds up to which an evaluation runs in its function: some minutes of one thread of WebAssembly. */
 export const defaultEvaluationOperations = 1e12;

@@ -4,7 +4,7 @@ import { wholeJobOf } from "../../core/runs/ports";
 import { functionNameIn } from "../functions";
 import { memberIdOf } from "../members";
 import type { PlatformConfig } from "./platform";
-import { type Environment, parseEnvironment } from "./variables";
+import { type Environment, parseEnvironment } from "./settings";
 
 /** Empty counts as absent, as in a job definition's environment. */
 const optional = z

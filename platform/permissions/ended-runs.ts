@@ -1,4 +1,4 @@
-import type { PolicyDocument } from "./policy";
+import type { PolicyDocument } from "./grants";
 
 /** Name of the run role's inline policy that denies everything to the sessions of ended runs. */
 export const endedRunsPolicyName = "ended-runs";

@@ -8,7 +8,7 @@ export {
   type PolicyDocument,
   type PolicyStatement,
   policyOf,
-} from "./policy";
+} from "./grants";
 export {
   bucketKeyActions,
   evaluationPolicy,

@@ -4,11 +4,13 @@ import {
   invoke,
   listBucket,
   objects,
+  type Permission,
+  type PolicyDocument,
+  type PolicyStatement,
   table,
   writeEvaluationObjects,
   writeTrainingObjects,
 } from "./grants";
-import type { Permission, PolicyDocument, PolicyStatement } from "./policy";
 import { arnsOf, type World } from "./world";
 
 /**
@@ -43,7 +45,7 @@ const allow = (
   Effect: "Allow",
   Action: actions.length === 1 ? (actions[0] as string) : actions,
   Resource: resources.length === 1 ? (resources[0] as string) : resources,
-  ...(condition ? { Condition: condition } : {}),
+  Condition: condition,
 });
 
 /**

@@ -1,7 +1,6 @@
 import { compareRuns } from "../../api/reproduction/compare";
-import { reproduceRun } from "../../api/reproduction/reproduce";
+import { reproduceRun, walkOf } from "../../api/reproduction/reproduce";
 import type { Agreement } from "../../api/reproduction/shapes";
-import { walkOf } from "../../api/reproduction/walk";
 import { objectKeys } from "../../core/object-keys";
 import { jobSchema } from "../../core/runs/job";
 import type { Run, RunDetails } from "../../core/runs/shapes";

@@ -17,7 +17,7 @@ import type { FeatureManifest } from "../../core/features/shapes";
 import { objectKeys } from "../../core/object-keys";
 import { jobSchema } from "../../core/runs/job";
 import { RoundPending, type RoundTask, TaskDone } from "../../core/runs/rounds";
-import { prepareFeatures } from "../../lambdas/prepare-features/prepare";
+import { prepareFeatures } from "../../lambdas/prepare-features/handler";
 import { validateDataset } from "../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../adapters/s3/memory-object-store";
 import { temporaryFolder } from "../support/temporary-folder";

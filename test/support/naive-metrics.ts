@@ -1,5 +1,4 @@
-import type { MetricSeries } from "../../core/tracking/metric-batch";
-import type { MetricPoint, MetricSummary } from "../../core/tracking/metric-store";
+import type { MetricPoint, MetricSeries, MetricSummary } from "../../core/tracking/metric-store";
 
 /** Computes the expected results of a metric store from everything that was written, in the simplest way. */
 

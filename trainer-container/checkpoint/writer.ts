@@ -1,7 +1,7 @@
 import { objectKeys } from "../../core/object-keys";
 import { type Clock, isoTime, type ObjectStore } from "../../core/ports";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { MetricSeries } from "../../core/tracking/metric-store";
 import {
   type CheckpointManifest,
   checkpointFormat,

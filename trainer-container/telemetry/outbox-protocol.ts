@@ -1,4 +1,4 @@
-import type { MetricBatch } from "../../core/tracking/metric-batch";
+import type { MetricBatch } from "../../core/tracking/metric-store";
 
 /** Sends metrics to their store, in the order in which they were posted. */
 export interface Sender {

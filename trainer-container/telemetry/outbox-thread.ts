@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
-import type { MetricBatch } from "../../core/tracking/metric-batch";
+import type { MetricBatch } from "../../core/tracking/metric-store";
 import type { OutboxReply, OutboxRequest, OutboxThreadSettings, Sender } from "./outbox-protocol";
 import { within } from "./within";
 

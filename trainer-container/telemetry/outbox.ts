@@ -2,7 +2,7 @@ import { promises as fs } from "node:fs";
 import path from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { type BackoffTiming, backoffMs } from "../../core/backoff";
-import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-batch";
+import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-store";
 import type { Sender } from "./outbox-protocol";
 import { within } from "./within";
 

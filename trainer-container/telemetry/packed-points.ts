@@ -1,4 +1,4 @@
-import type { MetricSeries } from "../../core/tracking/metric-batch";
+import type { MetricSeries } from "../../core/tracking/metric-store";
 import type { UnsentMetrics } from "../../core/training/checkpoint/manifest";
 
 /** Joins series of the same metric. */

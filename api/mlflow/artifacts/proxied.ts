@@ -4,10 +4,8 @@ import type { ApiEnvironment } from "../../http/context";
 import { invalidParameter, MlflowError } from "../errors";
 import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
-import { listFiles } from "./listing";
 import { mediaTypeOf } from "./media-types";
-import { placeOf, writable } from "./places";
-import { baseName, safeFilePath, safePath } from "./safe-path";
+import { baseName, listFiles, placeOf, safeFilePath, safePath, writable } from "./places";
 import { type Delivery, sendFile } from "./send-file";
 
 const root = "/mlflow-artifacts/artifacts";

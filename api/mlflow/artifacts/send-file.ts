@@ -7,9 +7,7 @@ import type { ApiEnvironment } from "../../http/context";
 import { doesNotExist, invalidParameter } from "../errors";
 import { findExportedFile, listExportedFiles } from "../export-place";
 import { attachment, mediaTypeOf } from "./media-types";
-import type { Place } from "./places";
-import { baseName } from "./safe-path";
-import { trainedModelPlace } from "./trained-model";
+import { baseName, type Place, trainedModelPlace } from "./places";
 
 /**
  * The way to send a file: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway can

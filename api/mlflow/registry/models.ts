@@ -1,15 +1,100 @@
 import type { Platform } from "../../../adapters/platform";
+import { mapLimited } from "../../../core/each-limited";
+import { hasCode } from "../../../core/errors";
 import type { Transition } from "../../../core/registry/change";
 import { modelNameFixed } from "../../../core/registry/errors";
-import { deleteTag, describe, setTag } from "../../../core/registry/labels";
+import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../../core/registry/labels";
 import { deleteModel } from "../../../core/registry/lifecycle";
 import type { Actor, Model } from "../../../core/registry/model";
-import { list, message, required, text } from "../fields";
+import { doesNotExist, invalidParameter, invalidValue } from "../errors";
+import { integer, list, message, required, text } from "../fields";
 import { type MlflowCall, type MlflowOperation, operation } from "../operation";
-import { actorOf, findModel, translateErrors, versionsOf } from "./reads";
-import { stageName, stageOf } from "./stages";
-import { checkDescription, checkModelName, checkTag, checkTagKey, tagsOf } from "./validation";
-import { latestOfStages, modelView, versionView } from "./view";
+import {
+  modelNamedIn,
+  parseModelFilter,
+  parseModelOrder,
+  parseModelVersionFilter,
+  parseModelVersionOrder,
+} from "../search/registered-models";
+import { pageOf } from "../tracking/paging";
+import {
+  checkAlias,
+  checkAliasIsFree,
+  checkDescription,
+  checkModelName,
+  checkTag,
+  checkTagKey,
+  tagsOf,
+  versionNumber,
+} from "./validation";
+import {
+  actorOf,
+  findModel,
+  latestOfStages,
+  modelView,
+  stageName,
+  stageOf,
+  translateErrors,
+  translateVersionErrors,
+  undefinedIfEmpty,
+  versionAnswer,
+  versionsOf,
+  versionView,
+} from "./view";
+
+const path = "/mlflow/registered-models/alias";
+
+export const aliasOperations: readonly MlflowOperation[] = [
+  operation(
+    `POST ${path}`,
+    { name: required(text), alias: required(text), version: required(text) },
+    async ({ platform, caller, fields: { name, alias, version } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      checkAliasIsFree(alias);
+      const number = versionNumber(version);
+      const who = actorOf(platform, caller);
+      await translateVersionErrors(name, version, () =>
+        platform.registry.apply(name, [number], setAlias(alias, number, who)),
+      );
+      return undefined;
+    },
+  ),
+
+  operation(
+    `DELETE ${path}`,
+    { name: required(text), alias: required(text) },
+    async ({ platform, caller, fields: { name, alias } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      try {
+        await translateErrors(() => platform.registry.apply(name, [], deleteAlias(alias, actorOf(platform, caller))));
+      } catch (error) {
+        // Deleting a missing alias succeeds.
+        if (!hasCode(error, "ALIAS_NOT_FOUND")) throw error;
+      }
+      return undefined;
+    },
+  ),
+
+  operation(
+    `GET ${path}`,
+    { name: required(text), alias: required(text) },
+    async ({ platform, fields: { name, alias } }) => {
+      checkModelName(name);
+      checkAlias(alias);
+      const model = await findModel(platform, name);
+      if (alias.toLowerCase() === "latest") {
+        const [newest] = await versionsOf(platform, model);
+        if (!newest) throw doesNotExist(`Latest version not found for model ${name}.`);
+        return { model_version: versionView(newest, model.aliases) };
+      }
+      const named = Object.hasOwn(model.aliases, alias) ? model.aliases[alias] : undefined;
+      if (named === undefined) throw invalidParameter(`Registered model alias ${alias} not found.`);
+      return versionAnswer(platform, name, String(named));
+    },
+  ),
+];
 
 /**
  * Refuses to rename a model that is the target of a retraining rule.
@@ -120,4 +205,52 @@ async function changeModel(
   checkModelName(name);
   const change = transition(actorOf(platform, caller));
   await translateErrors(() => platform.registry.apply(name, [], change));
+}
+
+const maxModels = 1_000;
+const maxVersions = 200_000;
+/** Number of models whose versions are read in parallel. */
+const readsInParallel = 8;
+
+const query = { filter: text, max_results: integer, order_by: list(text), page_token: text };
+
+export const searchOperations: readonly MlflowOperation[] = [
+  operation("GET /mlflow/registered-models/search", query, async ({ platform, fields }) => {
+    const { filter = "", max_results: limit = 100, order_by, page_token } = fields;
+    checkLimit(limit, maxModels);
+    const matches = parseModelFilter(filter);
+    const order = parseModelOrder(order_by);
+    const found = (await platform.registry.list()).filter(matches).sort(order);
+    const { items, nextToken } = pageOf(found, limit, page_token);
+    const views = await mapLimited(items, readsInParallel, async (model) =>
+      modelView(model, latestOfStages(await versionsOf(platform, model))),
+    );
+    return { registered_models: undefinedIfEmpty(views), next_page_token: nextToken };
+  }),
+
+  operation("GET /mlflow/model-versions/search", query, async ({ platform, fields }) => {
+    const { filter = "", max_results: limit = 10_000, order_by, page_token } = fields;
+    checkLimit(limit, maxVersions);
+    const matches = parseModelVersionFilter(filter);
+    const order = parseModelVersionOrder(order_by);
+    const models = await modelsFor(platform, filter);
+    const versions = (await mapLimited(models, readsInParallel, (model) => versionsOf(platform, model))).flat();
+    const found = versions.filter(matches).sort(order);
+    const { items, nextToken } = pageOf(found, limit, page_token);
+    const views = items.map((version) => versionView(version, {}));
+    return { model_versions: undefinedIfEmpty(views), next_page_token: nextToken };
+  }),
+];
+
+/** Lists the models whose versions may match a filter: only one if the filter names it. */
+async function modelsFor({ registry }: Platform, filter: string): Promise<readonly Model[]> {
+  const name = modelNamedIn(filter);
+  if (name === undefined) return registry.list();
+  const model = await registry.repository.find(name);
+  return model?.lifecycle === "active" ? [model] : [];
+}
+
+function checkLimit(limit: number, max: number): void {
+  if (limit >= 1 && limit <= max) return;
+  throw invalidValue("max_results", limit, `must be from 1 to ${max}`);
 }

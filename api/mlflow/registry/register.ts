@@ -3,16 +3,15 @@ import { parseJson } from "../../../core/json-text";
 import { describe, setTag } from "../../../core/registry/labels";
 import type { Actor, ModelVersion } from "../../../core/registry/model";
 import type { ModelUri } from "../../../core/registry/source";
-import { modelDirectory } from "../../../core/tracking/records/artifact-paths";
+import { modelDirectory } from "../../../core/tracking/artifacts";
 import { hidePassword } from "../../../core/url-password";
 import { registerTrainedRun } from "../../services/register-run";
 import { addSubmitters, submittersOfVersion } from "../../services/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";
-import { actorOf, findModel, findVersion, translateErrors, versionsOf } from "./reads";
 import { checkSource, notTheSources, parseModelUri, schemeOf } from "./source";
-import { stageName, stageOf } from "./stages";
 import { checkDescription, checkModelName, tagsOf } from "./validation";
+import { actorOf, findModel, findVersion, stageName, stageOf, translateErrors, versionsOf } from "./view";
 
 /** Sources that MLflow's clients send for prompts. */
 const promptSources: ReadonlySet<string> = new Set(["dummy-source", "prompt-template"]);

@@ -9,18 +9,19 @@ import { invalidParameter, MlflowError } from "../errors";
 import { boolean, list, message, required, text } from "../fields";
 import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
+import { registerVersion } from "./register";
+import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
 import {
   actorOf,
   findModel,
   findVersion,
+  stageName,
+  stageOf,
   translateErrors,
   translateVersionErrors,
   versionAnswer,
   versionsOf,
-} from "./reads";
-import { registerVersion } from "./register";
-import { stageName, stageOf } from "./stages";
-import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
+} from "./view";
 
 const named = { name: required(text), version: required(text) };
 

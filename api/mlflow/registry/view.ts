@@ -1,5 +1,39 @@
-import type { Model, ModelVersion } from "../../../core/registry/model";
-import { stageName } from "./stages";
+import type { Platform } from "../../../adapters/platform";
+import { hasCode } from "../../../core/errors";
+import { isoTime } from "../../../core/ports";
+import { isVisible } from "../../../core/registry/change";
+import { type Actor, type Model, type ModelVersion, type Stage, stages } from "../../../core/registry/model";
+import { asOf, visibleVersions } from "../../../core/registry/registry";
+import { doesNotExist, invalidParameter, MlflowError } from "../errors";
+import { checkModelName, versionNumber } from "./validation";
+
+/** MLflow has no canary stage; its clients see Staging. */
+const shown: Readonly<Record<Stage, string>> = {
+  none: "None",
+  staging: "Staging",
+  canary: "Staging",
+  production: "Production",
+  archived: "Archived",
+};
+const names = ["None", "Staging", "Production", "Archived"] as const;
+
+/** Returns MLflow's name of a stage. */
+export function stageName(stage: Stage): string {
+  return shown[stage];
+}
+
+/**
+ * Returns the stage of a name, ignoring case.
+ *
+ * @throws MlflowError
+ */
+export function stageOf(name: string): Stage {
+  const stage = stages.find((each) => each !== "canary" && each === name.toLowerCase());
+  if (stage === undefined) {
+    throw invalidParameter(`Invalid Model Version stage: ${name}. Value must be one of ${names.join(", ")}.`);
+  }
+  return stage;
+}
 
 /** Builds a `RegisteredModel` of `model_registry.proto`. */
 export function modelView(model: Model, latest: readonly ModelVersion[]): object {
@@ -57,4 +91,80 @@ export function latestOfStages(versions: readonly ModelVersion[]): readonly Mode
 /** Returns a list as protobuf's JSON mapping has it, which omits empty ones. */
 export function undefinedIfEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
+}
+
+/** Returns the caller and the time of a change. */
+export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
+  return { ...caller, at: isoTime(clock) };
+}
+
+/** @throws MlflowError if the team has no such model */
+export async function findModel({ registry }: Pick<Platform, "registry">, name: string): Promise<Model> {
+  checkModelName(name);
+  return translateErrors(() => registry.head(name));
+}
+
+/** @throws MlflowError if the model has no such version */
+export async function findVersion(
+  { registry }: Pick<Platform, "registry">,
+  name: string,
+  version: string,
+): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
+  checkModelName(name);
+  const number = versionNumber(version);
+  const [model, found] = await Promise.all([
+    registry.repository.find(name),
+    number < 1 ? undefined : registry.repository.findVersion(name, number),
+  ]);
+  if (!model || !found || !isVisible(model, found)) throw noSuchVersion(name, version);
+  return { model, version: asOf(model, found) };
+}
+
+/** Returns the response that holds a version. */
+export async function versionAnswer(platform: Pick<Platform, "registry">, name: string, version: string) {
+  const found = await findVersion(platform, name, version);
+  return { model_version: versionView(found.version, found.model.aliases) };
+}
+
+/** Lists the versions that are not deleted, newest first, consistent with the model's head. */
+export async function versionsOf(
+  { registry }: Pick<Platform, "registry">,
+  model: Model,
+): Promise<readonly ModelVersion[]> {
+  return visibleVersions(model, await registry.repository.listVersions(model.name));
+}
+
+/** Translates errors of a change of one version: a missing model is reported as a missing version. */
+export async function translateVersionErrors<T>(name: string, version: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await translateErrors(action);
+  } catch (error) {
+    const missing = error instanceof MlflowError && hasCode(error.cause, "MODEL_NOT_FOUND");
+    throw missing ? noSuchVersion(name, version) : error;
+  }
+}
+
+/** Runs an action of the registry and translates its errors to messages that MLflow's client tests read. */
+export async function translateErrors<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (hasCode(error, "MODEL_NOT_FOUND")) {
+      const { model } = error.details as { readonly model: string };
+      throw new MlflowError("RESOURCE_DOES_NOT_EXIST", `Registered Model with name=${model} not found`, error);
+    }
+    if (hasCode(error, "MODEL_EXISTS")) {
+      const { model } = error.details as { readonly model: string };
+      throw new MlflowError("RESOURCE_ALREADY_EXISTS", `Registered Model (name=${model}) already exists.`, error);
+    }
+    if (hasCode(error, "MODEL_VERSION_NOT_FOUND")) {
+      const { model, version } = error.details as { readonly model: string; readonly version: number };
+      throw noSuchVersion(model, String(version));
+    }
+    throw error;
+  }
+}
+
+function noSuchVersion(name: string, version: string): Error {
+  return doesNotExist(`Model Version (name=${name}, version=${version}) not found`);
 }

@@ -7,11 +7,47 @@ import { setLifecycle } from "../../services/experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { parseExperimentFilter, parseExperimentOrder } from "../search/experiments";
+import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "../search/entities";
 import { checkMaxResults, pageOf } from "./paging";
 import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
 import { experimentView, unlessEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
+
+/** The part of an experiment that MLflow's `experiments/search` reads. */
+type Searched = Pick<Experiment, "experimentId" | "name" | "createdAt" | "updatedAt" | "tags">;
+
+const grammar = entityGrammar(
+  {
+    name: { type: "text" },
+    experiment_id: { type: "id", list: true },
+    creation_time: { type: "integer" },
+    last_update_time: { type: "integer" },
+  },
+  true,
+);
+
+const attributes = {
+  name: ({ name }: Searched) => name,
+  experiment_id: ({ experimentId }: Searched) => experimentId,
+  creation_time: ({ createdAt }: Searched) => Date.parse(createdAt),
+  last_update_time: ({ updatedAt }: Searched) => Date.parse(updatedAt),
+};
+
+/** @throws SearchSyntaxError */
+export function parseExperimentFilter(filter: string): (experiment: Searched) => boolean {
+  return parseEntityFilter(grammar, filter, attributes);
+}
+
+/**
+ * Parses an order; without one, the newest come first.
+ *
+ * @throws SearchSyntaxError
+ */
+function parseExperimentOrder(texts: readonly string[]): (a: Searched, b: Searched) => number {
+  const terms = parseEntityOrder(grammar, texts.length > 0 ? texts : ["creation_time DESC", "experiment_id ASC"]);
+  const byNumber = { ...attributes, experiment_id: ({ experimentId }: Searched) => Number(experimentId) };
+  return entityOrder(terms, [{ field: "experiment_id", ascending: false }], byNumber);
+}
 
 export const viewType = oneOf({ ACTIVE_ONLY: 1, DELETED_ONLY: 2, ALL: 3 });
 export const keyValue = message({ key: text, value: text });

@@ -1,13 +1,125 @@
-import type { MetricSeries } from "../../../core/tracking/metric-batch";
+import { checkModelNames } from "../../../core/tracking/artifacts";
+import type { MetricSeries } from "../../../core/tracking/metric-store";
+import { checkReferences } from "../../../core/tracking/references";
+import type { DatasetInput, RunRecord } from "../../../core/tracking/shapes";
 import { checkNotMeasured } from "../../../core/tracking/test-metrics";
+import { hidePassword } from "../../../core/url-password";
 import { invalidParameter, missingValue } from "../errors";
-import { double, type Field, integer, list, message, readDouble, required, text, WrongTypeError } from "../fields";
+import {
+  double,
+  type Field,
+  integer,
+  list,
+  message,
+  readDouble,
+  required,
+  text,
+  type Values,
+  WrongTypeError,
+} from "../fields";
 import { type MlflowOperation, operation } from "../operation";
+import { keyValue } from "./experiments";
 import { type LoggedMetric, logModelMetrics } from "./model-metrics";
-import { requireActiveRun } from "./ports";
-import type { KeyValue } from "./run-changes";
-import { changeParamsAndTags } from "./run-writes";
-import { checkBatchLimits, checkedParam, checkedTag, checkMetric, checkRunId } from "./validation";
+import { changeActiveRun, requireActiveRun } from "./ports";
+import { changeParamsAndTags, type KeyValue } from "./runs";
+import { checkBatchLimits, checkedParam, checkedTag, checkLength, checkMetric, checkRunId, limits } from "./validation";
+
+const datasetMembers = { name: text, digest: text, source_type: text, source: text, schema: text, profile: text };
+const datasetInput = message({ tags: list(keyValue), dataset: message(datasetMembers) });
+
+export const inputOperations: readonly MlflowOperation[] = [
+  operation(
+    "POST /mlflow/runs/log-inputs",
+    { run_id: required(text), datasets: list(datasetInput), models: list(message({ model_id: text })) },
+    async ({ fields: { run_id, datasets: given, models }, platform }) => {
+      checkRunId(run_id);
+      const datasets = given.map((each) => readDataset(each.dataset ?? {}, each.tags));
+      await checkReferences(platform, { loggedModels: models.map(({ model_id }) => model_id) });
+      await changeActiveRun(platform, run_id, (record) => {
+        const modelInputs = added(
+          record.modelInputs,
+          models.map(({ model_id = "" }) => model_id),
+          (id) => id,
+        );
+        const inputs = added(record.datasets, datasets, ({ name, digest }) => JSON.stringify([name, digest]));
+        return unlessSame(record, { modelInputs, datasets: inputs });
+      });
+      return {};
+    },
+  ),
+
+  operation(
+    "POST /mlflow/runs/outputs",
+    { run_id: required(text), models: required(list(message({ model_id: text, step: integer }))) },
+    async ({ fields: { run_id, models }, platform }) => {
+      const outputs = models.map(({ model_id = "", step = 0 }) => ({ modelId: model_id, step }));
+      await checkReferences(platform, { loggedModels: models.map(({ model_id }) => model_id) });
+      const named = await Promise.all(outputs.map(({ modelId }) => platform.loggedModels.find(modelId)));
+      await changeActiveRun(platform, run_id, (record) => {
+        checkModelNames(
+          record,
+          named.flatMap((model) => model?.name ?? []),
+        );
+        const modelOutputs = added(record.modelOutputs, outputs, ({ modelId, step }) =>
+          JSON.stringify([modelId, step]),
+        );
+        return unlessSame(record, { modelOutputs });
+      });
+      return {};
+    },
+  ),
+];
+
+/** Adds new items; existing ones stay unchanged. Idempotent. */
+function added<T>(known: readonly T[], given: readonly T[], identity: (item: T) => string): readonly T[] {
+  const ids = new Set(known.map(identity));
+  const fresh = given.filter((item) => {
+    const isNew = !ids.has(identity(item));
+    ids.add(identity(item));
+    return isNew;
+  });
+  return fresh.length === 0 ? known : [...known, ...fresh];
+}
+
+function unlessSame(record: RunRecord, changed: Partial<RunRecord>): RunRecord | undefined {
+  const same = (Object.keys(changed) as (keyof RunRecord)[]).every((key) => changed[key] === record[key]);
+  return same ? undefined : { ...record, ...changed };
+}
+
+function readDataset(
+  {
+    name = "",
+    digest = "",
+    source_type = "",
+    source = "",
+    schema,
+    profile,
+  }: Values<typeof datasetMembers> | Record<string, undefined>,
+  tags: readonly { readonly key?: string; readonly value?: string }[],
+): DatasetInput {
+  checkLength("name", limits.datasetName, name);
+  checkLength("digest", limits.datasetDigest, digest);
+  checkLength("source", limits.datasetSource, source);
+  checkLength("schema", limits.datasetSchema, schema ?? "");
+  checkLength("profile", limits.datasetProfile, profile ?? "");
+  const read: Record<string, string> = {};
+  for (const { key = "", value = "" } of tags) {
+    checkLength("key", limits.inputTagKey, key);
+    checkLength("value", limits.inputTagValue, value);
+    if (key === "__proto__") throw invalidParameter("An input's tag must not be named __proto__.");
+    read[key] = value;
+  }
+  if (name === "" && digest === "") throw invalidParameter("Dataset input must have a dataset associated with it.");
+  return {
+    name,
+    digest,
+    sourceType: source_type,
+    source: hidePassword(source),
+    ...(schema ? { schema } : {}),
+    ...(profile ? { profile } : {}),
+    tags: read,
+  };
+}
 
 /** Parsed without the generic fields, because a request has hundreds of metrics. */
 const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {

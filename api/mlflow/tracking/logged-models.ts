@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Platform } from "../../../adapters/platform";
+import { checkModelNames, directoryPath } from "../../../core/tracking/artifacts";
 import { type LoggedModel, loggedModelNotFound } from "../../../core/tracking/logged-model";
-import { checkModelNames, directoryPath } from "../../../core/tracking/records/artifact-paths";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
 import { boolean, integer, list, message, oneOf, required, text } from "../fields";
@@ -9,10 +9,62 @@ import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { parseLoggedModelFilter, parseLoggedModelOrder } from "../search/logged-models";
 import { keyValue, locationWithin } from "./experiments";
-import { loggedModelView, modelStatusFromMlflow } from "./logged-model-view";
 import { pageOf } from "./paging";
 import { checkExperimentIsActive, findExperiment, parseExperimentId } from "./ports";
-import { unlessEmpty } from "./run-view";
+import { keyValues, metricView, unlessEmpty } from "./run-view";
+
+type MlflowModelStatus =
+  | "LOGGED_MODEL_STATUS_UNSPECIFIED"
+  | "LOGGED_MODEL_PENDING"
+  | "LOGGED_MODEL_READY"
+  | "LOGGED_MODEL_UPLOAD_FAILED";
+
+const toMlflow: Readonly<Record<LoggedModel["status"], MlflowModelStatus>> = {
+  unspecified: "LOGGED_MODEL_STATUS_UNSPECIFIED",
+  pending: "LOGGED_MODEL_PENDING",
+  ready: "LOGGED_MODEL_READY",
+  failed: "LOGGED_MODEL_UPLOAD_FAILED",
+};
+
+function modelStatusFromMlflow(status: MlflowModelStatus): LoggedModel["status"] {
+  return (Object.keys(toMlflow) as LoggedModel["status"][]).find((ours) => toMlflow[ours] === status)!;
+}
+
+/** Builds an `mlflow.LoggedModel`. */
+function loggedModelView(model: LoggedModel): object {
+  return {
+    info: {
+      model_id: model.modelId,
+      experiment_id: model.experimentId,
+      name: model.name,
+      creation_timestamp_ms: model.createdAt,
+      last_updated_timestamp_ms: model.updatedAt,
+      artifact_uri: model.artifactLocation,
+      status: toMlflow[model.status],
+      model_type: model.modelType,
+      source_run_id: model.sourceRunId,
+      ...unlessEmpty("tags", keyValues(model.tags)),
+    },
+    data: {
+      ...unlessEmpty("params", keyValues(model.params)),
+      ...unlessEmpty(
+        "metrics",
+        model.metrics.map(({ key, value, timestamp, step, runId, datasetName, datasetDigest }) =>
+          metricView(
+            key,
+            { value, step, time: timestamp },
+            {
+              model_id: model.modelId,
+              run_id: runId,
+              dataset_name: datasetName,
+              dataset_digest: datasetDigest,
+            },
+          ),
+        ),
+      ),
+    },
+  };
+}
 
 const status = oneOf({
   LOGGED_MODEL_STATUS_UNSPECIFIED: 0,

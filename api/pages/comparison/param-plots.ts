@@ -2,9 +2,8 @@ import { byRank } from "../../../core/evaluation/metric-goal";
 import { html, type Markup } from "../../../core/html/markup";
 import { numberText } from "../../../core/quantities";
 import type { Comparison, Row } from "../../compare/comparison";
-import { colour } from "./curve-plot";
+import { colour, scaleOf } from "./curve-plot";
 import { byStrength, isNumber } from "./param-strength";
-import { scaleOf } from "./scale";
 
 const maxAxes = 8;
 const maxScatters = 6;

@@ -4,8 +4,7 @@ import { idempotencyConflict } from "../../runs/errors";
 import { isOpen } from "../../runs/run-states";
 import type { MetricValue } from "../../shapes";
 import { defaultExperimentId, type Experiments } from "../experiments";
-import type { MetricSeries } from "../metric-batch";
-import type { MetricStore } from "../metric-store";
+import type { MetricSeries, MetricStore } from "../metric-store";
 import { checkReferences, type ReferencePorts } from "../references";
 import type { RunRecords } from "../run-records";
 import type { Experiment, RunRecord } from "../shapes";
@@ -66,8 +65,8 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
       lifecycle: "active",
       createdBy: actor,
       startedAt,
-      ...(endedAt === undefined ? {} : { endedAt }),
-      ...(parentRunId === undefined ? {} : { parentRunId }),
+      endedAt,
+      parentRunId,
       modelInputs: [],
       modelOutputs: [],
       environment: lockfileSha256 === undefined ? {} : { lockfileSha256 },

@@ -1,11 +1,10 @@
 import { runNotFound } from "../../runs/errors";
 import type { AllRuns, RunPhases, RunRepository, RunSteps } from "../../runs/run-repository";
 import type { Run } from "../../runs/shapes";
-import type { Artifacts } from "../artifacts";
+import { type Artifacts, folderOf, producedArtifacts } from "../artifacts";
 import type { Experiments } from "../experiments";
 import type { RunChanges } from "../run-records";
 import type { RunIdentity } from "../shapes";
-import { folderOf, producedArtifacts } from "./artifact-paths";
 import { experimentDeleted } from "./errors";
 import { type FirstRecord, keptAtFirst } from "./training-record";
 

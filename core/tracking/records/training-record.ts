@@ -68,23 +68,23 @@ export function recordOf(
     ...identity,
     ...kept,
     status: run.status,
-    ...(run.phase === undefined ? {} : { phase: run.phase }),
+    phase: run.phase,
     createdBy: run.createdBy,
-    ...(run.submitters ? { submitters: run.submitters } : {}),
+    submitters: run.submitters,
     ...timesOf(run),
     params: { ...kept.params, ...paramsOfJob(run.job) },
     datasets: [datasetOf(run), ...kept.datasets],
     code: run.code,
     environment: {
-      ...(lockfileSha256 === undefined ? {} : { lockfileSha256 }),
-      ...(image === undefined ? {} : { image }),
-      ...(imageDigest === undefined ? {} : { imageDigest }),
-      ...(numerics ? { numerics } : {}),
+      lockfileSha256,
+      image,
+      imageDigest,
+      numerics,
       ...(numerics || instanceTypes.length > 0
         ? {
             hardware: {
               instanceTypes,
-              ...(numerics ? { cpu: numerics.cpu.model } : {}),
+              cpu: numerics?.cpu.model,
               ...(numerics?.gpu ? { gpu: numerics.gpu.model } : {}),
             },
           }
@@ -92,9 +92,9 @@ export function recordOf(
     },
     seed: run.job.seed,
     job: run.job,
-    ...(run.primaryMetric === undefined ? {} : { primaryMetric: run.primaryMetric }),
-    ...(training ? { weightsSha256: training.weightsSha256 } : {}),
-    ...(reusedFrom === undefined ? {} : { reusedFrom }),
+    primaryMetric: run.primaryMetric,
+    weightsSha256: training?.weightsSha256,
+    reusedFrom,
     revision,
   };
 }

@@ -54,7 +54,7 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
       position: at.position,
       token: at.raw,
       rule,
-      ...(suggestion === undefined ? {} : { suggestion }),
+      suggestion,
     });
   };
   const [first, ...rest] = parts;

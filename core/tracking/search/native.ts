@@ -223,6 +223,6 @@ function refuse(token: Token, rule: string, suggestion?: string): never {
     position: token.position,
     token: token.raw,
     rule,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    suggestion,
   });
 }

@@ -127,7 +127,7 @@ class Parser<N, F> {
       position: token.position,
       token: token.raw,
       rule,
-      ...(suggestion === undefined ? {} : { suggestion }),
+      suggestion,
     });
   }
 

@@ -2,7 +2,7 @@ import { BatchWriteCommand, type DynamoDBDocumentClient, GetCommand } from "@aws
 import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
 import type { LogLimits } from "../../../adapters/metric-log/log-state";
-import type { MetricSeries } from "../../../core/tracking/metric-batch";
+import type { MetricSeries } from "../../../core/tracking/metric-store";
 import { localConfig } from "../../../local/ringmaster/settings";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 

@@ -1,6 +1,6 @@
-import { parseExperimentFilter } from "../../../api/mlflow/search/experiments";
 import { parseLoggedModelFilter } from "../../../api/mlflow/search/logged-models";
-import { mlflowRuns } from "../../../api/mlflow/search/runs";
+import { parseExperimentFilter } from "../../../api/mlflow/tracking/experiments";
+import { mlflowRuns } from "../../../api/mlflow/tracking/run-search";
 import { SearchSyntaxError } from "../../../core/tracking/search/errors";
 
 describe("a filter of MLflow's clients", () => {

@@ -1,8 +1,7 @@
 import type { Curve } from "../../../api/compare/comparison";
 import { familiesOf } from "../../../api/pages/curve-families";
-import { diffView } from "../../../api/pages/diff-view";
 import { relativeLinks } from "../../../api/pages/links";
-import { notesView } from "../../../api/pages/notes";
+import { diffView, notesView } from "../../../api/pages/run-html";
 import { shortened } from "../../../core/html/tables";
 
 describe("notes", () => {

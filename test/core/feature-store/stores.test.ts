@@ -13,7 +13,7 @@ import { readOnline } from "../../../core/feature-store/online";
 import { registerView } from "../../../core/feature-store/registry";
 import { type Batch, type ViewVersion, viewDefinition } from "../../../core/feature-store/shapes";
 import { registerBatch } from "../../../core/feature-store/stream";
-import { type StorePorts, storeRows } from "../../../lambdas/store-features/store-rows";
+import { type StorePorts, storeRows } from "../../../lambdas/store-features/handler";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { dyingPorts } from "../../support/kills";
 import { rounds, seedOf } from "../../support/rounds";

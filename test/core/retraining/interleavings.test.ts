@@ -1,7 +1,7 @@
 import type { Cause } from "../../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { setEnabled } from "../../../core/retraining/lifecycle";
-import { sweep } from "../../../lambdas/retrain/sweep";
+import { sweep } from "../../../lambdas/retrain/retrain";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { rounds } from "../../support/rounds";

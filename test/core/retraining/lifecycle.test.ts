@@ -9,7 +9,7 @@ import {
   updateRule,
 } from "../../../core/retraining/lifecycle";
 import { nextFirings, type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
-import { sweep } from "../../../lambdas/retrain/sweep";
+import { sweep } from "../../../lambdas/retrain/retrain";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 import { createScene, minute, type Scene } from "./scene";

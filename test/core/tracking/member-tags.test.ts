@@ -1,5 +1,5 @@
-import { withParamsAndTags } from "../../../api/mlflow/tracking/run-changes";
 import { metricValueView, newRunView, runView } from "../../../api/mlflow/tracking/run-view";
+import { withParamsAndTags } from "../../../api/mlflow/tracking/runs";
 import { mlflowTag, mlflowTags, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
 import type { RunRecord } from "../../../core/tracking/shapes";
 

@@ -1,5 +1,4 @@
-import type { MetricSeries } from "../../../core/tracking/metric-batch";
-import type { MetricStore } from "../../../core/tracking/metric-store";
+import type { MetricSeries, MetricStore } from "../../../core/tracking/metric-store";
 
 const series = (from: number, to: number, metric = "train/loss"): MetricSeries => {
   const steps = Array.from({ length: to - from }, (_, i) => from + i);

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { APIGatewayTokenAuthorizerEvent } from "aws-lambda";
-import { createAuthorizer } from "../../../lambdas/authorize/authorize";
-import { createVerifier } from "../../../lambdas/authorize/verifier";
+import { createAuthorizer, createVerifier } from "../../../lambdas/authorize/authorize";
 
 const issuer = "https://id.example.com";
 const config = { issuer, audience: "ringmaster", groupsClaim: "groups" };

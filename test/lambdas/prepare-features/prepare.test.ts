@@ -9,7 +9,7 @@ import { inputColumns } from "../../../core/features/planned-rows";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { createRowTransform, type RawRow } from "../../../core/features/transform";
 import { jobSchema } from "../../../core/runs/job";
-import { prepareFeatures } from "../../../lambdas/prepare-features/prepare";
+import { prepareFeatures } from "../../../lambdas/prepare-features/handler";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -1,5 +1,4 @@
-import type { RetrainEvent } from "../../../lambdas/retrain/events";
-import { readEvent } from "../../../lambdas/retrain/events";
+import { type RetrainEvent, readEvent } from "../../../lambdas/retrain/events";
 import { createRetrainHandler } from "../../../lambdas/retrain/retrain";
 import { createScene, type Scene } from "../../core/retraining/scene";
 import { type Embedded, startEmbedded } from "../../support/embedded";

@@ -8,7 +8,7 @@ import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { teamPrefix } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
-import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import type { MetricBatch } from "../../../core/tracking/metric-store";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { createS3 } from "../../../local/s3";

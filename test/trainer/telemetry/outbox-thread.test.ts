@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { buildSync } from "esbuild";
-import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import type { MetricBatch } from "../../../core/tracking/metric-store";
 import { createOutboxThread } from "../../../trainer-container/telemetry/outbox-thread";
 import { startServer, type WebServer } from "../../support/web-server";
 

@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import type { MetricBatch } from "../../../core/tracking/metric-batch";
-import { MetricsRefusedError } from "../../../core/tracking/metric-batch";
+import { type MetricBatch, MetricsRefusedError } from "../../../core/tracking/metric-store";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 
 const batch = (step: number): MetricBatch => ({

@@ -1,5 +1,5 @@
 import type { TrainingProgress } from "../../../core/runs/progress";
-import type { MetricBatch } from "../../../core/tracking/metric-batch";
+import type { MetricBatch } from "../../../core/tracking/metric-store";
 import { Outbox } from "../../../trainer-container/telemetry/outbox";
 import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { systemMetrics, WorkerRoster } from "../../../trainer-container/telemetry/progress";

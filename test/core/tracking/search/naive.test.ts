@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { likeMatcher } from "../../../../core/tracking/search/like";
-import { TopK } from "../../../../core/tracking/search/select";
+import { TopK } from "../../../../core/tracking/search/run-search";
 import { rounds, seedOf } from "../../../support/rounds";
 import { filterArbitrary, orderArbitrary, runArbitrary } from "./arbitraries";
 import { naiveSearch } from "./naive";

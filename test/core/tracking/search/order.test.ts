@@ -1,7 +1,7 @@
-import { mlflowRuns } from "../../../../api/mlflow/search/runs";
+import { mlflowRuns } from "../../../../api/mlflow/tracking/run-search";
 import { PageTokenError, SearchSyntaxError } from "../../../../core/tracking/search/errors";
 import { parseOrder } from "../../../../core/tracking/search/native";
-import { planQuery, selectPage } from "../../../../core/tracking/search/select";
+import { planQuery, selectPage } from "../../../../core/tracking/search/run-search";
 import { experimentNames, found, queryOf, rowsOf, runOf, type TestRun, testRun } from "./runs";
 
 const runs = [

@@ -1,7 +1,7 @@
 import type { MetricSummary } from "../../../../core/tracking/metric-store";
 import type { SearchedRun, SearchQuery } from "../../../../core/tracking/search/query";
 import { RowMaker, type SearchRow } from "../../../../core/tracking/search/row";
-import { planQuery, selectPage } from "../../../../core/tracking/search/select";
+import { planQuery, selectPage } from "../../../../core/tracking/search/run-search";
 import type { DatasetInput, RunRecord } from "../../../../core/tracking/shapes";
 
 /** A run with what a test is about; the rest is usual. */
