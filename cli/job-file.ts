@@ -164,7 +164,7 @@ function hasVersionAndSource(value: unknown): boolean {
  * Reads a job file.
  *
  * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
- * @param readPlan reads the file of a plan that `features.view` names, whose content becomes a part of the job
+ * @param readPlan reads the file of a plan that `features.plan` names, whose content becomes a part of the job
  * @throws InvalidInputError with every problem: line, path, value, rule
  */
 export function parseJobFile(
@@ -182,9 +182,9 @@ export function parseJobFile(
   }
   const { value } = parseYamlInput(fileName, text, jobFileSchema, (document) => {
     for (const { path, value } of settings) set(document, path, value);
-    const file = document.getIn(["features", "view"]);
+    const file = document.getIn(["features", "plan"]);
     if (readPlan && typeof file === "string") {
-      document.setIn(["features", "view"], document.createNode(parseFeaturePlan(readPlan(file), file)));
+      document.setIn(["features", "plan"], document.createNode(parseFeaturePlan(readPlan(file), file)));
     }
   });
   const { data_source: source, ...job } = value;

@@ -115,7 +115,7 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
  * @throws InvalidInputError with every problem
  */
 export function readJobFile(file: string, set: readonly string[] = []): JobFile {
-  const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "view", "features.view");
+  const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "plan", "features.plan");
   const [combination, ...others] = expandSettings(set, () => readJobFile(file).job);
   if (others.length > 0) {
     const rule = `must have one value, but gives ${others.length + 1} runs; only submit starts several`;

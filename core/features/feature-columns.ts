@@ -1,9 +1,9 @@
 import type { ColumnSchema } from "../datasets/shapes";
 import { InvalidInputError, type Problem } from "../errors";
 import type { ColumnEncoding } from "../runs/feature-settings";
+import { planOf } from "../runs/feature-settings";
 import { choiceProblems, chosenFeatures, type FeatureChoice } from "./choice";
 import { piecesOf } from "./piecewise";
-import { planOf } from "./planned-fit";
 import type { TimestampPart } from "./shapes";
 
 /**

@@ -10,29 +10,23 @@ import {
   rowColumns,
 } from "../feature-plans/columns";
 import { createAccumulator, fitPlan, type Measure } from "../feature-plans/fit";
-import { encodedColumnsOf, named, sourceColumnsOf } from "../feature-plans/plan-columns";
+import { encodedColumnsOf, sourceColumnsOf } from "../feature-plans/plan-columns";
 import { typeProblems } from "../feature-plans/references";
 import type { FeaturePlan, FittedPlan, PlanColumn } from "../feature-plans/shapes";
 import { mergeStates, type State, type Statistic, stateOf, storedState } from "../feature-plans/statistics";
-import type { FeatureSettings } from "../runs/feature-settings";
+import { type FeatureSettings, planOf, stepsPathOf } from "../runs/feature-settings";
 import type { Rounds } from "../runs/rounds";
 import { type ColumnBatch, type ColumnValues, type RowSource, textAt } from "./values";
 
 /** The part of a job's settings that is a plan. */
-type PlanSettings = Partial<Pick<FeatureSettings, "plan" | "view">>;
-
-/** Returns the plan that makes a job's features; `undefined` if their types do. */
-export function planOf({ plan, view }: PlanSettings): FeaturePlan | undefined {
-  if (view !== undefined) return { ...view, steps: view.steps.map(named) };
-  return plan && { name: "plan", entities: [], steps: plan.map(named) };
-}
+type PlanSettings = Partial<Pick<FeatureSettings, "plan">>;
 
 /** Returns the dataset's columns that a plan can read: all but tensors. */
 export function planColumns(schema: readonly ColumnSchema[]): readonly PlanColumn[] {
   return schema.flatMap(({ name, type }) => (type === "tensor" ? [] : { name, type }));
 }
 
-const stepsPath = ({ view }: PlanSettings): string => (view === undefined ? "features.plan" : "features.view.steps");
+const stepsPath = (settings: PlanSettings): string => ["features", ...stepsPathOf(settings)].join(".");
 
 /**
  * Checks that no step of a new job has a column's name: later steps would read the result instead of the column. Jobs that were

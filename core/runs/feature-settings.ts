@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { named } from "../feature-plans/plan-columns";
 import { consistencyProblems, noWindow } from "../feature-plans/plan-problems";
-import { planFile, planStep } from "../feature-plans/shapes";
+import { type FeaturePlan, planFile, planStep } from "../feature-plans/shapes";
 import type { DeepReadonly } from "../shapes";
 
 const columnName = z.string().min(1).max(255);
@@ -38,10 +38,11 @@ const settings = z.strictObject({
    * `mlp`.
    */
   standardizeLabel: z.boolean().optional(),
-  /** The steps that make the features (docs/features.md). Default: by the columns' types. */
-  plan: z.array(planStep).min(1).max(1_000).optional(),
-  /** A plan with its name. A job file names its file, and `ringmaster submit` reads it. */
-  view: planFile.optional(),
+  /**
+   * The steps that make the features (docs/features.md), or a plan with its name: a job file names its file, which
+   * `ringmaster submit` reads. Default: by the columns' types.
+   */
+  plan: z.union([z.array(planStep).min(1).max(1_000), planFile]).optional(),
 });
 export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
@@ -49,38 +50,49 @@ const defaultPieces = 16;
 
 /** Returns the features of a job with an `mlp`. */
 export function withMlpDefaults<Settings extends FeatureSettings>(features: Settings): Settings {
-  const { plan, view, standardize, pieces, standardizeLabel = true } = features;
-  const hasNone = plan !== undefined || view !== undefined || !standardize || pieces !== undefined;
+  const { plan, standardize, pieces, standardizeLabel = true } = features;
+  const hasNone = plan !== undefined || !standardize || pieces !== undefined;
   return { ...features, ...(hasNone ? {} : { pieces: defaultPieces }), standardizeLabel };
 }
 
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
 const maxPlanLength = 100_000;
 
-export const featureSettings = settings.superRefine(({ plan, view, columns, pieces, standardize }, context) => {
-  const at = plan === undefined ? "view" : "plan";
-  const refuse = (path: readonly (string | number)[], message: string, input?: unknown): void =>
+/** Returns the plan that makes a job's features; `undefined` if their types do. */
+export function planOf({ plan }: Partial<Pick<FeatureSettings, "plan">>): FeaturePlan | undefined {
+  if (plan === undefined) return undefined;
+  return "steps" in plan
+    ? { ...plan, steps: plan.steps.map(named) }
+    : { name: "plan", entities: [], steps: plan.map(named) };
+}
+
+/** Returns the path of the steps of a job's plan, as a person writes them. */
+export const stepsPathOf = ({ plan }: Partial<Pick<FeatureSettings, "plan">>): readonly string[] =>
+  plan !== undefined && "steps" in plan ? ["plan", "steps"] : ["plan"];
+
+export const featureSettings = settings.superRefine((features, context) => {
+  const { columns, pieces, standardize } = features;
+  const plan = planOf(features);
+  if (plan === undefined) return;
+  const stepsPath = stepsPathOf(features);
+  const refuse = (path: readonly PropertyKey[], message: string, input?: unknown): void =>
     context.addIssue({ code: "custom", path: [...path], message, input });
-  if (plan === undefined && view === undefined) return;
-  if (plan !== undefined && view !== undefined) refuse(["view"], "must be left out where plan has the steps");
-  if (columns !== undefined) refuse(["columns"], `must be left out where ${at} makes the features`);
-  if (pieces !== undefined) refuse(["pieces"], `must be left out where ${at} makes the features`);
-  if (!standardize) refuse(["standardize"], `must be left out where ${at} makes the features`);
-  if (view?.steps.length === 0) refuse(["view", "steps"], "must have at least one step");
-  if (JSON.stringify(plan ?? view).length > maxPlanLength) {
-    refuse(
-      [at],
-      `must have at most ${maxPlanLength} characters as JSON; omit long lists of values, which the fit finds`,
-    );
+  const leftOut = "must be left out where plan makes the features";
+  if (columns !== undefined) refuse(["columns"], leftOut);
+  if (pieces !== undefined) refuse(["pieces"], leftOut);
+  if (!standardize) refuse(["standardize"], leftOut);
+  if (plan.steps.length === 0) refuse(stepsPath, "must have at least one step");
+  if (JSON.stringify(features.plan).length > maxPlanLength) {
+    const rule = `must have at most ${maxPlanLength} characters as JSON; omit long lists of values, which the fit finds`;
+    refuse(["plan"], rule);
   }
-  const steps = (plan ?? view?.steps ?? []).map(named);
-  const stepsPath = plan === undefined ? ["view", "steps"] : ["plan"];
-  for (const [index, { kind }] of steps.entries()) {
+  for (const [index, { kind }] of plan.steps.entries()) {
     if (kind === "window") refuse([...stepsPath, index, "kind"], noWindow, kind);
   }
-  for (const { path, value, rule } of consistencyProblems({ name: "plan", entities: [], ...view, steps })) {
-    if (plan === undefined) refuse(["view", ...path], rule, value);
-    // The others are about the entities and times of windows.
-    else if (path[0] === "steps") refuse(["plan", ...path.slice(1)], rule, value);
+  for (const { path, value, rule } of consistencyProblems(plan)) {
+    const isStep = path[0] === "steps";
+    // A list has steps alone. The other problems are about the entities and times of windows.
+    if (isStep) refuse([...stepsPath, ...path.slice(1)], rule, value);
+    else if (stepsPath.length > 1) refuse(["plan", ...path], rule, value);
   }
 });

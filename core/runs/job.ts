@@ -152,12 +152,11 @@ export const jobSchema = z
     error: "must be left out where columns names the features: a column that it does not name is not used",
   })
   .refine(
-    ({ features: { plan, view }, columns, drop }) =>
-      (plan === undefined && view === undefined) || (columns === undefined && drop === undefined),
+    ({ features: { plan }, columns, drop }) => plan === undefined || (columns === undefined && drop === undefined),
     {
       path: ["features"],
       when: whenValid({ features: featureSettings.optional() }),
-      error: "must have no plan or view where columns or drop chooses columns: a plan names the columns that it uses",
+      error: "must have no plan where columns or drop chooses columns: a plan names the columns that it uses",
     },
   )
   .refine(({ resources: { workers, microBatches } }) => workers <= microBatches, {

@@ -72,18 +72,18 @@ describe("the job file", () => {
     ]);
   });
 
-  it("has the content of the view that it names", () => {
-    const view = "name: houses\nsteps: [{ kind: log, column: price }]\n";
-    const read = (file: string) => (file === "views/houses.yaml" ? view : "name: x\nsteps: [{ kind: log }]\n");
-    const { features } = parseJobFile("job.yaml", `${good}features: { view: views/houses.yaml }`, [], read).job;
-    expect(features.view).toMatchObject({
+  it("has the content of the plan that it names", () => {
+    const plan = "name: houses\nsteps: [{ kind: log, column: price }]\n";
+    const read = (file: string) => (file === "plans/houses.yaml" ? plan : "name: x\nsteps: [{ kind: log }]\n");
+    const { features } = parseJobFile("job.yaml", `${good}features: { plan: plans/houses.yaml }`, [], read).job;
+    expect(features.plan).toMatchObject({
       name: "houses",
       steps: [{ kind: "log", column: "price", name: "price_log" }],
     });
-    expect(() => parseJobFile("job.yaml", `${good}features: { view: x.yaml }`, [], read)).toThrow(
+    expect(() => parseJobFile("job.yaml", `${good}features: { plan: x.yaml }`, [], read)).toThrow(
       /x\.yaml has a problem/,
     );
-    expect(problemsOf(`${good}features: { view: x.yaml }`)).toMatchObject([{ path: "features.view", line: 11 }]);
+    expect(problemsOf(`${good}features: { plan: x.yaml }`)).toMatchObject([{ path: "features.plan", line: 11 }]);
   });
 
   it("records TF32 where a worker has a GPU, and nothing of it where it has none", () => {

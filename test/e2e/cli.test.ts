@@ -456,7 +456,7 @@ describe("the command line", () => {
 
     const plan = stack.file("planned.yaml", `${toyJob(6)}features: { plan: [${steps}] }\n`);
     stack.file("visits-plan.yaml", `name: visits-plan\nsteps: [${steps}]\n`);
-    const viewed = stack.file("viewed.yaml", `${toyJob(6)}features: { view: visits-plan.yaml }\n`);
+    const viewed = stack.file("viewed.yaml", `${toyJob(6)}features: { plan: visits-plan.yaml }\n`);
     const settings = ["dataset=visits", "evaluation.thresholds={}", "evaluation.slices=[]"];
     const entity = ["--entity", "customer=7"];
     interface Predicted {
