@@ -9,8 +9,8 @@ import {
 import { CfnPermission, type IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { contracts } from "../../api/contracts";
-import { openApiDocument } from "../../api/openapi/document";
+import type { OpenApiDocument } from "../../api/openapi/model";
+import { openApiText } from "../../api/openapi/text";
 import { authorizerEnvironment } from "../../platform/config/settings";
 import { authorizer, type FunctionName } from "../../platform/functions";
 import { accessLogFormat } from "../api/access-log";
@@ -44,7 +44,7 @@ export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
     super(scope, id, props);
     acknowledgeApiFindings(this, config);
-    const document = openApiDocument(contracts);
+    const document = JSON.parse(openApiText()) as OpenApiDocument;
     const arns = new PlatformArns(this, config.prefix);
     const caller = this.caller(config, bundles);
     // The API's metrics are free, but those of each method cost money, and the access log contains the route.

@@ -219,6 +219,62 @@ describe("a request for an approval", () => {
     });
   });
 
+  it("a second approval is missing: `approve` says how many and of whom", async () => {
+    const policy = { required: 2, approvers: ["ada", "grace", "local"], notTheSubmitter: false };
+    const rules = { thresholds: {}, slices: [], fairness: [], checks: [] };
+    const app = createApp(platform);
+    const headers = { "content-type": "application/json", "x-ringmaster-actor": "ada" };
+    const set = { method: "PUT", headers, body: JSON.stringify({ rules, approvals: policy }) };
+    expect((await app.request(`/api/v1/models/${name}/policy`, set)).status).toBe(200);
+    await judgeNow(platform.registry, name, 1);
+    const request = { method: "POST", headers, body: JSON.stringify({ decision: "approved" }) };
+    const answer = await app.request(`/api/v1/models/${name}/versions/1/approvals`, request);
+    const { version: decided } = (await answer.json()) as { version: { next: readonly object[] } };
+    expect(decided.next).toEqual([
+      {
+        kind: "approval",
+        what: "1 more approval (1 of 2 given; from grace, local)",
+        command: `ringmaster models approve ${name} 1`,
+      },
+    ]);
+  });
+
+  it("leads to an approval that stands where the gates evaluate the version again and find the same", async () => {
+    await approve();
+    await judgeNow(platform.registry, name, 1);
+    expect(await version()).toMatchObject({ approvals: [{ decision: "approved" }], stage: "staging" });
+    expect((await version()).approvalsWithdrawn).toBeUndefined();
+  });
+
+  it("leads to an approval that is withdrawn visibly where the gates evaluate the version again and find something else", async () => {
+    await approve();
+    const verdict = verdictOn(await platform.registry.head(name), true);
+    const checks = verdict.checks.map((check) => ({ ...check, value: 0.92 }));
+    await platform.registry.apply(name, [1], recordGate(1, { ...verdict, checks }, by));
+    const { approvals, approvalsWithdrawn } = await version();
+    expect([approvals, approvalsWithdrawn]).toMatchObject([
+      [],
+      { after: "evaluated-again", reason: "the results of threshold accuracy changed" },
+    ]);
+    const withdrawn = /approval of .* withdrawn: the gates evaluated the version again/;
+    const shown = (await cli.run("models", "show", name)).out;
+    expect(shown).toMatch(new RegExp(`next: an approval \\(${withdrawn.source}.*models approve ${name} 1`));
+    expect((await cli.run("models", "history", name)).out).toMatch(withdrawn);
+    const page = await createApp(platform).request(`/api/v1/pages/runs/${name}-a`);
+    expect(await page.text()).toMatch(withdrawn);
+  });
+
+  it("lets the other runs evaluate again as soon as a version is promoted", async () => {
+    await wait("token-others");
+    await judgeNow(platform.registry, name, 2);
+    await cli.run("models", "approve", name, "2");
+    expect((await cli.run("models", "promote", name, "2")).code).toBe(0);
+    expect(answersOf("token-others")).toEqual(["succeeded"]);
+    expect((await cli.run("models", "show", name)).out).toContain(
+      "it was compared with no champion, and version 2 is in production: it is evaluated again",
+    );
+  });
+
   it("is listed with its expiry until it is decided", async () => {
     const listed = (await cli.run("models", "list", "--waiting")).out;
     expect(listed).toMatch(new RegExp(`${name} +1 +${name}-a .*ringmaster models approve ${name} 1`));

@@ -1,4 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createApp } from "../../api/app";
 import { cliOverApp } from "../support/cli-over-app";
@@ -264,28 +265,34 @@ describe("models through the API", () => {
       expect([next.status, next.body.version]).toEqual([200, 2]);
     });
 
-    it.each([
-      ["served", 2],
-      [odd, 1],
-    ])("is answered while DynamoDB is down: %j", async (name, version) => {
-      const refused = new DynamoDBClient({
-        endpoint: "http://127.0.0.1:1",
-        region: "us-east-1",
-        credentials: { accessKeyId: "test", secretAccessKey: "test" },
-        maxAttempts: 1,
-      });
-      const down = createApp(createTestPlatform({ ...embedded, dynamodb: createDocumentClient(refused) }).platform, {
-        checkResponses: true,
-      });
+    /** DynamoDB that refuses connections, or never answers. */
+    const refused = new DynamoDBClient({
+      endpoint: "http://127.0.0.1:1",
+      region: "us-east-1",
+      credentials: { accessKeyId: "test", secretAccessKey: "test" },
+      maxAttempts: 1,
+    });
+    afterAll(() => refused.destroy());
+
+    it.each<[string, string, number, DynamoDBDocumentClient]>([
+      ["is down", "served", 2, createDocumentClient(refused)],
+      ["is down", odd, 1, createDocumentClient(refused)],
+      ["is silent", odd, 1, { send: () => new Promise(() => undefined) } as unknown as DynamoDBDocumentClient],
+    ])("is answered while DynamoDB %s: %j", async (_what, name, version, dynamodb) => {
+      const down = createApp(createTestPlatform({ ...embedded, dynamodb }).platform, { checkResponses: true });
       const up = await call("GET", at(name, "/production"));
-      const answer = await call("GET", at(name, "/production"), undefined, { to: down });
+      const etag = up.headers.get("etag")!;
+      const ask = (model: string, headers: object = {}) =>
+        call("GET", at(model, "/production"), undefined, { ...headers, to: down });
+      const [answer, unknown, same] = await Promise.all([
+        ask(name),
+        ask("nobody"),
+        ask(name, { "if-none-match": etag }),
+      ]);
       expect([answer.status, answer.headers.get("ringmaster-source")]).toEqual([200, "pointer"]);
       expect(answer.body).toEqual(up.body);
-      expect(answer.body.version).toBe(version);
-      expect(answer.headers.get("etag")).toBe(up.headers.get("etag"));
-      const unknown = await call("GET", at("nobody", "/production"), undefined, { to: down });
+      expect([answer.body.version, answer.headers.get("etag"), same.status]).toEqual([version, etag, 304]);
       expect([unknown.status, unknown.body.error.code]).toEqual([503, "REGISTRY_UNAVAILABLE"]);
-      refused.destroy();
     });
   });
 });

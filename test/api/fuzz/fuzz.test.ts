@@ -1,13 +1,15 @@
 import fc, { type Arbitrary } from "fast-check";
 import { createApp } from "../../../api/app";
 import { contracts } from "../../../api/contracts";
-import { openApiDocument } from "../../../api/openapi/document";
+import type { OpenApiDocument } from "../../../api/openapi/model";
+import { openApiText } from "../../../api/openapi/text";
 import type { TestPlatform as Platform } from "../../support/embedded";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { type Chain, chains, type Step } from "./chains";
 import { describedBy } from "./described";
 import { goodBodies } from "./good";
 import { Knowledge, type Thing, thingsIn } from "./knowledge";
+import { assertMlflowAnswer, furnishMlflow, mlflowRequests } from "./mlflow";
 import { type Draft, draftsOf, type FuzzRequest, filled, knownAs, operationsOf, parametersOf } from "./requests";
 import { Tally } from "./tally";
 import { createWorld, furnish, furnishExportable } from "./world";
@@ -17,10 +19,11 @@ const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 300);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
 /** Number of requests after which new things of every kind are created. */
 const roundLength = 250;
+const mlflowRoundLength = 120;
 /** From here on each operation must have succeeded at least once. */
 const thorough = 10_000;
 
-const document = openApiDocument(contracts);
+const document = JSON.parse(openApiText()) as OpenApiDocument;
 const operations = operationsOf(document);
 const drafts = new Map([...operations].map(([id, described]) => [id, draftsOf(document, described)]));
 
@@ -107,6 +110,34 @@ it("whatever is sent, the API answers what its description says, and never fails
   if (requests >= thorough) expect(tally.unreached()).toEqual([]);
   // A fuzzer that only ever meets refusals tests little.
   else expect(tally.unreached().length).toBeLessThan(contracts.length / 2);
+}, 3_600_000);
+
+it("whatever is sent, MLflow's API answers in MLflow's format, and never fails", async () => {
+  const known = new Knowledge();
+  const answers = new Tally(mlflowRequests.keys());
+  const sent = [...mlflowRequests.values()].map((described) => draftsOf(document, described));
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(...sent), async (draft) => {
+      if (answers.total % mlflowRoundLength === 0)
+        known.furnish(await furnishMlflow(app, answers.total / mlflowRoundLength));
+      const { request } = filled(mlflowRequests.get(draft.operationId)!, draft, known);
+      const { operationId, method, path, headers, body } = request;
+      const response = await app.request(path, { method, headers: { ...headers }, body });
+      const text = await response.text();
+      answers.count(operationId, response.status);
+      try {
+        assertMlflowAnswer(response, text);
+      } catch (cause) {
+        throw new Error(`${(cause as Error).message}: ${JSON.stringify(request)} was answered ${text}`, { cause });
+      }
+      if (response.ok && response.headers.get("content-type")?.startsWith("application/json"))
+        known.hear(thingsIn(JSON.parse(text)));
+    }),
+    { numRuns: requests, seed, endOnFailure: requests > 5_000 },
+  );
+  if (requests > 5_000) process.stdout.write(`${answers.table()}\n`);
+  // A fuzzer that only ever meets refusals tests little.
+  expect(answers.unreached().length).toBeLessThan((2 * mlflowRequests.size) / 3);
 }, 3_600_000);
 
 async function hold({ about, drafts: steps }: Session): Promise<void> {

@@ -31,44 +31,6 @@ describe("the registry", () => {
     return name;
   }
 
-  it("makes a version once a run", async () => {
-    const one = await register("once", "run-a");
-    const again = await register("once", "run-a");
-    const two = await register("once", "run-b");
-    expect([one, again, two]).toEqual([1, 1, 2]);
-  });
-
-  it("puts an approved version into production and archives the champion before it, in one write", async () => {
-    const name = await modelWith(2);
-    for (const version of [1, 2]) await promoteJudged(registry, name, version);
-    expect((await registry.production(name)).version).toBe(2);
-    expect((await registry.version(name, 1)).stage).toBe("archived");
-    expect((await registry.repository.list()).find((model) => model.name === name)).toMatchObject({
-      production: 2,
-      formerProduction: [1],
-    });
-  });
-
-  it("rolls back to the version before, and no further than there is", async () => {
-    const name = await modelWith(2);
-    for (const version of [1, 2]) await promoteJudged(registry, name, version);
-    await registry.rollBack(name, by);
-    expect((await registry.production(name)).version).toBe(1);
-    expect((await registry.version(name, 2)).stage).toBe("archived");
-    await expect(registry.rollBack(name, by)).rejects.toMatchObject({ code: "NOTHING_TO_ROLL_BACK" });
-    await expect(registry.rollBack(name, by)).rejects.toThrow("had no version in production before version 1");
-    expect((await registry.production(name)).version).toBe(1);
-  });
-
-  it("refuses a rollback that was meant for another champion, as of two people at once the second's", async () => {
-    const name = await modelWith(3);
-    for (const version of [1, 2, 3]) await promoteJudged(registry, name, version);
-    await registry.rollBack(name, by, { from: 3 });
-    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toMatchObject({ code: "ROLLBACK_OVERTAKEN" });
-    await expect(registry.rollBack(name, by, { from: 3 })).rejects.toThrow("version 2 is");
-    expect((await registry.production(name)).version).toBe(2);
-  });
-
   it("does not promote what was rolled back upon the approvals that it had, and does upon new ones", async () => {
     const name = await modelWith(2);
     for (const version of [1, 2]) await promoteJudged(registry, name, version);
@@ -108,26 +70,6 @@ describe("the registry", () => {
     await expect(registry.apply(name, [1], decideApproval(1, "rejected", by))).rejects.toMatchObject({
       code: "ALREADY_DECIDED",
     });
-  });
-
-  it("refuses every other way to production", async () => {
-    const name = `model-${++made}`;
-    const version = await register(name, "run-x");
-    const attempt = () => registry.apply(name, [version], promote(version, by));
-    await expect(attempt()).rejects.toMatchObject({ code: "GATE_NOT_PASSED" });
-    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toMatchObject({
-      code: "GATE_NOT_PASSED",
-    });
-    await registry.apply(name, [version], recordGate(version, verdict(false), by));
-    await expect(attempt()).rejects.toThrow("accuracy is 0.9");
-    await registry.apply(name, [version], recordGate(version, verdict(true), by));
-    await expect(attempt()).rejects.toMatchObject({ code: "NOT_APPROVED" });
-    await registry.apply(name, [version], decideApproval(version, "rejected", by));
-    await expect(attempt()).rejects.toThrow("was rejected");
-    await expect(registry.apply(name, [version], decideApproval(version, "approved", by))).rejects.toMatchObject({
-      code: "ALREADY_DECIDED",
-    });
-    await expect(registry.production(name)).rejects.toMatchObject({ code: "NO_CHAMPION" });
   });
 
   it("names what is not there", async () => {

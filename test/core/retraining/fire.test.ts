@@ -1,13 +1,13 @@
-import { type Cause, causeIdOf } from "../../../core/retraining/cause";
+import type { Cause } from "../../../core/retraining/cause";
 import { fire } from "../../../core/retraining/fire";
-import { deleteRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
+import { setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { jobSchema } from "../../../core/runs/job";
 import { submitRun } from "../../../core/training/submit";
 import { type Embedded, startEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 import { versionOfRun } from "../../support/registry";
-import { createScene, minute, type Scene } from "./scene";
+import { createScene, type Scene } from "./scene";
 
 let embedded: Embedded;
 let scene: Scene;
@@ -99,36 +99,6 @@ describe("a cause", () => {
     expect(await scene.runs()).toEqual([]);
   });
 
-  it.each<[string, (scene: Scene) => Promise<unknown>, RegExp]>([
-    [
-      "disabled",
-      ({ dependencies }) => setEnabled(dependencies, "on-digits", false, "ada", "wrong labels"),
-      /disabled: wrong labels/,
-    ],
-    ["deleted", ({ dependencies }) => deleteRule(dependencies, "on-digits", "ada"), /the rule was deleted/],
-  ])("is skipped where the rule is %s, and stays so", async (_what, change, reason) => {
-    await scene.rule();
-    const cause = await scene.push(101);
-    await change(scene);
-    expect(await fire(scene.dependencies, "on-digits", cause)).toMatchObject({
-      state: "skipped",
-      reason: expect.stringMatching(reason),
-    });
-    if (_what === "disabled") await setEnabled(scene.dependencies, "on-digits", true, "ada");
-    await fire(scene.dependencies, "on-digits", cause);
-    expect(await scene.runs()).toEqual([]);
-  });
-
-  it("is skipped if its version was deprecated in the meantime", async () => {
-    await scene.rule();
-    const cause = await scene.push(101);
-    await scene.platform.datasets.deprecate("digits", 2, { at: cause.at, reason: "half of it is missing" });
-    expect(await fire(scene.dependencies, "on-digits", cause)).toMatchObject({
-      state: "skipped",
-      reason: "the version is deprecated: half of it is missing",
-    });
-  });
-
   it("starts no run for a job and a version that a run has trained: any kind, at once or later", async () => {
     const windows = [1, 2].map((second): Cause => {
       const at = `2026-01-01T12:30:0${second}.000Z`;
@@ -188,21 +158,6 @@ describe("a cause", () => {
 });
 
 describe("limits", () => {
-  it("a cooldown makes causes wait, and the latest of them runs", async () => {
-    await scene.rule({ cooldownMinutes: 30 });
-    const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
-    for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
-    const states = async () =>
-      Promise.all(
-        causes.map(async (cause) => (await scene.platform.retraining.findCause("on-digits", causeIdOf(cause)))?.state),
-      );
-    expect(await states()).toEqual(["submitted", "waiting", "waiting"]);
-    scene.clock.time += 40 * minute;
-    for (const cause of causes) await fire(scene.dependencies, "on-digits", cause);
-    expect(await states()).toEqual(["submitted", "skipped", "submitted"]);
-    expect(await scene.runs()).toHaveLength(2);
-  });
-
   it("two concurrent causes do not both pass a limit of one", async () => {
     await scene.rule({ maxConcurrentRuns: 1 });
     const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
