@@ -3,6 +3,7 @@ import pc from "picocolors";
 import { describeProblem, InvalidInputError, type Problem, RingmasterError } from "../core/errors";
 import type { Excerpt } from "../core/tracking/search/errors";
 import { fitTable } from "./fit-table";
+import { commandAfter } from "./next-command";
 
 /** Exit codes that a script can distinguish. */
 export const exitCodes = {
@@ -109,7 +110,9 @@ function excerptOf(error: unknown): Excerpt | undefined {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const next = error instanceof RingmasterError ? commandAfter(error) : undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  return next === undefined ? message : `${message.replace(/\.$/, "")}; ${next}`;
 }
 
 /** Formats five significant digits without trailing zeros. */

@@ -5,11 +5,7 @@ import * as contracts from "../contracts/datasets";
 import { defineRoute } from "../http/route";
 
 const inboxReportNotFound = (id: string) =>
-  notFound(
-    "INBOX_REPORT_NOT_FOUND",
-    `there is no inbox report ${JSON.stringify(id)}; \`ringmaster datasets inbox\` lists the reports`,
-    { id },
-  );
+  notFound("INBOX_REPORT_NOT_FOUND", `there is no inbox report ${JSON.stringify(id)}`, { id });
 
 /** Thrown when a file that was not refused is retried. */
 const inboxFileNotRefused = (path: string, status: string) =>
@@ -20,11 +16,9 @@ const inboxFileNotRefused = (path: string, status: string) =>
   );
 
 const inboxFileGone = (path: string) =>
-  conflict(
-    "INBOX_FILE_GONE",
-    `${path} is no longer in the inbox, or has other content now, which has its own report; see \`ringmaster datasets inbox\``,
-    { path },
-  );
+  conflict("INBOX_FILE_GONE", `${path} is no longer in the inbox, or has other content now, which has its own report`, {
+    path,
+  });
 
 /**
  * Retries a refused file without a new upload: S3 sends its event again.

@@ -12,11 +12,7 @@ import * as contracts from "../contracts/notifications";
 import { defineRoute, type Route } from "../http/route";
 
 /** Thrown when the team has no channel. */
-const notificationsNotSet = (what: string) =>
-  conflict(
-    "NOTIFICATIONS_NOT_SET",
-    `${what}; \`ringmaster notify set --url https://…\` or \`ringmaster notify set --topic\` sets one`,
-  );
+const notificationsNotSet = (what: string) => conflict("NOTIFICATIONS_NOT_SET", what);
 
 /**
  * Replaces a team's settings. Idempotent, except for the recorded author and time.

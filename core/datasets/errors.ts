@@ -17,11 +17,7 @@ export interface RowViolation {
 }
 
 export const datasetNotFound = (name: string) =>
-  notFound(
-    "DATASET_NOT_FOUND",
-    `there is no dataset ${JSON.stringify(name)}; \`ringmaster datasets push ${name} --file … --schema …\` creates it`,
-    { name },
-  );
+  notFound("DATASET_NOT_FOUND", `there is no dataset ${JSON.stringify(name)}`, { name });
 
 export const datasetVersionNotFound = (name: string, version: number, latest: number) =>
   notFound("DATASET_VERSION_NOT_FOUND", `dataset ${name} has no version ${version}; its latest is ${name}@${latest}`, {

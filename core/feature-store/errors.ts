@@ -1,11 +1,7 @@
 import { conflict, contended, notFound } from "../errors";
 
 export const viewNotFound = (name: string) =>
-  notFound(
-    "FEATURE_VIEW_NOT_FOUND",
-    `there is no feature view ${JSON.stringify(name)}; \`ringmaster views list\` shows the views`,
-    { view: name },
-  );
+  notFound("FEATURE_VIEW_NOT_FOUND", `there is no feature view ${JSON.stringify(name)}`, { view: name });
 
 export const viewVersionNotFound = (name: string, version: number, latest: number) =>
   notFound(

@@ -66,26 +66,16 @@ export function monitorsDue(
 }
 
 const monitorNotFound = (name: string) =>
-  notFound(
-    "MONITOR_NOT_FOUND",
-    `there is no monitor ${JSON.stringify(name)}; \`ringmaster monitors list\` shows the monitors`,
-    { monitor: name },
-  );
+  notFound("MONITOR_NOT_FOUND", `there is no monitor ${JSON.stringify(name)}`, { monitor: name });
 
 export const windowNotFound = (name: string, window: number) =>
-  notFound(
-    "MONITOR_WINDOW_NOT_FOUND",
-    `monitor ${name} has no window ${window}; \`ringmaster monitors show ${name}\` lists its windows`,
-    { monitor: name, window },
-  );
+  notFound("MONITOR_WINDOW_NOT_FOUND", `monitor ${name} has no window ${window}`, { monitor: name, window });
 
 /** Thrown when a monitor of that name has another definition. */
 const monitorExists = (name: string) =>
-  conflict(
-    "MONITOR_EXISTS",
-    `monitor ${name} already exists with other settings; choose another name, or delete it first with \`ringmaster monitors delete ${name}\``,
-    { monitor: name },
-  );
+  conflict("MONITOR_EXISTS", `monitor ${name} already exists with other settings; choose another name`, {
+    monitor: name,
+  });
 
 interface MonitorDependencies {
   readonly team: string;

@@ -132,8 +132,8 @@ export const notApproved = (
     "NOT_APPROVED",
     decision.state !== "waiting"
       ? `version ${version} of ${model} was rejected by ${decision.approval.by}: ${consequence}; train a new version`
-      : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}; \`ringmaster models approve ${model} ${version}\` approves it`,
-    { model, version },
+      : `version ${version} of ${model} has ${decision.given} of ${decision.required} approvals${notes(decision.because ?? (approvalsWithdrawn && withdrawal(approvalsWithdrawn)))}: ${consequence}`,
+    { model, version, decision: decision.state },
   );
 
 /** Thrown when the caller's decision does not count under the model's policy. */
@@ -148,7 +148,7 @@ export function notAnApprover(
   const message: Readonly<Record<DecisionRefusal, string>> = {
     "no-identity":
       `${by} cannot decide on ${of}: its policy compares people, and this caller was not authenticated as a person. ` +
-      "On one machine, every caller is unauthenticated until there are tokens: `ringmaster tokens create NAME --scope read,write,approve` creates one for each person",
+      "On one machine, every caller is unauthenticated until there are tokens",
     "unknown-submitter": `nobody can decide on ${of}: its policy excludes the submitter (notTheSubmitter), and it was submitted by a caller without an identity; train or register it again as an authenticated caller`,
     submitter: `${named} submitted ${of}: its policy requires the decision of another person (notTheSubmitter)`,
     "not-listed": `${named} cannot decide on ${of}: the approvers in its policy are ${approvers.join(", ")}`,
@@ -167,8 +167,7 @@ export function notAnApprover(
 export const policyNeedsPeople = (model: string, by: string) =>
   forbidden(
     "POLICY_NEEDS_PEOPLE",
-    `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a ` +
-      "person; create a token for each person (`ringmaster tokens create NAME --scope read,write,approve`)",
+    `${by} cannot loosen the policy of ${model}: as many people must request it as the policy requires, and this caller was not authenticated as a person`,
     { model, by },
   );
 
@@ -176,10 +175,9 @@ export const policyNeedsPeople = (model: string, by: string) =>
 export function approvalNotRequested({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
   const why = gate
     ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
-    : `evaluate it first: ringmaster models judge ${model} ${version}`;
+    : "it has no gate verdict yet";
   return conflict("APPROVAL_NOT_REQUESTED", `no approval of version ${version} of ${model} can be requested: ${why}`, {
-    model,
-    version,
+    ...{ model, version, judged: gate !== undefined },
   });
 }
 
@@ -187,7 +185,7 @@ export function approvalNotRequested({ model, version, gate }: Named & Pick<Mode
 export const approvalExpired = ({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) =>
   conflict(
     "APPROVAL_EXPIRED",
-    `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}; request it again: ringmaster models request-approval ${model} ${version}`,
+    `the request to approve version ${version} of ${model} expired at ${approvalRequest?.expiresAt}`,
     { model, version, expiresAt: approvalRequest?.expiresAt },
   );
 

@@ -6,28 +6,17 @@ export type Named = Pick<ModelVersion, "model" | "version">;
 
 /** @param renamedTo its present name */
 export function modelNotFound(name: string, renamedTo?: string) {
-  const rule = name.includes("@") ? "give the name without version or alias; " : "";
-  const next =
-    renamedTo === undefined
-      ? `${rule}\`ringmaster models list\` shows the models`
-      : `it was renamed to ${JSON.stringify(renamedTo)}`;
-  return notFound("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)}; ${next}`, { model: name, renamedTo });
+  const rule = name.includes("@") ? "; give the name without version or alias" : "";
+  const next = renamedTo === undefined ? rule : `; it was renamed to ${JSON.stringify(renamedTo)}`;
+  return notFound("MODEL_NOT_FOUND", `there is no model ${JSON.stringify(name)}${next}`, { model: name, renamedTo });
 }
 
 export const versionNotFound = (model: string, version: number) =>
-  notFound(
-    "MODEL_VERSION_NOT_FOUND",
-    `model ${model} has no version ${version}; \`ringmaster models show ${model}\` lists its versions`,
-    { model, version },
-  );
+  notFound("MODEL_VERSION_NOT_FOUND", `model ${model} has no version ${version}`, { model, version });
 
 /** Thrown when no version was promoted yet. */
 export const noChampion = (model: string) =>
-  notFound(
-    "NO_CHAMPION",
-    `model ${model} has no version in production: no version was promoted yet; approve a version that passed its gates (\`ringmaster models show ${model}\`)`,
-    { model },
-  );
+  notFound("NO_CHAMPION", `model ${model} has no version in production: no version was promoted yet`, { model });
 
 export function gateNotPassed(model: string, version: number, verdict: GateVerdict | undefined) {
   const failed = verdict?.checks.filter((check) => !check.passed).map((check) => check.evidence) ?? [];
@@ -35,7 +24,7 @@ export function gateNotPassed(model: string, version: number, verdict: GateVerdi
     "GATE_NOT_PASSED",
     verdict
       ? `version ${version} of ${model} did not pass its gates (${failed.join("; ")}): only a version that passed can be approved or promoted`
-      : `version ${version} of ${model} has no gate verdict yet: evaluate it first: ringmaster models judge ${model} ${version}`,
+      : `version ${version} of ${model} has no gate verdict yet`,
     { model, version, failed },
   );
 }
@@ -44,9 +33,7 @@ export function gateNotPassed(model: string, version: number, verdict: GateVerdi
 export const canaryUnderTest = ({ model, version }: Named) =>
   conflict(
     "CANARY_UNDER_TEST",
-    `version ${version} of ${model} is a canary under test: its test decides whether it is promoted; ` +
-      `carry out the decision with \`ringmaster models traffic decide ${model}\`, or end the test first: ` +
-      `\`ringmaster models traffic set ${model}\` without this canary or without --metric`,
+    `version ${version} of ${model} is a canary under test: its test decides whether it is promoted`,
     { model, version },
   );
 
@@ -67,11 +54,7 @@ export class GateOutdatedError extends RingmasterError {
         : production === undefined
           ? "the champion that it was compared with is no longer in production"
           : `version ${production} is in production now, and the evaluation did not compare with it`;
-    const next =
-      runId === undefined
-        ? `evaluate it again: ringmaster models judge ${model} ${version}`
-        : `it is evaluated again and then waits for approval: ringmaster models show ${model}`;
-    super(`the gate verdict on version ${version} of ${model} is outdated: ${why}; ${next}`, {
+    super(`the gate verdict on version ${version} of ${model} is outdated: ${why}`, {
       code: "GATE_OUTDATED",
       httpStatus: 409,
       details: { model, version, changed, production, ...(runId === undefined ? {} : { runId }) },
@@ -81,14 +64,10 @@ export class GateOutdatedError extends RingmasterError {
 
 /** Thrown when a version in production is changed. The champion leaves production only by a promotion or a rollback. */
 export const inProduction = (model: string, version: number) =>
-  conflict(
-    "IN_PRODUCTION",
-    `version ${version} of ${model} is in production; to replace it, promote another version (\`ringmaster models promote\`) or roll back (\`ringmaster models rollback\`)`,
-    { model, version },
-  );
+  conflict("IN_PRODUCTION", `version ${version} of ${model} is in production`, { model, version });
 
 export const modelExists = (model: string) =>
-  conflict("MODEL_EXISTS", `model ${JSON.stringify(model)} already exists; \`ringmaster models show\` shows it`, {
+  conflict("MODEL_EXISTS", `model ${JSON.stringify(model)} already exists`, {
     model,
   });
 
@@ -105,11 +84,7 @@ export const modelNameFixed = (model: string, why: string) =>
   );
 
 export const aliasNotFound = (model: string, alias: string) =>
-  notFound(
-    "ALIAS_NOT_FOUND",
-    `model ${model} has no alias ${alias}; \`ringmaster models show ${model}\` lists its aliases`,
-    { model, alias },
-  );
+  notFound("ALIAS_NOT_FOUND", `model ${model} has no alias ${alias}`, { model, alias });
 
 export const aliasFollowsProduction = (model: string, production: number) =>
   conflict(
@@ -136,11 +111,7 @@ export function nothingToRollBack(model: string, production?: number) {
     production === undefined
       ? "has never had a version in production"
       : `had no version in production before version ${production}`;
-  return conflict(
-    "NOTHING_TO_ROLL_BACK",
-    `model ${model} ${before}: there is nothing to roll back to; \`ringmaster models promote\` promotes an approved version`,
-    { model },
-  );
+  return conflict("NOTHING_TO_ROLL_BACK", `model ${model} ${before}: there is nothing to roll back to`, { model });
 }
 
 /** Thrown when the version in production is not the one that the rollback names. */
@@ -148,7 +119,7 @@ export const rollbackRace = (model: string, from: number | undefined, now: numbe
   conflict(
     "ROLLBACK_OVERTAKEN",
     `version ${from} of ${model} is no longer in production (${now === undefined ? "no version" : `version ${now}`} is), ` +
-      `so nothing was rolled back; look at \`ringmaster models show ${model}\` and decide again`,
+      `so nothing was rolled back`,
     { model, from, now },
   );
 

@@ -9,17 +9,13 @@ import type { RetrainingRepository, RetrainingSchedules } from "./ports";
 import type { RetrainingRule, RuleDefinition, RuleState } from "./rule";
 
 export const ruleNotFound = (name: string) =>
-  notFound(
-    "RETRAINING_RULE_NOT_FOUND",
-    `there is no retraining rule ${JSON.stringify(name)}; \`ringmaster retrain list\` shows the rules`,
-    { rule: name },
-  );
+  notFound("RETRAINING_RULE_NOT_FOUND", `there is no retraining rule ${JSON.stringify(name)}`, { rule: name });
 
 /** Thrown when a rule of that name has another definition. */
 const ruleExists = (name: string) =>
   conflict(
     "RETRAINING_RULE_EXISTS",
-    `retraining rule ${name} already exists with other settings; choose another name, or change the rule with \`ringmaster retrain on … --name ${name} --update\``,
+    `retraining rule ${name} already exists with other settings; choose another name`,
     { rule: name },
   );
 

@@ -5,8 +5,8 @@ export function runNotFound(runId: string, needed: "any" | "training" = "any") {
   const id = JSON.stringify(runId);
   const message =
     needed === "training"
-      ? `there is no training run ${id}, and this request is for training runs only; \`ringmaster runs list\` lists them (\`ringmaster runs search\` also lists logged runs)`
-      : `there is no run ${id}; \`ringmaster runs search\` lists runs`;
+      ? `there is no training run ${id}, and this request is for training runs only`
+      : `there is no run ${id}`;
   return notFound("RUN_NOT_FOUND", message, { runId });
 }
 
@@ -37,11 +37,10 @@ export const runNotCompleted = (runId: string, status: string) =>
 
 /** Thrown when a run that is to be resumed is not paused. */
 export const runNotPaused = (runId: string, status: string) =>
-  conflict(
-    "RUN_NOT_PAUSED",
-    `run ${runId} is ${status}, not paused: only a paused run can be resumed; \`ringmaster runs restore\` starts a run from a checkpoint`,
-    { runId, status },
-  );
+  conflict("RUN_NOT_PAUSED", `run ${runId} is ${status}, not paused: only a paused run can be resumed`, {
+    runId,
+    status,
+  });
 
 /** Thrown when an invocation is late: the state machine has continued, and nothing waits for this result. */
 export const stepPassed = (runId: string, step: string, phase: string | undefined) =>
@@ -70,12 +69,11 @@ export class JobRefusedError extends RingmasterError {
 export function checkpointNotFound(runId: string, epoch: number, epochs: readonly number[]) {
   const there =
     epochs.length === 0
-      ? "it has no checkpoints (one that reused a training has none of its own: `ringmaster runs show` names the run that trained)"
+      ? "it has no checkpoints (one that reused a training has none of its own)"
       : `it has checkpoints of epochs ${epochs.join(", ")}`;
   return notFound(
     "CHECKPOINT_NOT_FOUND",
-    `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one; ` +
-      `\`ringmaster runs checkpoints ${runId}\` lists them`,
+    `run ${runId} has no checkpoint of epoch ${epoch}: ${there}. A run keeps its newest checkpoint.keep checkpoints and the best one`,
     { runId, epoch, epochs },
   );
 }
@@ -84,11 +82,12 @@ export function checkpointNotFound(runId: string, epoch: number, epochs: readonl
 export class CheckpointDamagedError extends RingmasterError {
   /** @param damage names the damaged object */
   constructor(runId: string, step: number, damage: string, cause?: unknown) {
-    super(
-      `the checkpoint of run ${runId} at step ${step} is damaged: ${damage} ` +
-        `\`ringmaster runs checkpoints ${runId}\` lists the others`,
-      { code: "CORRUPT_OBJECT", httpStatus: 500, details: { runId, step }, cause },
-    );
+    super(`the checkpoint of run ${runId} at step ${step} is damaged: ${damage}`, {
+      code: "CORRUPT_OBJECT",
+      httpStatus: 500,
+      details: { runId, step },
+      cause,
+    });
   }
 }
 

@@ -50,19 +50,13 @@ export interface StudyEvents {
 }
 
 export const studyNotFound = (name: string) =>
-  notFound(
-    "STUDY_NOT_FOUND",
-    `there is no study ${JSON.stringify(name)}; \`ringmaster study list\` shows the studies`,
-    { study: name },
-  );
+  notFound("STUDY_NOT_FOUND", `there is no study ${JSON.stringify(name)}`, { study: name });
 
 /** Thrown when a study of that name has another definition. */
 export const studyExists = (name: string) =>
-  conflict(
-    "STUDY_EXISTS",
-    `study ${name} already exists with another definition; choose another name, or continue it with \`ringmaster study extend ${name}\``,
-    { study: name },
-  );
+  conflict("STUDY_EXISTS", `study ${name} already exists with another definition; choose another name`, {
+    study: name,
+  });
 
 /** Thrown when other requests changed it before each attempt. */
 export const studyBusy = (name: string) => contended("STUDY_BUSY", `study ${name}`, { study: name });
@@ -70,9 +64,5 @@ export const studyBusy = (name: string) => contended("STUDY_BUSY", `study ${name
 /** Thrown when the best trial is requested before any trial has a value. */
 export function studyWithoutResult(name: string, failed: number) {
   const reason = failed === 0 ? "no trial has reported its objective yet" : `its ${failed} ended trials failed`;
-  return conflict(
-    "STUDY_WITHOUT_RESULT",
-    `study ${name} has no best trial: ${reason}; \`ringmaster study show ${name}\` lists the trials`,
-    { study: name },
-  );
+  return conflict("STUDY_WITHOUT_RESULT", `study ${name} has no best trial: ${reason}`, { study: name });
 }

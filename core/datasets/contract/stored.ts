@@ -13,11 +13,7 @@ import { assertContractFits, type DataContract, dataContract } from "./rules";
 
 export function dataContractNotFound(dataset: string, revision?: number) {
   const what = revision === undefined ? "no data contract" : `no revision ${revision} of its data contract`;
-  return notFound(
-    "DATA_CONTRACT_NOT_FOUND",
-    `dataset ${JSON.stringify(dataset)} has ${what}; \`ringmaster datasets contract set ${dataset} --file contract.yaml\` sets one`,
-    { dataset, revision },
-  );
+  return notFound("DATA_CONTRACT_NOT_FOUND", `dataset ${JSON.stringify(dataset)} has ${what}`, { dataset, revision });
 }
 
 /** Thrown when a contract has another revision than the one that the caller changes. */
@@ -25,7 +21,7 @@ export function dataContractChanged(dataset: string, expected: number, current: 
   const found = current === 0 ? "there is none" : `it has revision ${current}`;
   return conflict(
     "DATA_CONTRACT_CHANGED",
-    `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}; read it with \`ringmaster datasets contract show ${dataset}\` and set it again`,
+    `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}`,
     { dataset, expected, current },
   );
 }

@@ -76,11 +76,10 @@ export async function answerVersionCheck(
 
 /** Thrown when a check is answered before there is a verdict. */
 const notJudged = (model: string, version: number) =>
-  conflict(
-    "NOT_JUDGED",
-    `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered; evaluate it first: ringmaster models judge ${model} ${version}`,
-    { model, version },
-  );
+  conflict("NOT_JUDGED", `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered`, {
+    model,
+    version,
+  });
 
 export function checkNotFound(model: string, version: number | undefined, check: string, known: readonly string[]) {
   const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
@@ -95,8 +94,7 @@ export function checkNotFound(model: string, version: number | undefined, check:
 
 /** Thrown when an API request answers an HTTP check. Only the check's own hook can answer it. */
 const checkAnsweredByHook = (model: string, check: string) =>
-  conflict(
-    "CHECK_ANSWERED_BY_HOOK",
-    `check ${check} of ${model} is an HTTP check, which only its webhook answers; \`ringmaster models judge\` calls the webhook again while the check is pending`,
-    { model, check },
-  );
+  conflict("CHECK_ANSWERED_BY_HOOK", `check ${check} of ${model} is an HTTP check, which only its webhook answers`, {
+    model,
+    check,
+  });

@@ -20,18 +20,13 @@ export const outcomesBusy = (model: string) =>
 export const notACanary = (model: string, version: number, stage: string) =>
   conflict(
     "NOT_A_CANARY",
-    `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units; ` +
-      `move it with \`ringmaster models stage ${model} ${version} canary\`, which needs a passed gate`,
+    `version ${version} of ${model} is in stage ${stage}: only a version in stage canary can get a share of the units`,
     { model, version, stage },
   );
 
 /** Thrown when there is no test, or nothing to test. */
 export const noCanaryTest = (model: string) =>
-  conflict(
-    "NO_CANARY_TEST",
-    `model ${model} has no canary under test: set one with \`ringmaster models traffic set ${model} --canary VERSION=WEIGHT --metric NAME\``,
-    { model },
-  );
+  conflict("NO_CANARY_TEST", `model ${model} has no canary under test`, { model });
 
 /** Number of slots into which the units are divided. */
 export const slots = 10_000;
