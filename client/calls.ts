@@ -23,5 +23,5 @@ export function operationCalls(): Readonly<Record<string, OperationCall>> {
 
 function callOf(contract: Contract): OperationCall {
   const { method, path, pages } = contract;
-  return { method, path, repeatable: repeatabilityOf(contract), ...(pages === undefined ? {} : { pages }) };
+  return { method, path, repeatable: repeatabilityOf(contract), pages };
 }

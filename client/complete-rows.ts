@@ -120,7 +120,7 @@ function keyOf(
     const value = type === "timestamp" && typeof given === "number" ? new Date(given).toISOString() : given;
     if (storedValue(value, type) === undefined) {
       const rule = `must be given, as ${type}: it identifies the row of ${view}`;
-      problems.push({ path: `rows[${index}].${name}`, ...(given === undefined ? {} : { value: given }), rule });
+      problems.push({ path: `rows[${index}].${name}`, value: given, rule });
     } else entity[name] = value as FeatureValue;
   }
   return problems.length > 0 ? { problems } : { text: JSON.stringify(entity), problems };

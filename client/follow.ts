@@ -69,7 +69,7 @@ export async function* follow({
         heard = true;
         failures = 0;
         lastEventId = id ?? lastEventId;
-        yield { event, ...(id === undefined ? {} : { id }), data: JSON.parse(data) } as RunEvent;
+        yield { event, id, data: JSON.parse(data) } as RunEvent;
         if (event === "end") return;
       }
       if (!heard) throw new ApiUnreachableError(baseUrl, new Error("the stream ended without an event"));

@@ -96,7 +96,7 @@ export async function describeRows(
     columns.push({
       ...profile,
       ...(histogram ? { histogram } : {}),
-      ...(labelCorrelation === undefined ? {} : { labelCorrelation }),
+      labelCorrelation,
     });
   }
   return { rows, columns, preview: await firstRows(session, table, schema) };

@@ -170,7 +170,7 @@ function labelOf(name: string, counts: Counts): InferredColumn {
   }
   const text = type === "string" ? (counts.code ?? mixedNumbers(counts)) : doubt;
   const note = missing ?? (number && otherFormat(number, other)) ?? text;
-  return { name, type, role: "label", ...format, ...(note === undefined ? {} : { note }) };
+  return { name, type, role: "label", ...format, note };
 }
 
 /** Returns the number of values that are not missing. */
@@ -246,7 +246,7 @@ function featureOf(name: string, counts: Counts, rest: Counts | undefined): Infe
   const [number, otherNumber] = counts.numberFormats;
   if (number !== undefined) {
     const note = otherFormat(number, otherNumber);
-    return { name, type, role: "feature", ...missing, format: number.format, ...(note === undefined ? {} : { note }) };
+    return { name, type, role: "feature", ...missing, format: number.format, note };
   }
   const [format, other] = formats;
   if (format !== undefined) {

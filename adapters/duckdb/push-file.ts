@@ -94,7 +94,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
       const sources = await sourcesOf(snapshot.source, rows, options.nameOf ?? basename);
       const registered = await options.register(draft, sources, warnings);
       const { ignoredColumns } = snapshot;
-      return { registered, draft, ignoredColumns, warnings, ...(profiles === undefined ? {} : { profiles }) };
+      return { registered, draft, ignoredColumns, warnings, profiles };
     };
     const { version } = options.append ?? {};
     // An earlier push has appended the rows. Its version is registered again, which finds it.

@@ -33,7 +33,7 @@ export function callerOf({ identity, authorizer }: RequestContext, personalRoles
       ...limitsOf(authorizer, claims),
       principals: [],
       groups: [authorizer, claims].flatMap((from) => [...listOf(from["cognito:groups"]), ...listOf(from["groups"])]),
-      ...(team === undefined ? {} : { team }),
+      team,
     };
   }
   const arn = textOf(identity?.userArn);

@@ -72,7 +72,7 @@ export class LineageBuilder {
       root,
       nodes: [...this.nodes.values()],
       edges: [...this.edges.values()],
-      ...(nextToken === undefined ? {} : { nextToken }),
+      nextToken,
     };
   }
 }

@@ -42,7 +42,7 @@ export const artifactRoutes: readonly Route[] = [
     if (!artifact) throw artifactNotFound(runId, path);
     const { sha256, bytes, contentType } = artifact;
     const url = await contentUrls.forDownload(sha256);
-    return { path, url, sha256, bytes, ...(contentType === undefined ? {} : { contentType }) };
+    return { path, url, sha256, bytes, contentType };
   }),
 ];
 

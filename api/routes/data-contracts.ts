@@ -39,7 +39,7 @@ export const dataContractRoutes = [
       rows,
       outcomes: violations,
     };
-    const origin = { team, dataset: name, source: "push" as const, ...(file === undefined ? {} : { file }) };
+    const origin = { team, dataset: name, source: "push" as const, file };
     const event = dataContractBlocked(report, origin);
     await runEvents.publishDataContractBlocked(event);
     return { eventId: event.id };

@@ -22,7 +22,7 @@ export const searchRoutes: readonly Route[] = [
         ...body,
         experimentIds,
       });
-      return { runs: runs.map(summaryOf), total, ...(nextToken === undefined ? {} : { nextToken }) };
+      return { runs: runs.map(summaryOf), total, nextToken };
     },
   ),
 

@@ -70,7 +70,7 @@ async function copied(
       throw new InvalidInputError("the version cannot be registered", [{ path, value: given, rule }]);
     }
   }
-  const of = { ...(runId === undefined ? {} : { runId }), ...(loggedModelId === undefined ? {} : { loggedModelId }) };
+  const of = { runId, loggedModelId };
   return { source: `models:/${name}/${number}`, ...of, ...addSubmitters(original, caller) };
 }
 

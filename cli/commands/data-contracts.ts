@@ -101,9 +101,7 @@ async function validate(reference: string | undefined, options: ValidateOptions,
 }
 
 function invalidOption(path: string, rule: string, value?: unknown): InvalidInputError {
-  return new InvalidInputError("the rows cannot be validated", [
-    { path, rule, ...(value === undefined ? {} : { value }) },
-  ]);
+  return new InvalidInputError("the rows cannot be validated", [{ path, rule, value }]);
 }
 
 /** Prints a line for each violation, with the first rows below it. */

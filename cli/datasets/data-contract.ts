@@ -72,7 +72,7 @@ export async function checkFile(
   return withDuckDb(async (session) => {
     const { draft, shards } = await createSnapshot(session, { name: name ?? "file", file: sources, schema });
     const files = shards.map(({ path }) => path);
-    const dataset = { ...(name === undefined ? {} : { name }), digest: draft.digest };
+    const dataset = { name, digest: draft.digest };
     const rows = { schema: draft.schema, rowCount: draft.rowCount, files };
     return checkContract(contract, rows, { dataset, revision, at, others, objects: contentsOf(client) });
   });

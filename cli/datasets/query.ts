@@ -91,7 +91,7 @@ export async function withQueryRows<Result>(
     const read = await kind.load();
     const { file, rows, execution } = await read(query, folder, onSource);
     if (rows === 0) throw emptyDataset(`the query of ${name}`);
-    const origin = { file: name, query: query.sql, ...(execution === undefined ? {} : { execution }) };
+    const origin = { file: name, query: query.sql, execution };
     return await work([file], origin);
   } catch (error) {
     if (!(error instanceof RingmasterError)) throw error;

@@ -44,7 +44,7 @@ function follow(column: InferredColumn, earlier: ColumnSchema | undefined): Infe
   return {
     ...kept,
     ...(isNullable ? { nullable: true } : {}),
-    ...(format === undefined ? {} : { format }),
+    format,
     ...(missing.length === 0 ? {} : { missing }),
     ...(same && note !== undefined ? { note } : {}),
   };

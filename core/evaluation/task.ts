@@ -117,7 +117,7 @@ function classReports(
   const reports = classMetrics(confusion, classes).map(({ precision, recall, f1, support }, index) => {
     // With two classes, the ranking of one class determines that of the other.
     const auc = rankings[classes === 2 ? 0 : index]?.rocAuc;
-    return { value: values[index]!, support, precision, recall, f1, ...(auc === undefined ? {} : { auc }) };
+    return { value: values[index]!, support, precision, recall, f1, auc };
   });
   return {
     classes: reports,

@@ -152,7 +152,7 @@ function keysOf({ name, definition }: ViewVersion, entities: readonly Entity[]):
           const rule = `must be given for view ${name}, as ${type}`;
           problems.push({
             path: `entities[${index}].${column}`,
-            ...(given === undefined ? {} : { value: given }),
+            value: given,
             rule,
           });
         }

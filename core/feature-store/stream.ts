@@ -81,7 +81,7 @@ export function checkStreamedRows({ name, definition }: ViewVersion, rows: reado
   for (const [index, row] of rows.entries()) {
     if (problems.length >= maxShown) break;
     const add = (column: string, rule: string, value?: unknown) =>
-      problems.push({ path: `rows[${index}].${column}`, ...(value === undefined ? {} : { value }), rule });
+      problems.push({ path: `rows[${index}].${column}`, value, rule });
     for (const column of Object.keys(row)) {
       if (!Object.hasOwn(definition.columns, column)) add(column, `must be a column of view ${name}`);
     }

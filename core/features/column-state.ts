@@ -70,7 +70,7 @@ export class ColumnMerger {
     const { name, type } = this.column;
     const { count, nulls, min, max, stats } = this;
     const base = { name, type, count, nulls };
-    const bounds = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+    const bounds = { min, max };
     const mean = stats.count > 0 ? { mean: stats.mean } : {};
     const std = stats.count > 0 ? { std: Math.sqrt(stats.state().squares / stats.count) } : {};
     if (type === "tensor") return { ...base, ...bounds, ...mean, ...std };

@@ -57,7 +57,7 @@ export class GateOutdatedError extends RingmasterError {
     super(`the gate verdict on version ${version} of ${model} is outdated: ${why}`, {
       code: "GATE_OUTDATED",
       httpStatus: 409,
-      details: { model, version, changed, production, ...(runId === undefined ? {} : { runId }) },
+      details: { model, version, changed, production, runId },
     });
   }
 }

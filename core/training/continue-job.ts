@@ -120,12 +120,12 @@ async function handOver(
   await runs.leaveQueue(current.runId, isoTime(clock));
   const { segment } = current;
   const runKey = await keys.keyOf(current.runId);
-  return { runId: current.runId, runKey, ...(segment === undefined ? {} : { segment }) };
+  return { runId: current.runId, runKey, segment };
 }
 
 function ended(worker: WorkerRecord, now: number): WorkerRecord {
   const { startedAt = now, logStreamName } = worker;
-  const attempt = { exitCode: 0, startedAt, stoppedAt: now, ...(logStreamName === undefined ? {} : { logStreamName }) };
+  const attempt = { exitCode: 0, startedAt, stoppedAt: now, logStreamName };
   return { ...worker, status: "SUCCEEDED", attempts: [attempt] };
 }
 

@@ -80,7 +80,7 @@ export function withSharedJobs(jobs: TrainingJobs, shared: SharedJobs, clock: Cl
       for (const job of request.sharing === undefined ? [] : await shared.list(request.sharing)) {
         if (!job.idle || clock.now() - job.seenAt > seenWithinMs) continue;
         const { runId, attempt, segment } = request;
-        const current = { runId, attempt, ...(segment === undefined ? {} : { segment }) };
+        const current = { runId, attempt, segment };
         if (await shared.save({ ...job, current, idle: false, revision: job.revision + 1 })) {
           return { jobId: job.jobId };
         }

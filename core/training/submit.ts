@@ -96,7 +96,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     job,
     dataset: { name, version, digest },
     primaryMetric: primaryMetricOf(dataset.manifest, job.evaluation),
-    ...(registerAs === undefined ? {} : { model: registerAs }),
+    model: registerAs,
     code,
     ...(made ? { environment: made } : {}),
     noCache,
@@ -105,9 +105,9 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     ...(fineTunedFrom ? { fineTunedFrom } : {}),
     ...(reproducedFrom ? { reproducedFrom } : {}),
     ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
-    ...(pauseAt === undefined ? {} : { pauseAt }),
+    pauseAt,
     ...(trial ? { trial } : {}),
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    parentRunId,
     requestDigest: request.requestDigest ?? digestOfRequest(request),
     createdBy: request.actor,
     ...(request.submitters ? { submitters: request.submitters } : {}),
@@ -190,8 +190,8 @@ export function runEnvironment(reported: MadeEnvironment = {}, image?: string): 
   const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
   const made = {
     ...environment,
-    ...(image === undefined ? {} : { image }),
-    ...(imageDigest === undefined ? {} : { imageDigest }),
+    image,
+    imageDigest,
   };
   return Object.keys(made).length > 0 ? made : undefined;
 }

@@ -68,7 +68,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     microBatches: job.resources.microBatches,
     workers: workersOf(run),
     minWorkers: Math.min(job.resources.minWorkers, workersOf(run)),
-    ...(run.pauseAt === undefined ? {} : { pauseAt: run.pauseAt }),
+    pauseAt: run.pauseAt,
     ...(job.earlyStopping ? { earlyStopping: job.earlyStopping } : {}),
     shardOptimizer: job.resources.shardOptimizer,
     gpusPerWorker: job.resources.gpusPerWorker,

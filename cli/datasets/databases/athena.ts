@@ -99,9 +99,9 @@ async function start(
     new StartQueryExecutionCommand({
       QueryString: `UNLOAD (${query}\n) TO '${place}rows/' WITH (format = 'PARQUET', compression = 'SNAPPY')`,
       ClientRequestToken: randomUUID(),
-      QueryExecutionContext: { Database: database, ...(catalog === undefined ? {} : { Catalog: catalog }) },
+      QueryExecutionContext: { Database: database, Catalog: catalog },
       ResultConfiguration: { OutputLocation: `${place}result/` },
-      ...(workgroup === undefined ? {} : { WorkGroup: workgroup }),
+      WorkGroup: workgroup,
     }),
   );
   return id!;

@@ -50,7 +50,7 @@ export function dataContractBlocked(
     type: "data-contract.blocked",
     at: report.at,
     ...origin,
-    ...(version === undefined ? {} : { version }),
+    version,
     revision: report.revision,
     rows: report.rows,
     blocking: shown.filter(({ severity }) => severity === "block").length,

@@ -116,9 +116,9 @@ export function decideContract(
         requirement: shortened(describeRule(rule)),
         status,
       },
-      ...(rule.name === undefined ? {} : { name: rule.name }),
-      ...(rows === undefined ? {} : { rows }),
-      ...(measured === undefined ? {} : { measured }),
+      name: rule.name,
+      rows,
+      measured,
       ...(problem === undefined && skipped === undefined ? {} : { problem: problem ?? skipped }),
       samples: status === "violated" ? samples.slice(0, samplesShown) : [],
     };
@@ -127,7 +127,7 @@ export function decideContract(
   const isBlocked = violated.some(({ severity }) => severity === "block");
   return {
     ...rest,
-    ...(revision === undefined ? {} : { revision }),
+    revision,
     status: isBlocked ? "blocked" : violated.length > 0 ? "warned" : "passed",
     outcomes,
   };

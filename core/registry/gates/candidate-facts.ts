@@ -183,7 +183,7 @@ export async function candidateFacts(
     missingMetric: () => "neither the version nor its run has a metric of that name; log it, and evaluate again",
     sliced,
     identity,
-    ...(bytes === undefined ? {} : { artifactBytes: bytes }),
+    artifactBytes: bytes,
     lacking: "the version was registered from elsewhere; remove the gate, or declare a check of your own",
     champion,
   };

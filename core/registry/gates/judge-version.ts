@@ -85,7 +85,7 @@ async function requestOf(
     team,
     model: model.name,
     version,
-    ...(runId === undefined ? {} : { runId }),
+    runId,
     metrics,
     ...(champion ? { champion: { version: champion.version, metrics: champion.metrics } } : {}),
     artifacts,
@@ -166,8 +166,8 @@ export async function verdictOn(
     model,
     verdict: {
       ...verdict,
-      ...(rulesRevision === undefined ? {} : { rulesRevision }),
-      ...(champion === undefined ? {} : { champion }),
+      rulesRevision,
+      champion,
     },
   };
 }
