@@ -32,7 +32,7 @@ describe("dataset reference", () => {
   });
 
   it.each([
-    ["an unknown dataset", "flights", "DATASET_NOT_FOUND", /no dataset "flights".*datasets push/],
+    ["an unknown dataset", "flights", "DATASET_NOT_FOUND", /no dataset "flights"/],
     ["an unknown dataset's version", "flights@1", "DATASET_NOT_FOUND", /no dataset "flights"/],
     ["an unknown version", "digits@9", "DATASET_VERSION_NOT_FOUND", /digits has no version 9; its latest is digits@3/],
     ["a deprecated version", "digits@3", "DATASET_VERSION_DEPRECATED", /digits@3 is deprecated \(labels swapped\)/],
