@@ -190,8 +190,8 @@ export function runEnvironment(reported: MadeEnvironment = {}, image?: string): 
   const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
   const made = {
     ...environment,
-    image,
-    imageDigest,
+    ...(image === undefined ? {} : { image }),
+    ...(imageDigest === undefined ? {} : { imageDigest }),
   };
   return Object.keys(made).length > 0 ? made : undefined;
 }

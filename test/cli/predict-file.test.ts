@@ -3,13 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { predictFile } from "../../cli/commands/predictions";
-import { openPredictor, type Prediction } from "../../cli/predict";
+import { assertFinite, openPredictor, type Prediction } from "../../cli/predict";
 import type { ApiClient } from "../../client/api-client";
 import { artifactManifest, type ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { RawRow } from "../../core/features/transform";
 import { getJson } from "../../core/object-documents";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../support/exportable";
+
+describe("assertFinite", () => {
+  it("names the rows whose outputs are not finite", () => {
+    expect(() => assertFinite(Float32Array.of(0.5, 0.5, 1, 0), 2)).not.toThrow();
+    expect(() => assertFinite(Float32Array.of(0.5, 0.5, Number.NaN, 1, Infinity, 0), 3)).toThrow(
+      /the rows cannot be predicted.*rows\[1\] .*no finite prediction.*rows\[2\] /s,
+    );
+  });
+});
 
 /** CSV does not distinguish an empty text from a missing one. */
 const given = mixedRows.map((row) => (row["island"] === "" ? { ...row, island: "Dream" } : row));

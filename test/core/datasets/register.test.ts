@@ -1,10 +1,136 @@
-import { versionDigestOf } from "../../../core/datasets/identity";
+import { schemaChanges, schemaHashOf, versionDigestOf } from "../../../core/datasets/identity";
 import { registerDataset } from "../../../core/datasets/register";
+import {
+  type DatasetRepository,
+  getDatasetVersion,
+  parseDatasetReference,
+  resolveDataset,
+} from "../../../core/datasets/repository";
 import type { ColumnSchema, DatasetDraft } from "../../../core/datasets/shapes";
+import { sha256 } from "../../../core/digest";
+import { InvalidInputError } from "../../../core/errors";
 import { objectKeys } from "../../../core/object-keys";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { columns, draftOf } from "./drafts";
 import { createMemoryDatasetRepository } from "./memory-dataset-repository";
+import { describeDatasetRepository } from "./repository-contract";
+
+const at = "2026-01-01T00:00:00.000Z";
+
+async function threeVersions() {
+  const repository = createMemoryDatasetRepository();
+  for (const content of ["a", "b", "c"]) await repository.register(draftOf("digits", content), { at });
+  await repository.deprecate("digits", 3, { at, reason: "labels swapped" });
+  return repository;
+}
+
+describe("dataset reference", () => {
+  it.each([
+    ["digits", { name: "digits" }],
+    ["digits@latest", { name: "digits" }],
+    ["digits@12", { name: "digits", version: 12 }],
+  ])("reads %s", (text, expected) => expect(parseDatasetReference(text)).toEqual(expected));
+
+  it.each(["", "Digits", "digits@0", "digits@v1", "digits@", "a@1@2"])("refuses %j", (text) => {
+    expect(() => parseDatasetReference(text)).toThrow(InvalidInputError);
+  });
+
+  it.each([
+    ["digits", 2],
+    ["digits@latest", 2],
+    ["digits@1", 1],
+  ])("resolves %s past deprecated versions", async (reference, version) => {
+    expect((await resolveDataset(await threeVersions(), reference)).manifest.version).toBe(version);
+  });
+
+  it.each([
+    ["an unknown dataset", "flights", "DATASET_NOT_FOUND", /no dataset "flights"/],
+    ["an unknown dataset's version", "flights@1", "DATASET_NOT_FOUND", /no dataset "flights"/],
+    ["an unknown version", "digits@9", "DATASET_VERSION_NOT_FOUND", /digits has no version 9; its latest is digits@3/],
+    ["a deprecated version", "digits@3", "DATASET_VERSION_DEPRECATED", /digits@3 is deprecated \(labels swapped\)/],
+  ])("refuses %s", async (_case, reference, code, message) => {
+    const repository = await threeVersions();
+    await expect(resolveDataset(repository, reference)).rejects.toMatchObject({ code });
+    await expect(resolveDataset(repository, reference)).rejects.toThrow(message);
+  });
+
+  it("says when every version is deprecated", async () => {
+    const repository = await threeVersions();
+    await repository.deprecate("digits", 1, { at, reason: "" });
+    await repository.deprecate("digits", 2, { at, reason: "" });
+    await expect(resolveDataset(repository, "digits")).rejects.toMatchObject({
+      code: "DATASET_WITHOUT_ACTIVE_VERSION",
+    });
+  });
+
+  it("still shows a deprecated version", async () => {
+    expect((await getDatasetVersion(await threeVersions(), "digits", 3)).deprecation?.reason).toBe("labels swapped");
+  });
+});
+
+const x: ColumnSchema = { name: "x", type: "tensor", shape: [2, 2], role: "feature" };
+const y: ColumnSchema = { name: "y", type: "int", role: "label" };
+
+describe("schemaHashOf", () => {
+  it("is SHA-256 over names and types", () => {
+    expect(schemaHashOf([x, y])).toBe(sha256('[["x","tensor[2,2]"],["y","int"]]'));
+  });
+
+  it.each([
+    ["a role", [x, { ...y, role: "ignore" as const }], true],
+    ["a range", [x, { ...y, minimum: 0 }], true],
+    ["a type", [x, { ...y, type: "string" as const }], false],
+    ["a shape", [{ ...x, shape: [4] }, y], false],
+    ["a name", [x, { ...y, name: "z" }], false],
+    ["the order", [y, x], false],
+  ])("after a change of %s", (_case, columns, same) => {
+    expect(schemaHashOf(columns) === schemaHashOf([x, y])).toBe(same);
+  });
+});
+
+describe("schemaChanges", () => {
+  it.each([
+    ["nothing", [x, y], []],
+    ["a column less", [y], ["column x (tensor[2,2]) is missing"]],
+    ["a column more", [x, y, { name: "z", type: "bool", role: "feature" } as const], ["column z (bool) is new"]],
+    ["another type", [x, { ...y, type: "float" } as const], ["column y was int and is float"]],
+    ["another order", [y, x], ["the columns' order was x, y and is y, x"]],
+  ])("says %s", (_case, after, changes) => {
+    expect(schemaChanges([x, y], after)).toEqual(changes);
+  });
+});
+
+describe("versionDigestOf", () => {
+  const empty = { sha256: "00", bytes: 0, rows: 0 };
+  const draft = {
+    schema: [x, y],
+    shards: [{ sha256: "aa", bytes: 1, rows: 1 }],
+    split: {
+      seed: 1,
+      fractions: { train: 1, validation: 0, test: 0 },
+      indexes: { train: empty, validation: empty, test: empty },
+    },
+  };
+
+  it("changes with rows, schema and split, and with nothing else", () => {
+    const digest = versionDigestOf(draft);
+    expect(versionDigestOf({ ...draft, name: "other", createdAt: "later" } as typeof draft)).toBe(digest);
+    expect(versionDigestOf({ ...draft, shards: [{ ...draft.shards[0]!, sha256: "ab" }] })).not.toBe(digest);
+    expect(versionDigestOf({ ...draft, schema: [x, { ...y, maximum: 9 }] })).not.toBe(digest);
+    expect(versionDigestOf({ ...draft, split: { ...draft.split, seed: 2 } })).not.toBe(digest);
+  });
+});
+
+describe("dataset repository in memory", () => {
+  describeDatasetRepository(async () => {
+    const teams = new Map<string, DatasetRepository>();
+    return (team) => {
+      const repository = teams.get(team) ?? createMemoryDatasetRepository(team);
+      teams.set(team, repository);
+      return repository;
+    };
+  });
+});
 
 function setup() {
   const objects = createMemoryObjectStore();

@@ -1,6 +1,77 @@
-import { runStep, type StepDefinition } from "../../../core/runs/step";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RingmasterError } from "../../../core/errors";
+import { timesOf, workedUntil, workMs } from "../../../core/runs/run";
+import { type Phase, phases } from "../../../core/runs/run-states";
+import { returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
 import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
+
+interface State {
+  readonly Next?: string;
+  readonly Choices?: readonly { readonly Next: string }[];
+  readonly Default?: string;
+  readonly Catch?: readonly { readonly ErrorEquals: readonly string[]; readonly Next: string }[];
+}
+
+const file = join(__dirname, "../../../state-machines/training-run.asl.json");
+const { States } = JSON.parse(readFileSync(file, "utf8")) as { readonly States: Readonly<Record<string, State>> };
+const isPhase = (name: string): name is Phase => (phases as readonly string[]).includes(name);
+const order = (name: string) => (phases as readonly string[]).indexOf(name);
+
+/** Catches of a run's states that lead from a phase to an earlier one. Approvals have no phases. */
+const catchesBack = Object.entries(States).flatMap(([from, { Catch = [] }]) =>
+  Catch.filter(({ Next }) => isPhase(from) && isPhase(Next) && order(Next) <= order(from)).flatMap(
+    ({ ErrorEquals, Next }) => ErrorEquals.map((code) => ({ from, code, to: Next })),
+  ),
+);
+
+describe("ways back to an earlier step", () => {
+  it("are the state machine's and the record's alike", () => {
+    const sorted = (ways: readonly { readonly from: string; readonly code: string; readonly to: string }[]) =>
+      ways.map(({ from, code, to }) => `${from} ${code} ${to}`).sort();
+    expect(sorted(catchesBack)).toEqual(sorted(waysBack));
+    expect(catchesBack.length).toBeGreaterThan(0);
+  });
+
+  it.each(waysBack)("$from by $code comes before whatever catches all", ({ from, code }) => {
+    const { Catch = [] } = States[from]!;
+    const first = Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes("States.ALL"));
+    expect(Catch.findIndex(({ ErrorEquals }) => ErrorEquals.includes(code))).toBeLessThan(first);
+  });
+
+  it("lead nowhere else: what follows upon a phase by itself is a later one, or none", () => {
+    for (const [from, { Next, Default, Choices = [] }] of Object.entries(States)) {
+      if (!isPhase(from)) continue;
+      const following = [Next, Default, ...Choices.map((choice) => choice.Next)];
+      for (const to of following) if (to !== undefined && isPhase(to)) expect(order(to)).toBeGreaterThan(order(from));
+    }
+  });
+
+  it("are taken for an error that leads back, which is thrown on, and for no other", async () => {
+    const taken: unknown[] = [];
+    const runs = { goBack: async (...way: unknown[]) => void taken.push(way) };
+    const ports = { runs, clock: { now: () => 0 } } as unknown as Parameters<typeof returnToEarlierStep>[0];
+    const failing = (error: Error) => returnToEarlierStep(ports, "run-1", "Gate", () => Promise.reject(error));
+    const changed = new RingmasterError("another is in production", { code: "CHAMPION_CHANGED", httpStatus: 409 });
+    await expect(failing(changed)).rejects.toBe(changed);
+    await expect(failing(new Error("another"))).rejects.toThrow("another");
+    expect(taken).toEqual([["run-1", "Gate", "Evaluate", "1970-01-01T00:00:00.000Z"]]);
+  });
+});
+
+describe("the time that a run took", () => {
+  const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
+  const now = Date.parse(at(60));
+  const run = { status: "running", phase: "LaunchTraining", createdAt: at(0), updatedAt: at(1) } as const;
+  it.each([
+    ["grows while it trains", run, 60],
+    ["ends where it pauses", { ...run, status: "paused", pausedAt: at(5) }, 5],
+    ["ends with the run", { ...run, status: "failed", endedAt: at(9) }, 9],
+  ] as const)("%s", (_case, given, minutes) => {
+    expect(workMs(timesOf(given), workedUntil(given, now))).toBe(minutes * 60_000);
+  });
+});
 
 describe("a step of a run", () => {
   let embedded: Embedded;
