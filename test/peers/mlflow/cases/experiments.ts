@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, get, onExperiment, onRun, post } from "./steps";
+import { caseOf, experiment, get, onExperiment, onRun, post } from "./steps";
 
 const unnumbered: Partial<Step> = {
   compare: { ignore: ["experiment_id", "experiment.experiment_id", "experiment.artifact_location"] },
@@ -14,36 +14,34 @@ const restore = post("experiments/restore", { experiment_id: "<experiment>" });
 const named = (name: string, more: object = {}): Step => post("experiments/create", { name, ...more }, unnumbered);
 
 const lifecycle: readonly MlflowCase[] = [
-  {
-    name: "create, get, get by name",
-    steps: [experiment, getExperiment, get("experiments/get-by-name", { experiment_name: "<nonce>" })],
-  },
-  { name: "a name is taken once", steps: [experiment, named("<nonce>")] },
-  {
-    name: "with tags and a place",
-    steps: [
-      post(
-        "experiments/create",
-        {
-          name: "<nonce>",
-          artifact_location: "s3://bucket/<nonce>",
-          tags: [
-            { key: "a", value: "1" },
-            { key: "b.c/d", value: "" },
-          ],
-        },
-        { save: { experiment: "experiment_id" } },
-      ),
-      getExperiment,
-    ],
-  },
-  {
-    name: "a name with anything in it",
-    steps: [
-      named("<nonce> /weird: näme? #1%"),
-      get("experiments/get-by-name", { experiment_name: "<nonce> /weird: näme? #1%" }, unnumbered),
-    ],
-  },
+  caseOf(
+    "create, get, get by name",
+    experiment,
+    getExperiment,
+    get("experiments/get-by-name", { experiment_name: "<nonce>" }),
+  ),
+  caseOf("a name is taken once", experiment, named("<nonce>")),
+  caseOf(
+    "with tags and a place",
+    post(
+      "experiments/create",
+      {
+        name: "<nonce>",
+        artifact_location: "s3://bucket/<nonce>",
+        tags: [
+          { key: "a", value: "1" },
+          { key: "b.c/d", value: "" },
+        ],
+      },
+      { save: { experiment: "experiment_id" } },
+    ),
+    getExperiment,
+  ),
+  caseOf(
+    "a name with anything in it",
+    named("<nonce> /weird: näme? #1%"),
+    get("experiments/get-by-name", { experiment_name: "<nonce> /weird: näme? #1%" }, unnumbered),
+  ),
   onExperiment(
     "rename",
     post("experiments/update", { experiment_id: "<experiment>", new_name: "<nonce>-2" }),
@@ -111,94 +109,71 @@ const tags: readonly MlflowCase[] = [
 ];
 
 const refusals: readonly MlflowCase[] = [
-  {
-    name: "without a name",
-    steps: [post("experiments/create", {}), named(""), post("experiments/create", { name: null })],
-  },
-  {
-    name: "a name that is none",
-    steps: [post("experiments/create", { name: 7 }), post("experiments/create", { name: ["a"] })],
-  },
-  {
-    name: "a name of 500 characters, and of more",
-    steps: [named(`<nonce>${"x".repeat(480)}`), named("x".repeat(501))],
-  },
-  {
-    name: "places that are none",
-    steps: [
-      named("<nonce>-1", { artifact_location: "s3://b/a#f" }),
-      named("<nonce>-2", { artifact_location: "runs:/x" }),
-      named("<nonce>-3", { artifact_location: `s3://${"b".repeat(2100)}` }),
-    ],
-  },
-  {
-    name: "tags that are none",
-    steps: [named("<nonce>-1", { tags: { a: 1 } }), named("<nonce>-2", { tags: [{ key: "a*b", value: "1" }] })],
-  },
-  {
-    name: "of nowhere",
-    steps: [
-      get("experiments/get", { experiment_id: "987654321" }),
-      get("experiments/get-by-name", { experiment_name: "<nonce>" }),
-      ...["delete", "restore"].map((verb) => post(`experiments/${verb}`, { experiment_id: "987654321" })),
-      post("experiments/update", { experiment_id: "987654321", new_name: "<nonce>" }),
-      post("experiments/set-experiment-tag", { experiment_id: "987654321", key: "a", value: "1" }),
-    ],
-  },
-  {
-    name: "ids that are none",
-    steps: [get("experiments/get", { experiment_id: "abc" }), post("experiments/delete", { experiment_id: "1.5" })],
-  },
-  { name: "ids as numbers", steps: [post("experiments/delete", { experiment_id: 987654321 })] },
-  {
-    name: "without an id",
-    steps: [
-      get("experiments/get", {}),
-      get("experiments/get-by-name", {}),
-      post("experiments/delete", {}),
-      post("experiments/restore", {}),
-      post("experiments/update", { new_name: "x" }),
-      post("experiments/set-experiment-tag", { key: "a" }),
-    ],
-  },
-  {
-    name: "members that nobody knows",
-    steps: [named("<nonce>", { color: "red", tags: [{ key: "a", value: "1", x: 2 }] })],
-  },
-  {
-    name: "without a content type",
-    steps: [
-      { method: "POST", path: "mlflow/experiments/create", raw: '{"name":"x"}' },
-      {
-        method: "POST",
-        path: "mlflow/experiments/create",
-        raw: '{"name":"x"}',
-        headers: { "content-type": "text/plain" },
-      },
-    ],
-  },
-  {
-    name: "JSON within JSON",
-    steps: [
-      {
-        method: "POST",
-        path: "mlflow/experiments/create",
-        raw: JSON.stringify(JSON.stringify({ name: "<nonce>" })),
-        headers: { "content-type": "application/json; charset=utf-8" },
-        ...unnumbered,
-      },
-    ],
-  },
-  {
-    name: "no JSON",
-    steps: [
-      { method: "POST", path: "mlflow/experiments/create", raw: "{", headers: { "content-type": "application/json" } },
-    ],
-  },
-  {
-    name: "by the path of the web pages",
-    steps: [experiment, { ...getExperiment, path: "/ajax-api/2.0/mlflow/experiments/get" }],
-  },
+  caseOf("without a name", post("experiments/create", {}), named(""), post("experiments/create", { name: null })),
+  caseOf("a name that is none", post("experiments/create", { name: 7 }), post("experiments/create", { name: ["a"] })),
+  caseOf("a name of 500 characters, and of more", named(`<nonce>${"x".repeat(480)}`), named("x".repeat(501))),
+  caseOf(
+    "places that are none",
+    named("<nonce>-1", { artifact_location: "s3://b/a#f" }),
+    named("<nonce>-2", { artifact_location: "runs:/x" }),
+    named("<nonce>-3", { artifact_location: `s3://${"b".repeat(2100)}` }),
+  ),
+  caseOf(
+    "tags that are none",
+    named("<nonce>-1", { tags: { a: 1 } }),
+    named("<nonce>-2", { tags: [{ key: "a*b", value: "1" }] }),
+  ),
+  caseOf(
+    "of nowhere",
+    get("experiments/get", { experiment_id: "987654321" }),
+    get("experiments/get-by-name", { experiment_name: "<nonce>" }),
+    ...["delete", "restore"].map((verb) => post(`experiments/${verb}`, { experiment_id: "987654321" })),
+    post("experiments/update", { experiment_id: "987654321", new_name: "<nonce>" }),
+    post("experiments/set-experiment-tag", { experiment_id: "987654321", key: "a", value: "1" }),
+  ),
+  caseOf(
+    "ids that are none",
+    get("experiments/get", { experiment_id: "abc" }),
+    post("experiments/delete", { experiment_id: "1.5" }),
+  ),
+  caseOf("ids as numbers", post("experiments/delete", { experiment_id: 987654321 })),
+  caseOf(
+    "without an id",
+    get("experiments/get", {}),
+    get("experiments/get-by-name", {}),
+    post("experiments/delete", {}),
+    post("experiments/restore", {}),
+    post("experiments/update", { new_name: "x" }),
+    post("experiments/set-experiment-tag", { key: "a" }),
+  ),
+  caseOf("members that nobody knows", named("<nonce>", { color: "red", tags: [{ key: "a", value: "1", x: 2 }] })),
+  caseOf(
+    "without a content type",
+    { method: "POST", path: "mlflow/experiments/create", raw: '{"name":"x"}' },
+    {
+      method: "POST",
+      path: "mlflow/experiments/create",
+      raw: '{"name":"x"}',
+      headers: { "content-type": "text/plain" },
+    },
+  ),
+  caseOf("JSON within JSON", {
+    method: "POST",
+    path: "mlflow/experiments/create",
+    raw: JSON.stringify(JSON.stringify({ name: "<nonce>" })),
+    headers: { "content-type": "application/json; charset=utf-8" },
+    ...unnumbered,
+  }),
+  caseOf("no JSON", {
+    method: "POST",
+    path: "mlflow/experiments/create",
+    raw: "{",
+    headers: { "content-type": "application/json" },
+  }),
+  caseOf("by the path of the web pages", experiment, {
+    ...getExperiment,
+    path: "/ajax-api/2.0/mlflow/experiments/get",
+  }),
 ];
 
 const search = (body: object): Step => post("experiments/search", { max_results: 10, ...body });
@@ -212,16 +187,15 @@ const three: readonly Step[] = [
 ];
 const byName = (filter: string, more: object = {}): Step =>
   search({ filter: `${mine} AND ${filter}`, order_by: ["name ASC"], ...more });
-const found = (name: string, ...steps: readonly Step[]): MlflowCase => ({
-  name,
-  steps: [
+const found = (name: string, ...steps: readonly Step[]): MlflowCase =>
+  caseOf(
+    name,
     ...three,
     ...steps.map((step) => ({
       ...step,
       compare: { ...step.compare, ignore: ["experiments.*.experiment_id", "experiments.*.artifact_location"] },
     })),
-  ],
-});
+  );
 
 const searches: readonly MlflowCase[] = [
   found(
@@ -256,39 +230,33 @@ const searches: readonly MlflowCase[] = [
     search({ filter: mine, order_by: ["name"], max_results: 2 }),
     search({ filter: mine, order_by: ["name"], max_results: 2, page_token: "eyJvZmZzZXQiOiAyfQ==" }),
   ),
-  {
-    name: "deleted ones",
-    steps: [
-      experiment,
-      remove,
-      ...[1, 2, 3, "DELETED_ONLY"].map((view_type) => search({ filter: "name = '<nonce>'", view_type })),
-      search({ filter: "name = '<nonce>'" }),
-    ],
-  },
-  {
-    name: "by GET",
-    steps: [
-      experiment,
-      get("experiments/search", {
-        filter: "name = '<nonce>'",
-        max_results: "5",
-        view_type: "ALL",
-        order_by: ["name ASC", "experiment_id DESC"],
-      }),
-    ],
-  },
-  { name: "nothing found", steps: [search({ filter: "name = '<nonce>'" })] },
-  {
-    name: "limits",
-    steps: [
-      post("experiments/search", {}),
-      search({ max_results: 0 }),
-      search({ max_results: -1 }),
-      search({ max_results: 50_001 }),
-      search({ max_results: "x" }),
-      search({ max_results: "7", filter: "name = '<nonce>'" }),
-    ],
-  },
+  caseOf(
+    "deleted ones",
+    experiment,
+    remove,
+    ...[1, 2, 3, "DELETED_ONLY"].map((view_type) => search({ filter: "name = '<nonce>'", view_type })),
+    search({ filter: "name = '<nonce>'" }),
+  ),
+  caseOf(
+    "by GET",
+    experiment,
+    get("experiments/search", {
+      filter: "name = '<nonce>'",
+      max_results: "5",
+      view_type: "ALL",
+      order_by: ["name ASC", "experiment_id DESC"],
+    }),
+  ),
+  caseOf("nothing found", search({ filter: "name = '<nonce>'" })),
+  caseOf(
+    "limits",
+    post("experiments/search", {}),
+    search({ max_results: 0 }),
+    search({ max_results: -1 }),
+    search({ max_results: 50_001 }),
+    search({ max_results: "x" }),
+    search({ max_results: "7", filter: "name = '<nonce>'" }),
+  ),
   ...[
     "name > 'a'",
     "name = a",
@@ -308,17 +276,15 @@ const searches: readonly MlflowCase[] = [
     "experiment_id > '1'",
     "experiment_id = 'x'",
     "experiment_id IN ('1', '0x')",
-  ].map((filter) => ({ name: `a filter that is none: ${filter}`, steps: [search({ filter })] })),
-  { name: "a token that is none", steps: [search({ page_token: "x" })] },
-  {
-    name: "orders that are none",
-    steps: [
-      search({ order_by: ["nothing"] }),
-      search({ order_by: ["tags.a"] }),
-      search({ order_by: ["name UP"] }),
-      search({ order_by: "name" }),
-    ],
-  },
+  ].map((filter) => caseOf(`a filter that is none: ${filter}`, search({ filter }))),
+  caseOf("a token that is none", search({ page_token: "x" })),
+  caseOf(
+    "orders that are none",
+    search({ order_by: ["nothing"] }),
+    search({ order_by: ["tags.a"] }),
+    search({ order_by: ["name UP"] }),
+    search({ order_by: "name" }),
+  ),
 ];
 
 export const experimentCases: CaseGroup = {

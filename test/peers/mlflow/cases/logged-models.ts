@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, get, onExperiment, onRun, post, refusedByUs } from "./steps";
+import { caseOf, experiment, get, onExperiment, onRun, post, refusedByUs, send } from "./steps";
 
 const create = (body: object = {}): Step =>
   post(
@@ -9,19 +9,11 @@ const create = (body: object = {}): Step =>
   );
 const one = "mlflow/logged-models/<model>";
 const getModel: Step = { method: "GET", path: one };
-const finalize = (status: unknown): Step => ({ method: "PATCH", path: one, body: { model_id: "<model>", status } });
+const finalize = (status: unknown): Step => send("PATCH", one, { model_id: "<model>", status });
 const remove: Step = { method: "DELETE", path: one };
-const tags = (list: unknown): Step => ({
-  method: "PATCH",
-  path: `${one}/tags`,
-  body: { model_id: "<model>", tags: list },
-});
+const tags = (list: unknown): Step => send("PATCH", `${one}/tags`, { model_id: "<model>", tags: list });
 const untag = (key: string): Step => ({ method: "DELETE", path: `${one}/tags/${key}` });
-const params = (list: unknown): Step => ({
-  method: "POST",
-  path: `${one}/params`,
-  body: { model_id: "<model>", params: list },
-});
+const params = (list: unknown): Step => send("POST", `${one}/params`, { model_id: "<model>", params: list });
 const nowhere = "mlflow/logged-models/m-00000000000000000000000000000000";
 const withModel = (name: string, ...steps: readonly Step[]): MlflowCase => onExperiment(name, create(), ...steps);
 
@@ -45,11 +37,7 @@ const single: readonly MlflowCase[] = [
     withModel(`status ${status}`, finalize(`LOGGED_MODEL_${status}`), getModel),
   ),
   withModel("a status by its number", finalize(2), getModel),
-  withModel(
-    "without a status",
-    { method: "PATCH", path: one, body: { model_id: "<model>" } },
-    { method: "PATCH", path: one, body: { status: 2 } },
-  ),
+  withModel("without a status", send("PATCH", one, { model_id: "<model>" }), send("PATCH", one, { status: 2 })),
   withModel("deleted", remove, getModel, { ...getModel, query: { allow_deleted: "true" } }),
   withModel(
     "tags",
@@ -65,35 +53,28 @@ const single: readonly MlflowCase[] = [
   ),
   withModel("params", params([{ key: "a", value: "1" }]), params([{ key: "b", value: "2" }]), getModel),
   withModel("files of none", { method: "GET", path: `${one}/artifacts/directories` }),
-  {
-    name: "of nowhere",
-    steps: [
-      { method: "GET", path: nowhere },
-      { method: "DELETE", path: nowhere },
-      { method: "PATCH", path: nowhere, body: { model_id: "m-00000000000000000000000000000000", status: 2 } },
-      { method: "PATCH", path: `${nowhere}/tags`, body: { tags: [{ key: "a", value: "1" }] } },
-      { method: "DELETE", path: `${nowhere}/tags/a` },
-      {
-        method: "POST",
-        path: `${nowhere}/params`,
-        body: { model_id: "m-00000000000000000000000000000000", params: [] },
-      },
-      { method: "GET", path: `${nowhere}/artifacts/directories` },
-    ],
-  },
-  {
-    name: "names that are none",
-    steps: [
-      experiment,
-      ...["a/b", "a:b", "a.b", "a%b", 'a"b', "a'b"].map((name) =>
-        post("logged-models", { experiment_id: "<experiment>", name }),
-      ),
-    ],
-  },
-  {
-    name: "in an experiment of nowhere",
-    steps: [post("logged-models", { experiment_id: "987654321" }), post("logged-models", {})],
-  },
+  caseOf(
+    "of nowhere",
+    { method: "GET", path: nowhere },
+    { method: "DELETE", path: nowhere },
+    send("PATCH", nowhere, { model_id: "m-00000000000000000000000000000000", status: 2 }),
+    send("PATCH", `${nowhere}/tags`, { tags: [{ key: "a", value: "1" }] }),
+    { method: "DELETE", path: `${nowhere}/tags/a` },
+    send("POST", `${nowhere}/params`, { model_id: "m-00000000000000000000000000000000", params: [] }),
+    { method: "GET", path: `${nowhere}/artifacts/directories` },
+  ),
+  caseOf(
+    "names that are none",
+    experiment,
+    ...["a/b", "a:b", "a.b", "a%b", 'a"b', "a'b"].map((name) =>
+      post("logged-models", { experiment_id: "<experiment>", name }),
+    ),
+  ),
+  caseOf(
+    "in an experiment of nowhere",
+    post("logged-models", { experiment_id: "987654321" }),
+    post("logged-models", {}),
+  ),
   onExperiment(
     "in a deleted experiment",
     post("experiments/delete", { experiment_id: "<experiment>" }),
@@ -197,10 +178,11 @@ const searches: readonly MlflowCase[] = [
   three("page by page", search({ ...byName, max_results: 2 })),
   three("without the deleted", { method: "DELETE", path: "mlflow/logged-models/<a>" }, search(byName)),
   onExperiment("nothing found", search()),
-  {
-    name: "without experiments",
-    steps: [post("logged-models/search", {}), post("logged-models/search", { experiment_ids: "0" })],
-  },
+  caseOf(
+    "without experiments",
+    post("logged-models/search", {}),
+    post("logged-models/search", { experiment_ids: "0" }),
+  ),
   ...["name > 'a'", "metrics.acc LIKE 'x'", "things.a = 'b'", "name = 'a' OR name = 'b'"].map((filter) =>
     onExperiment(`a filter that is none: ${filter}`, search({ filter })),
   ),

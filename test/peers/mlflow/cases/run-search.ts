@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, onExperiment, onRun, post } from "./steps";
+import { caseOf, experiment, onExperiment, onRun, post } from "./steps";
 
 /** Three runs, of which the third has no loss. */
 const runs: readonly Step[] = [
@@ -32,10 +32,7 @@ const searchData = (body: object): Step => ({
   ...post("", body),
   path: "/ajax-api/2.0/mlflow/experiments/search-datasets",
 });
-const among = (name: string, ...steps: readonly Step[]): MlflowCase => ({
-  name,
-  steps: [experiment, ...runs, ...steps],
-});
+const among = (name: string, ...steps: readonly Step[]): MlflowCase => caseOf(name, experiment, ...runs, ...steps);
 
 const found: readonly MlflowCase[] = [
   among("all, the newest first", search({})),
@@ -160,11 +157,12 @@ const refused: readonly MlflowCase[] = [
     search({ filter: 7 }),
   ),
   onExperiment("a token that is none", search({ page_token: "x" })),
-  { name: "experiments that are none", steps: [post("runs/search", { experiment_ids: ["abc"] })] },
-  {
-    name: "data of no experiment, of too many",
-    steps: [searchData({}), searchData({ experiment_ids: Array.from({ length: 21 }, (_, i) => String(i)) })],
-  },
+  caseOf("experiments that are none", post("runs/search", { experiment_ids: ["abc"] })),
+  caseOf(
+    "data of no experiment, of too many",
+    searchData({}),
+    searchData({ experiment_ids: Array.from({ length: 21 }, (_, i) => String(i)) }),
+  ),
 ];
 
 export const runSearchCases: CaseGroup = { group: "run-search", cases: [...found, ...refused] };

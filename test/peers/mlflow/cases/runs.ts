@@ -1,5 +1,17 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { experiment, get, getRun, madeRun, notOurs, onExperiment, onRun, post, refusedByUs, run } from "./steps";
+import {
+  caseOf,
+  experiment,
+  get,
+  getRun,
+  madeRun,
+  notOurs,
+  onExperiment,
+  onRun,
+  post,
+  refusedByUs,
+  run,
+} from "./steps";
 
 const create = (body: object, more: Partial<Step> = madeRun): Step =>
   post(
@@ -66,18 +78,16 @@ const creation: readonly MlflowCase[] = [
   }),
   onExperiment("by nobody", create({}, nobody)),
   onExperiment("times as texts", create({ user_id: "a", start_time: "1700000000001" }), getRun),
-  { name: "in an experiment of nowhere", steps: [post("runs/create", { experiment_id: "987654321", start_time: 1 })] },
-  {
-    name: "in what is no experiment",
-    steps: [
-      post("runs/create", { experiment_id: "abc", start_time: 1 }),
-      post("runs/create", { experiment_id: 5, start_time: 1 }),
-    ],
-  },
-  {
-    name: "in the default experiment",
-    steps: [post("runs/create", { experiment_id: "0", start_time: 1, user_id: "a", run_name: "a" }, madeRun)],
-  },
+  caseOf("in an experiment of nowhere", post("runs/create", { experiment_id: "987654321", start_time: 1 })),
+  caseOf(
+    "in what is no experiment",
+    post("runs/create", { experiment_id: "abc", start_time: 1 }),
+    post("runs/create", { experiment_id: 5, start_time: 1 }),
+  ),
+  caseOf(
+    "in the default experiment",
+    post("runs/create", { experiment_id: "0", start_time: 1, user_id: "a", run_name: "a" }, madeRun),
+  ),
   onExperiment(
     "a time that is none",
     create({ start_time: "soon" }, {}),
@@ -253,13 +263,11 @@ const io: readonly MlflowCase[] = [
     post("runs/outputs", { run_id: "<run>" }),
     post("runs/outputs", { run_id: "<run>", models: "x" }),
   ),
-  {
-    name: "of a run of nowhere",
-    steps: [
-      post("runs/log-inputs", { run_id: "00000000000000000000000000000000", datasets: [] }),
-      post("runs/outputs", { run_id: "00000000000000000000000000000000", models: [{ model_id: "m" }] }),
-    ],
-  },
+  caseOf(
+    "of a run of nowhere",
+    post("runs/log-inputs", { run_id: "00000000000000000000000000000000", datasets: [] }),
+    post("runs/outputs", { run_id: "00000000000000000000000000000000", models: [{ model_id: "m" }] }),
+  ),
   onRun(
     "models as they were logged once",
     post("runs/log-model", {
@@ -283,59 +291,51 @@ const io: readonly MlflowCase[] = [
 
 const nowhere = "00000000000000000000000000000000";
 const refusals: readonly MlflowCase[] = [
-  {
-    name: "of nowhere",
-    steps: [
-      get("runs/get", { run_id: nowhere }),
-      post("runs/update", { run_id: nowhere, status: "FAILED" }),
-      post("runs/delete", { run_id: nowhere }),
-      post("runs/restore", { run_id: nowhere }),
-      post("runs/set-tag", { run_id: nowhere, key: "a", value: "1" }),
-      post("runs/delete-tag", { run_id: nowhere, key: "a" }),
-      post("runs/log-parameter", { run_id: nowhere, key: "a", value: "1" }),
-      post("runs/log-metric", { run_id: nowhere, key: "a", value: 1, timestamp: 1 }),
-      post("runs/log-batch", { run_id: nowhere, tags: [{ key: "a", value: "1" }] }),
-      get("metrics/get-history", { run_id: nowhere, metric_key: "a" }),
-    ],
-  },
-  {
-    name: "without an id",
-    steps: [
-      get("runs/get", {}),
-      ...[
-        "update",
-        "delete",
-        "restore",
-        "set-tag",
-        "delete-tag",
-        "log-parameter",
-        "log-metric",
-        "log-batch",
-        "log-inputs",
-        "outputs",
-        "log-model",
-      ].map((verb) => post(`runs/${verb}`, { key: "a", value: "1" })),
-    ],
-  },
-  {
-    name: "ids that are none",
-    steps: [
-      post("runs/log-batch", { run_id: "a b" }),
-      post("runs/log-batch", { run_id: "../x" }),
-      get("runs/get", { run_id: "a b" }),
-    ],
-  },
-  {
-    name: "spelt otherwise",
-    steps: [
-      experiment,
-      run,
-      post("runs/update", { run_id: "<run>", endTime: 1_700_000_002_000, runName: "camel" }),
-      getRun,
-      post("runs/update", { run_id: "<run>", end_time: 1, endTime: 2 }),
-      post("runs/update", { runId: "<run>" }),
-    ],
-  },
+  caseOf(
+    "of nowhere",
+    get("runs/get", { run_id: nowhere }),
+    post("runs/update", { run_id: nowhere, status: "FAILED" }),
+    post("runs/delete", { run_id: nowhere }),
+    post("runs/restore", { run_id: nowhere }),
+    post("runs/set-tag", { run_id: nowhere, key: "a", value: "1" }),
+    post("runs/delete-tag", { run_id: nowhere, key: "a" }),
+    post("runs/log-parameter", { run_id: nowhere, key: "a", value: "1" }),
+    post("runs/log-metric", { run_id: nowhere, key: "a", value: 1, timestamp: 1 }),
+    post("runs/log-batch", { run_id: nowhere, tags: [{ key: "a", value: "1" }] }),
+    get("metrics/get-history", { run_id: nowhere, metric_key: "a" }),
+  ),
+  caseOf(
+    "without an id",
+    get("runs/get", {}),
+    ...[
+      "update",
+      "delete",
+      "restore",
+      "set-tag",
+      "delete-tag",
+      "log-parameter",
+      "log-metric",
+      "log-batch",
+      "log-inputs",
+      "outputs",
+      "log-model",
+    ].map((verb) => post(`runs/${verb}`, { key: "a", value: "1" })),
+  ),
+  caseOf(
+    "ids that are none",
+    post("runs/log-batch", { run_id: "a b" }),
+    post("runs/log-batch", { run_id: "../x" }),
+    get("runs/get", { run_id: "a b" }),
+  ),
+  caseOf(
+    "spelt otherwise",
+    experiment,
+    run,
+    post("runs/update", { run_id: "<run>", endTime: 1_700_000_002_000, runName: "camel" }),
+    getRun,
+    post("runs/update", { run_id: "<run>", end_time: 1, endTime: 2 }),
+    post("runs/update", { runId: "<run>" }),
+  ),
 ];
 
 export const runCases: CaseGroup = {

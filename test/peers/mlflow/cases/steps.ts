@@ -2,13 +2,16 @@ import type { MlflowCase, Step } from "../case";
 
 type More = Partial<Step>;
 
-export function post(path: string, body: unknown, more: More = {}): Step {
-  return { method: "POST", path: `mlflow/${path}`, body, ...more };
-}
-
-export function get(path: string, query: Step["query"], more: More = {}): Step {
-  return { method: "GET", path: `mlflow/${path}`, query, ...more };
-}
+export const send = (method: Step["method"], path: string, body: unknown, more: More = {}): Step => ({
+  ...{ method, path, body },
+  ...more,
+});
+export const read = (path: string, query: Step["query"], more: More = {}): Step => ({
+  ...{ method: "GET", path, query },
+  ...more,
+});
+export const post = (path: string, body: unknown, more?: More): Step => send("POST", `mlflow/${path}`, body, more);
+export const get = (path: string, query: Step["query"], more?: More): Step => read(`mlflow/${path}`, query, more);
 
 /** Time and name of what is made follow from no request. */
 export const madeRun: More = { save: { run: "run.info.run_id" } };
@@ -30,14 +33,16 @@ export function prepared(step: Step): Step {
   return { ...step, compare: { body: "error" } };
 }
 
+export const caseOf = (name: string, ...steps: readonly Step[]): MlflowCase => ({ name, steps });
+
 /** A case upon an experiment with a run. */
 export function onRun(name: string, ...steps: readonly Step[]): MlflowCase {
-  return { name, steps: [prepared(experiment), prepared(run), ...steps] };
+  return caseOf(name, prepared(experiment), prepared(run), ...steps);
 }
 
 /** A case upon an experiment. */
 export function onExperiment(name: string, ...steps: readonly Step[]): MlflowCase {
-  return { name, steps: [prepared(experiment), ...steps] };
+  return caseOf(name, prepared(experiment), ...steps);
 }
 
 /** MLflow's server takes what it cannot read for something else, or fails: ours says what is wrong. */
