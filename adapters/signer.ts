@@ -54,34 +54,6 @@ export class Signer {
     };
   }
 
-  /**
-   * Signs a GET without a query of a range of an object.
-   *
-   * @param path encoded like in the request
-   * @returns the signed headers of the request
-   */
-  signGet(
-    { host, path, range }: { readonly host: string; readonly path: string; readonly range: string },
-    { accessKeyId, secretAccessKey, sessionToken }: Credentials,
-    region: string,
-    now: Date,
-  ): Record<string, string> {
-    const time = now.toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
-    const scope = `${time.slice(0, 8)}/${region}/${this.service}/aws4_request`;
-    const signed = {
-      ...{ host, range, "x-amz-content-sha256": emptySha256, "x-amz-date": time },
-      ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
-    };
-    const names = Object.keys(signed).join(";");
-    const headers = Object.entries(signed).map(([name, value]) => `${name}:${value}\n`);
-    const digest = sha256(`GET\n${path}\n\n${headers.join("")}\n${names}\n${emptySha256}`);
-    const signature = createHmac("sha256", this.keyOf(secretAccessKey, scope))
-      .update(`AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`)
-      .digest("hex");
-    const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
-    return { ...signed, authorization };
-  }
-
   private keyOf(secret: string, scope: string): Buffer {
     const of = `${secret} ${scope}`;
     if (this.kept?.of !== of) {
@@ -93,5 +65,3 @@ export class Signer {
     return this.kept.key;
   }
 }
-
-const emptySha256 = sha256("");

@@ -13,83 +13,6 @@ import { sharedPort } from "../port";
 import { s3Client } from "../s3/object-store";
 import { isMissing, withRetries } from "../s3/service-errors";
 import { isCutBody } from "../s3/stored-content";
-import { type Credentials, Signer } from "../signer";
-
-/** The address to which the SDK sends requests for objects of a bucket. */
-interface Place {
-  readonly protocol: string;
-  readonly hostname: string;
-  readonly port?: number;
-  /** The path before the key. */
-  readonly base: string;
-}
-
-interface SentRequest extends Omit<Place, "base"> {
-  readonly path: string;
-}
-
-interface Answer {
-  readonly statusCode: number;
-  readonly body: AsyncIterable<Buffer>;
-}
-
-/** Reads bytes `[start, start + length)` of an object; `undefined` if the SDK must repeat the request. */
-type LeanGet = (key: string, start: number, length: number) => Promise<Uint8Array | undefined>;
-
-/**
- * Reads objects of a bucket with a third of the SDK's processor time. It uses the SDK's connections, credentials and
- * region, and its own signature. It makes one attempt, and answers only with complete bytes of a successful one. The
- * first request of the SDK shows the address of the bucket.
- */
-function createLeanGet(client: S3Client): LeanGet {
-  const signer = new Signer("s3");
-  let place: Place | undefined;
-  client.middlewareStack.add(
-    (next) => (args) => {
-      const key = (args.input as { readonly Key?: string }).Key;
-      if (key !== undefined) place ??= placeOf(args.request as SentRequest, key);
-      return next(args);
-    },
-    { step: "build", name: "ringmasterLearnsBucket", override: true },
-  );
-
-  return async (key, start, length) => {
-    if (!place) return undefined;
-    const { base, ...to } = place;
-    const { config } = client;
-    const [credentials, region] = await Promise.all([config.credentials() as Promise<Credentials>, config.region()]);
-    const path = `${base}${encodedKey(key)}`;
-    const host = to.port === undefined ? to.hostname : `${to.hostname}:${to.port}`;
-    const range = `bytes=${start}-${start + length - 1}`;
-    const headers = signer.signGet({ host, path, range }, credentials, region, new Date());
-    try {
-      const sent = { ...to, method: "GET", path, headers, query: {} };
-      const { response } = (await config.requestHandler.handle(sent as never)) as unknown as { response: Answer };
-      const chunks: Buffer[] = [];
-      for await (const chunk of response.body) chunks.push(chunk);
-      return response.statusCode === 206 ? Buffer.concat(chunks) : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-}
-
-function placeOf({ protocol, hostname, port, path }: SentRequest, key: string): Place | undefined {
-  const end = encodedKey(key);
-  if (!path.endsWith(`/${end}`)) return undefined;
-  const base = path.slice(0, path.length - end.length);
-  return { protocol, hostname, base, port };
-}
-
-/** Encodes a key like the signature's canonical path. */
-function encodedKey(key: string): string {
-  const encode = (part: string) =>
-    encodeURIComponent(part).replace(
-      /[!'()*]/g,
-      (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-    );
-  return key.split("/").map(encode).join("/");
-}
 
 /** Enough to recognise a content's format, and for nearly every document. */
 const firstRangeBytes = 64 * 1024;
@@ -99,12 +22,8 @@ const deletesPerCall = 1000;
 
 /** Reads and deletes the objects of all teams. */
 export function createReclamationObjects(client: S3Client, bucket: string): ReclamationObjects {
-  const leanGet = createLeanGet(client);
-
-  async function range(key: string, start: number, bytes: number): Promise<Uint8Array | undefined> {
-    const found = await leanGet(key, start, bytes);
-    if (found) return found;
-    return withRetries(isCutBody, async () => {
+  const range = (key: string, start: number, bytes: number): Promise<Uint8Array | undefined> =>
+    withRetries(isCutBody, async () => {
       try {
         const Range = `bytes=${start}-${start + bytes - 1}`;
         const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
@@ -115,7 +34,6 @@ export function createReclamationObjects(client: S3Client, bucket: string): Recl
         throw error;
       }
     });
-  }
 
   return {
     async list(after) {

@@ -70,7 +70,6 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       { bytes: 4, readings: 1 },
       { bytes: 8 * mebibyte, readings: 1 }, // One part: sent from the first reading.
       { bytes: 8 * mebibyte + 4, readings: 2 },
-      { bytes: 25 * mebibyte, readings: 2 }, // More parts than are in memory at once.
     ])("streams $bytes bytes by content, and sends them once", async ({ bytes, readings }) => {
       const body = bodyOf(bytes, bytes);
       let opened = 0;
@@ -88,8 +87,8 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
       expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
     });
 
-    it("streams several contents concurrently", async () => {
-      const bodies = [1, 9, 17, 20, 2].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
+    it("streams several contents concurrently, of more parts than are in memory at once", async () => {
+      const bodies = [1, 9, 25].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
       const references = await Promise.all(bodies.map((body) => store.putContentStream(() => chunksOf(body))));
       expect(references.map((reference) => reference.sha256)).toEqual(bodies.map(sha256));
     });
