@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import type { NumericsRecord } from "../../core/runs/shapes";
-import { type Checkpointer, createCheckpointer } from "../../trainer-container/checkpoint/checkpointer";
+import { Checkpointer } from "../../trainer-container/checkpoint/checkpointer";
 import { SnapshotSpace } from "../../trainer-container/checkpoint/snapshot";
 import { createUploadThread } from "../../trainer-container/checkpoint/upload-thread";
 import { allocateSum } from "../../trainer-container/collective/sum-memory";
@@ -85,7 +85,7 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
   };
 
   let failure: unknown;
-  const checkpointer: Checkpointer = createCheckpointer({
+  const checkpointer: Checkpointer = new Checkpointer({
     store,
     clock: { now: () => Date.now() },
     runId: `bench-${task.stepMs ?? "sync"}`,

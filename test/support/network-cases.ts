@@ -196,7 +196,11 @@ export const cases: readonly (readonly [name: string, shape: readonly number[], 
           return layers.embedding({ inputDim: 4, outputDim: 3, maskZero: true }).apply(ids) as SymbolicTensor;
         });
         const both = layers[name]().apply(parts) as SymbolicTensor;
-        return chain(layers.lstm({ units: 2, returnSequences: true }), layers.gru({ units: 3 }))(both);
+        const reader =
+          name === "add"
+            ? chain(layers.lstm({ units: 2, returnSequences: true }), layers.gru({ units: 3 }))
+            : chain(layers.simpleRNN({ units: 2 }));
+        return reader(both);
       },
     ],
   ),

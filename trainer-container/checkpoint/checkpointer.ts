@@ -32,27 +32,6 @@ export interface CheckpointerEvents {
  */
 type CheckpointRole = "leader" | "standby" | "none";
 
-export interface Checkpointer {
-  /** Called at a step boundary, on every rank. Copies the state if a checkpoint is due. The upload runs during the steps. */
-  boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void;
-  /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
-  due(finishedSteps: number): boolean;
-  /** Continues the schedule from this checkpoint, or from step 0: later checkpoints fall due again. */
-  rewind(checkpoint: RestoredCheckpoint | undefined): void;
-  /** Records the leader of a new generation. Copies that were held for another leader are uploaded. */
-  setLeader(leaderId: string): void;
-  /** Awaited before any write to the replica's buffers: settles once no checkpoint needs them unchanged. Never rejects. */
-  writable(): Promise<void> | undefined;
-  /** Stores all copies. Tries for ten minutes while the store is unavailable, or `once`. Never rejects. */
-  flush(once?: "once"): Promise<void>;
-  /** Stores all copies, then this state too, unless it is already stored. Never rejects. */
-  finish(replica: Replica, epochsFinished: number): Promise<void>;
-  /** Waits for the current uploads. */
-  idle(): Promise<void>;
-  /** Releases the copies' memory and files. */
-  close(): void;
-}
-
 /** The checkpoint from which training continues. */
 type RestoredCheckpoint = Pick<CheckpointManifest, "finishedSteps" | "validation">;
 
@@ -85,121 +64,212 @@ export interface CheckpointerOptions extends CheckpointWriterOptions {
  * newer ones make it certain that retention would delete it. If copies that must be stored take all the room, the next step
  * waits for an upload.
  */
-export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
-  const { store, runId, clock, rule, restored, events, now, space, copyBytes = defaultCopyBytes } = options;
-  const copies = new StateCopies({ ...options, onNotKept: events.notKept });
+export class Checkpointer {
+  private readonly copies: StateCopies;
   /** The newest boundary that was due. */
-  let last = dueAt(restored);
-  let pending: readonly Pending[] = [];
-  let inFlight: Promise<void> | undefined;
+  private last: { readonly finishedSteps: number; readonly validated: boolean; readonly at: number };
+  private pending: readonly Pending[] = [];
+  private inFlight: Promise<void> | undefined;
   /** A due state without room for a copy yet; it is still in the replica. */
-  let deferred: { readonly replica: Replica; readonly header: CheckpointHeader } | undefined;
-  let best: KeptCheckpoint | undefined;
-  let leader: string | undefined;
-  let retryAt = Number.NEGATIVE_INFINITY;
-  let room: number | undefined;
-  let prepared = false;
-  const known = new Map<number, VisibleCheckpoint>();
+  private deferred: { readonly replica: Replica; readonly header: CheckpointHeader } | undefined;
+  private best: KeptCheckpoint | undefined;
+  private leader: string | undefined;
+  private retryAt = Number.NEGATIVE_INFINITY;
+  private room: number | undefined;
+  private prepared = false;
+  private readonly visible = new Map<number, VisibleCheckpoint>();
 
-  function dueAt(checkpoint: RestoredCheckpoint | undefined) {
-    const { finishedSteps = 0, validation } = checkpoint ?? {};
-    return { finishedSteps, validated: validation !== undefined, at: clock.now() };
+  constructor(private readonly options: CheckpointerOptions) {
+    this.copies = new StateCopies({ ...options, onNotKept: (error, step) => options.events.notKept(error, step) });
+    this.last = this.dueAt(options.restored);
   }
 
-  const isFailing = () => clock.now() < retryAt;
-  const isIdle = () => inFlight === undefined && pending.every(({ held }) => held);
+  /** Called at a step boundary, on every rank. Copies the state if a checkpoint is due. The upload runs during the steps. */
+  boundary(replica: Replica, role: CheckpointRole, epochsFinished: number, validation: Score | undefined): void {
+    const header = headerOf(replica, epochsFinished, validation);
+    const { finishedSteps } = header;
+    if (role !== "leader") this.visible.clear(); // another leader's writes are not visible here
+    this.pump();
+    if (!this.isDue(finishedSteps, validation !== undefined)) {
+      if (role === "leader" && !this.prepared) this.options.space.prepare(this.copies.bytesOf(replica));
+      this.prepared ||= role === "leader";
+      return;
+    }
+    this.last = { finishedSteps, validated: validation !== undefined, at: this.options.clock.now() };
+    if (role !== "none") {
+      this.dropSuperseded(header);
+      if (this.isFull(replica) && (role === "standby" || this.isFailing())) this.dropOldest();
+      if (this.isFull(replica)) this.deferred = { replica, header };
+      else this.take(replica, header, role === "standby");
+    }
+    this.best = bestCheckpoint([...(this.best ? [this.best] : []), keptOf(header)]);
+  }
 
-  function isDue(finishedSteps: number, validated: boolean): boolean {
+  /** Whether `boundary` would take a checkpoint after that step: a sharded optimizer's state is gathered only then. */
+  due(finishedSteps: number): boolean {
+    return this.isDue(finishedSteps, false);
+  }
+
+  /** Continues the schedule from this checkpoint, or from step 0: later checkpoints fall due again. */
+  rewind(checkpoint: RestoredCheckpoint | undefined): void {
+    this.last = this.dueAt(checkpoint);
+  }
+
+  /** Records the leader of a new generation. Copies that were held for another leader are uploaded. */
+  setLeader(leaderId: string): void {
+    if (this.leader !== undefined && this.leader !== leaderId) for (const one of this.pending) one.held = false;
+    this.leader = leaderId;
+  }
+
+  /** Awaited before any write to the replica's buffers: settles once no checkpoint needs them unchanged. Never rejects. */
+  writable(): Promise<void> | undefined {
+    if (this.deferred === undefined) return this.copies.writable();
+    return this.takeDeferred().then(() => this.copies.writable());
+  }
+
+  /** Stores all copies. Tries for ten minutes while the store is unavailable, or `once`. Never rejects. */
+  async flush(once?: "once"): Promise<void> {
+    for (const one of this.pending) one.held = false;
+    await this.takeDeferred();
+    for (let attempt = 1; ; attempt += 1) {
+      this.retryAt = Number.NEGATIVE_INFINITY;
+      this.pump();
+      await this.idle();
+      if (this.pending.length === 0 || once || attempt === flushAttempts) return;
+      await this.options.sleep(retryAfterMs);
+    }
+  }
+
+  /** Stores all copies, then this state too, unless it is already stored. Never rejects. */
+  async finish(replica: Replica, epochsFinished: number): Promise<void> {
+    const { store, runId, events } = this.options;
+    await this.flush("once");
+    const { finishedSteps } = replica;
+    if (finishedSteps === 0) return;
+    try {
+      if ((await findKept(store, runId, finishedSteps)) !== undefined) return;
+    } catch (error) {
+      events.failed(error, finishedSteps);
+      return;
+    }
+    this.retryAt = Number.NEGATIVE_INFINITY;
+    this.take(replica, headerOf(replica, epochsFinished, undefined), false);
+    await this.idle();
+  }
+
+  /** Waits for the current uploads. */
+  async idle(): Promise<void> {
+    while (this.inFlight !== undefined) await this.inFlight;
+  }
+
+  /** Releases the copies' memory and files. */
+  close(): void {
+    this.drop(this.pending);
+    this.options.space.close();
+  }
+
+  private dueAt({ finishedSteps, validation }: Partial<RestoredCheckpoint> = {}) {
+    return { finishedSteps: finishedSteps ?? 0, validated: validation !== undefined, at: this.options.clock.now() };
+  }
+
+  private isFailing(): boolean {
+    return this.options.clock.now() < this.retryAt;
+  }
+
+  private isDue(finishedSteps: number, validated: boolean): boolean {
+    const { rule, clock } = this.options;
+    const { last } = this;
+    const age = clock.now() - last.at;
     if (isScheduled(rule, finishedSteps)) {
       const isNeeded = finishedSteps === rule.lastStep || (rule.everyEpoch && finishedSteps % rule.stepsPerEpoch === 0);
-      if (!isNeeded && clock.now() - last.at < (rule.minSeconds ?? 0) * 1000) return false;
+      if (!isNeeded && age < (rule.minSeconds ?? 0) * 1000) return false;
       return finishedSteps !== last.finishedSteps || (validated && !last.validated);
     }
-    return finishedSteps > last.finishedSteps && clock.now() - last.at >= rule.everySeconds * 1000 && isIdle();
+    const isIdle = this.inFlight === undefined && this.pending.every(({ held }) => held);
+    return finishedSteps > last.finishedSteps && age >= rule.everySeconds * 1000 && isIdle;
   }
 
-  /** Returns the maximum number of copies: the one being uploaded, the newest `keep` and the best, as memory allows. */
-  function capacity(replica: Replica): number {
-    room ??= Math.max(2, Math.min(rule.keep + 2, Math.floor(copyBytes / copies.bytesOf(replica))));
-    return room;
-  }
-
-  function isFull(replica: Replica): boolean {
-    return pending.length + (inFlight === undefined ? 0 : 1) >= capacity(replica);
+  /** Whether no copy has room: the one being uploaded, the newest `keep` and the best have it, as memory allows. */
+  private isFull(replica: Replica): boolean {
+    const { rule, copyBytes = defaultCopyBytes } = this.options;
+    this.room ??= Math.max(2, Math.min(rule.keep + 2, Math.floor(copyBytes / this.copies.bytesOf(replica))));
+    return this.pending.length + (this.inFlight === undefined ? 0 : 1) >= this.room;
   }
 
   /** Drops the copies that retention would delete once this checkpoint exists. */
-  function dropSuperseded(header: CheckpointHeader): void {
-    const all = [...pending, ...(best ? [best] : []), keptOf(header)];
-    const expired = new Set([...expiredCheckpoints(all, rule), header.finishedSteps]);
-    drop(pending.filter(({ finishedSteps }) => expired.has(finishedSteps)));
+  private dropSuperseded(header: CheckpointHeader): void {
+    const all = [...this.pending, ...(this.best ? [this.best] : []), keptOf(header)];
+    const expired = new Set([...expiredCheckpoints(all, this.options.rule), header.finishedSteps]);
+    this.drop(this.pending.filter(({ finishedSteps }) => expired.has(finishedSteps)));
   }
 
   /** Drops the oldest copy except the best. This happens on a standby, and while the store is unavailable for long. */
-  function dropOldest(): void {
-    drop(pending.filter(({ finishedSteps }) => finishedSteps !== best?.finishedSteps).slice(0, 1));
+  private dropOldest(): void {
+    this.drop(this.pending.filter(({ finishedSteps }) => finishedSteps !== this.best?.finishedSteps).slice(0, 1));
   }
 
-  function drop(dropped: readonly Pending[]): void {
-    pending = pending.filter((one) => !dropped.includes(one));
-    for (const { copy } of dropped) copies.release(copy);
+  private drop(dropped: readonly Pending[]): void {
+    this.pending = this.pending.filter((one) => !dropped.includes(one));
+    for (const { copy } of dropped) this.copies.release(copy);
   }
 
-  function enqueue(one: Pending): void {
-    pending = [...pending, one].sort((a, b) => a.finishedSteps - b.finishedSteps);
+  private enqueue(one: Pending): void {
+    this.pending = [...this.pending, one].sort((a, b) => a.finishedSteps - b.finishedSteps);
   }
 
-  function take(replica: Replica, header: CheckpointHeader, held: boolean): StateCopy {
-    const copy = copies.take(replica, header);
-    enqueue({ ...keptOf(header), copy, held, inherited: held });
-    pump();
+  private take(replica: Replica, header: CheckpointHeader, held: boolean): StateCopy {
+    const copy = this.copies.take(replica, header);
+    this.enqueue({ ...keptOf(header), copy, held, inherited: held });
+    this.pump();
     return copy;
   }
 
   /** Starts the upload of the oldest copy if none is running. */
-  function pump(): void {
-    const next = pending.find(({ held }) => !held);
-    if (inFlight !== undefined || next === undefined || isFailing()) return;
-    pending = pending.filter((one) => one !== next);
-    inFlight = upload(next).finally(() => {
-      inFlight = undefined;
-      pump();
+  private pump(): void {
+    const next = this.pending.find(({ held }) => !held);
+    if (this.inFlight !== undefined || next === undefined || this.isFailing()) return;
+    this.pending = this.pending.filter((one) => one !== next);
+    this.inFlight = this.upload(next).finally(() => {
+      this.inFlight = undefined;
+      this.pump();
     });
   }
 
-  async function upload(one: Pending): Promise<void> {
+  private async upload(one: Pending): Promise<void> {
+    const { events, now, clock } = this.options;
     const { copy, finishedSteps } = one;
     const began = now();
     try {
-      if (!(one.inherited && (await isStored(one)))) {
-        const state = await storeTensors(copy);
-        copies.allowWrites(copy);
-        const manifest = await writeCheckpoint(options, state, copy.header);
-        known.set(finishedSteps, visibleOf(manifest));
-        events.written(manifest, copies.blockedMs(copy), now() - began);
+      if (!(one.inherited && (await this.isStored(one)))) {
+        const state = await this.storeTensors(copy);
+        this.copies.allowWrites(copy);
+        const manifest = await writeCheckpoint(this.options, state, copy.header);
+        this.visible.set(finishedSteps, visibleOf(manifest));
+        events.written(manifest, this.copies.blockedMs(copy), now() - began);
       }
-      await expire();
-      copies.release(copy);
+      await this.expire();
+      this.copies.release(copy);
     } catch (error) {
       events.failed(error, finishedSteps);
-      retryAt = clock.now() + retryAfterMs;
+      this.retryAt = clock.now() + retryAfterMs;
       const frozen = await copy.snapshot.kept;
-      if (frozen) enqueue(one);
-      else copies.release(copy);
+      if (frozen) this.enqueue(one);
+      else this.copies.release(copy);
     }
   }
 
   /** Whether the leader stored it before it was lost. */
-  async function isStored({ finishedSteps, validationLoss }: Pending): Promise<boolean> {
-    const there = await findKept(store, runId, finishedSteps);
-    return there !== undefined && (validationLoss === undefined || there.validationLoss !== undefined);
+  private async isStored({ finishedSteps, validationLoss }: Pending): Promise<boolean> {
+    const stored = await findKept(this.options.store, this.options.runId, finishedSteps);
+    return stored !== undefined && (validationLoss === undefined || stored.validationLoss !== undefined);
   }
 
-  async function storeTensors(copy: StateCopy): Promise<StoredState> {
+  private async storeTensors(copy: StateCopy): Promise<StoredState> {
+    const { store, runId, upload } = this.options;
     const { snapshot, files, live, header } = copy;
     const places = await tensorPlaces(store, { runId, step: header.finishedSteps, bytes: bytesOf(files) });
     const frozen = await snapshot.kept;
-    if (frozen) return options.upload(frozen, files, places);
+    if (frozen) return upload(frozen, files, places);
     const check = () => {
       if (copy.spoilt) throw new Error(`the state of step ${header.finishedSteps} changed before it was stored`);
     };
@@ -209,109 +279,32 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   }
 
   /** Lists checkpoints again each time, because another leader may have written some in between. */
-  async function expire(): Promise<void> {
-    const visible = await listCheckpoints(store, runId, known);
-    const expired = expiredCheckpoints(visible, rule);
+  private async expire(): Promise<void> {
+    const { store, runId, rule } = this.options;
+    const checkpoints = await listCheckpoints(store, runId, this.visible);
+    const expired = expiredCheckpoints(checkpoints, rule);
     for (const step of expired) await store.delete(objectKeys.checkpointManifest(runId, step));
     const [deleted, kept] = [true, false].map((isExpired) =>
-      visible
+      checkpoints
         .filter(({ finishedSteps }) => expired.includes(finishedSteps) === isExpired)
         .flatMap(({ tensors }) => tensors),
     ) as [string[], string[]];
     await eraseTensors(store, runId, { deleted, kept });
   }
 
-  async function idle(): Promise<void> {
-    while (inFlight !== undefined) await inFlight;
-  }
-
   /** Waits for room, then copies the deferred state. */
-  async function takeDeferred(): Promise<void> {
+  private async takeDeferred(): Promise<void> {
+    const { now } = this.options;
     const began = now();
-    while (deferred !== undefined && isFull(deferred.replica)) {
-      if (inFlight === undefined) dropOldest();
-      else await inFlight;
+    while (this.deferred !== undefined && this.isFull(this.deferred.replica)) {
+      if (this.inFlight === undefined) this.dropOldest();
+      else await this.inFlight;
     }
-    if (deferred === undefined) return;
-    const { replica, header } = deferred;
-    deferred = undefined;
-    take(replica, header, false).blockedMs += now() - began;
+    if (this.deferred === undefined) return;
+    const { replica, header } = this.deferred;
+    this.deferred = undefined;
+    this.take(replica, header, false).blockedMs += now() - began;
   }
-
-  async function writable(): Promise<void> {
-    await takeDeferred();
-    await copies.writable();
-  }
-
-  async function flush(once?: "once"): Promise<void> {
-    for (const one of pending) one.held = false;
-    await takeDeferred();
-    for (let attempt = 1; ; attempt += 1) {
-      retryAt = Number.NEGATIVE_INFINITY;
-      pump();
-      await idle();
-      if (pending.length === 0 || once || attempt === flushAttempts) return;
-      await options.sleep(retryAfterMs);
-    }
-  }
-
-  return {
-    boundary(replica, role, epochsFinished, validation) {
-      const header = headerOf(replica, epochsFinished, validation);
-      const { finishedSteps } = header;
-      if (role !== "leader") known.clear(); // another leader's writes are not visible here
-      pump();
-      if (!isDue(finishedSteps, validation !== undefined)) {
-        if (role === "leader" && !prepared) space.prepare(copies.bytesOf(replica));
-        prepared ||= role === "leader";
-        return;
-      }
-      last = { finishedSteps, validated: validation !== undefined, at: clock.now() };
-      if (role !== "none") {
-        dropSuperseded(header);
-        if (isFull(replica) && (role === "standby" || isFailing())) dropOldest();
-        if (isFull(replica)) deferred = { replica, header };
-        else take(replica, header, role === "standby");
-      }
-      best = bestCheckpoint([...(best ? [best] : []), keptOf(header)]);
-    },
-
-    due: (finishedSteps) => isDue(finishedSteps, false),
-
-    rewind(checkpoint) {
-      last = dueAt(checkpoint);
-    },
-
-    setLeader(leaderId) {
-      if (leader !== undefined && leader !== leaderId) for (const one of pending) one.held = false;
-      leader = leaderId;
-    },
-
-    writable: () => (deferred === undefined ? copies.writable() : writable()),
-
-    flush,
-
-    async finish(replica, epochsFinished) {
-      await flush("once");
-      const { finishedSteps } = replica;
-      if (finishedSteps === 0) return;
-      try {
-        if ((await findKept(store, runId, finishedSteps)) !== undefined) return;
-      } catch (error) {
-        events.failed(error, finishedSteps);
-        return;
-      }
-      retryAt = Number.NEGATIVE_INFINITY;
-      take(replica, headerOf(replica, epochsFinished, undefined), false);
-      await idle();
-    },
-
-    idle,
-    close() {
-      drop(pending);
-      space.close();
-    },
-  };
 }
 
 function keptOf({ finishedSteps, epoch, validation, bestEpoch }: CheckpointHeader): KeptCheckpoint {

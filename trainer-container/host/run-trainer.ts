@@ -4,7 +4,7 @@ import { getJson } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import { isoTime } from "../../core/ports";
 import { type TrainingFailure, type TrainingTask, trainerExitCodes, trainingTask } from "../../core/runs/training-task";
-import { createCheckpointer } from "../checkpoint/checkpointer";
+import { Checkpointer } from "../checkpoint/checkpointer";
 import { SnapshotSpace } from "../checkpoint/snapshot";
 import { uploadHere } from "../checkpoint/upload-protocol";
 import { type Gang, GangMemberReplacedError, GangRunEndedError } from "../gang/gang";
@@ -16,7 +16,7 @@ import { endByError, endTraining } from "./endings";
 import { classifyError } from "./failure";
 import { mapStacks } from "./module-source";
 import { prepareTraining } from "./prepare-training";
-import { createReporter, withCheckpoints } from "./report";
+import { eventsOf, Reporter } from "./report";
 import { restoreReplica } from "./restore-replica";
 import { findPause, findResult } from "./result";
 
@@ -97,7 +97,7 @@ async function trainTask(
   const leaves = createLeafComputer({ model, plan, layout, feed, now });
   // The engine has set this to its device.
   const device = task.gpusPerWorker > 0 ? process.env.CUDA_VISIBLE_DEVICES : undefined;
-  const reporter = createReporter({
+  const reporter = new Reporter({
     plan,
     workerIndex: config.workerIndex,
     traceSteps: config.traceSteps,
@@ -110,7 +110,7 @@ async function trainTask(
     leaves,
     ...(device === undefined ? {} : { gpu: new GpuSampler(device) }),
   });
-  const checkpointer = createCheckpointer({
+  const checkpointer = new Checkpointer({
     store,
     clock,
     runId: task.runId,
@@ -144,7 +144,7 @@ async function trainTask(
       leaves,
       validation,
       test,
-      events: withCheckpoints(reporter.events, checkpointer, plan),
+      events: eventsOf(reporter, checkpointer, plan),
       enter: createEntrance(gang, interruption),
       leaving: () => interruption.raised,
       writable: () => checkpointer.writable(),

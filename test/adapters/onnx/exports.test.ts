@@ -20,6 +20,8 @@ import { createMemoryObjectStore } from "../s3/memory-object-store";
 const clock = { now: () => 0 };
 /** The formats with a network. */
 const networks = exportFormats.filter((format) => format !== "sql");
+/** Formats of which each has code of its own for every column and answer. The others contain files of these. */
+const distinct = ["onnx", "savedmodel", "tfjs"] as const;
 /** The thread of onnxruntime, which all tests share because it starts slowly. */
 const runtime = startOnnxRuntime();
 const sharing = { ...exportTools, startOnnxRuntime: () => ({ run: runtime.run, close: async () => undefined }) };
@@ -75,7 +77,8 @@ describe("exports", () => {
     "of every kind of column compute what the platform computes: %s",
     async (task) => {
       const { dependencies, version } = await world(task);
-      for (const format of networks) {
+      const formats = task === "classification" ? networks : distinct;
+      for (const format of formats) {
         const { files, check } = (await exportVersion(dependencies, tools, version, format)).manifest;
         expect(check).toEqual({ rows: 64, tolerance: 1e-5 });
         const run = files.filter(({ difference }) => difference !== undefined);
@@ -83,7 +86,7 @@ describe("exports", () => {
         expect(run.length).toBe({ onnx: 2, safetensors: 1, tfjs: 1, mlflow: 1, savedmodel: 0 }[format]);
         for (const { difference } of run) expect(difference).toBeLessThan(1e-6);
       }
-      expect((await listExports(dependencies, version)).map(({ format }) => format)).toEqual(networks);
+      expect(new Set((await listExports(dependencies, version)).map(({ format }) => format))).toEqual(new Set(formats));
     },
     60_000,
   );
@@ -103,7 +106,7 @@ describe("exports", () => {
       );
       const version = await registered(objects, columns, features, { hidden: [7] });
       const dependencies = { objects, artifacts: { putProduced: async () => undefined }, cache: memoryCache(), clock };
-      for (const format of networks) {
+      for (const format of distinct) {
         const exported = exportVersion(dependencies, tools, version, format);
         if (format === "savedmodel" && settings.columns?.["island"]?.encode === "hash") {
           await expect(exported).rejects.toThrow(/operator MurmurHash3 cannot be exported as a SavedModel/);

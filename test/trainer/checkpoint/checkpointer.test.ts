@@ -5,11 +5,7 @@ import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import type { NumericsRecord } from "../../../core/runs/shapes";
 import { checkpointManifest } from "../../../core/training/checkpoint/manifest";
-import {
-  type Checkpointer,
-  type CheckpointerOptions,
-  createCheckpointer,
-} from "../../../trainer-container/checkpoint/checkpointer";
+import { Checkpointer, type CheckpointerOptions } from "../../../trainer-container/checkpoint/checkpointer";
 import { otherNumericsOf, restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { identityOf, stateBuffers } from "../../../trainer-container/checkpoint/state";
@@ -88,7 +84,7 @@ function checkpointing(
       checkpointer!.boundary(replica, generation.rank === 0 ? "leader" : "none", epochs, validation);
     },
   });
-  checkpointer = createCheckpointer({
+  checkpointer = new Checkpointer({
     ...optionsFor(worker, at, () => at.now),
     rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep, ...more },
     now: () => 0,

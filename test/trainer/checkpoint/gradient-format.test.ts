@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { NumericsRecord } from "../../../core/runs/shapes";
 import { identityDifferences } from "../../../core/training/checkpoint/manifest";
-import { createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
+import { Checkpointer } from "../../../trainer-container/checkpoint/checkpointer";
 import { restoreNewest } from "../../../trainer-container/checkpoint/restore";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { identityOf } from "../../../trainer-container/checkpoint/state";
@@ -48,7 +48,7 @@ describe.each<Field>(["gradientFormat", "precision"])("a checkpoint with %s floa
       const { model, plan } = trained.training;
       const kept = { store, runId: "run-1", layout: model.layout, identity: identityOf(plan, model), numerics };
       const failures: unknown[] = [];
-      const checkpointer = createCheckpointer({
+      const checkpointer = new Checkpointer({
         ...kept,
         clock,
         rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep: 3 },

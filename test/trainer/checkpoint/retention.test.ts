@@ -4,7 +4,7 @@ import path from "node:path";
 import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import { checkpointManifest } from "../../../core/training/checkpoint/manifest";
-import { type CheckpointerOptions, createCheckpointer } from "../../../trainer-container/checkpoint/checkpointer";
+import { Checkpointer, type CheckpointerOptions } from "../../../trainer-container/checkpoint/checkpointer";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
 import type { ParameterSlot } from "../../../trainer-container/engine/engine";
@@ -67,7 +67,7 @@ describe("what is kept of a run", () => {
     const uploader = new SlowUploader(store);
     const clock = { now: 1_000_000 };
     const failures: unknown[] = [];
-    const checkpointer = createCheckpointer({
+    const checkpointer = new Checkpointer({
       store,
       clock: { now: () => clock.now },
       runId: "run-1",

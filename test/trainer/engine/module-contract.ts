@@ -446,6 +446,257 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       expect(draws[2]).not.toBe(draws[0]);
     });
 
+    it.each<[string, LossFunction]>([
+      ["truth values by row", (labels, outputs) => tf.equal(tf.argMax(outputs, 1), labels)],
+      ["integers by row", (labels, outputs) => tf.cast(tf.equal(tf.argMax(outputs, 1), labels), "int32")],
+    ])("takes metrics of %s, in training and in validation", async (_, same) => {
+      const model = await create(moduleOf(dense, { metrics: { same } }));
+      const batch = { ...randomBatch(mlp, 5), weights: Float32Array.of(1, 2, 1, 0, 1) };
+      for (const given of [batch, randomBatch(mlp, 5)]) {
+        const trained = gradientsOf(model, given, "k", new Float32Array(model.parameterCount));
+        expect(trained.metrics).toEqual({ same: trained.correct });
+        expect(model.evaluate(given).metrics).toEqual({ same: trained.correct });
+      }
+    });
+
+    it.each([undefined, 7])("draws classes from a call's key alone, with the seed %s", async (seed) => {
+      const loss: LossFunction = (_, outputs) => {
+        const drawn = tf.oneHot(tf.squeeze(tf.multinomial(outputs as tf.Tensor2D, 1, seed), [1]), 3);
+        return tf.neg(tf.sum(tf.mul(drawn, tf.logSoftmax(outputs)), 1));
+      };
+      const model = await create(moduleOf(dense, { loss }));
+      const gradientBy = (key: string) => {
+        const into = new Float32Array(model.parameterCount);
+        gradientsOf(model, randomBatch(mlp, 16), key, into);
+        return into;
+      };
+      const first = gradientBy("a");
+      const other = gradientBy("b");
+      expect(gradientBy("a")).toEqual(first);
+      if (seed === undefined) expect(other).not.toEqual(first);
+    });
+
+    it("draws classes as often as their shares say", () => {
+      const shares = [0.1, 0.6, 0.3];
+      const counts = tf.tidy(() => {
+        const drawn = tf.multinomial(tf.log(tf.tensor2d([shares])) as tf.Tensor2D, 10_000, 3);
+        return tf.sum(tf.oneHot(tf.reshape(drawn, [-1]), 3), 0).arraySync() as number[];
+      });
+      for (const [index, share] of shares.entries()) expect(counts[index]! / 10_000).toBeCloseTo(share, 1);
+    });
+
+    it("takes layers that write into the shapes of stock TensorFlow.js", async () => {
+      const encoded = stack((each, { outputs }) => [
+        each.categoryEncoding({ numTokens: 4, inputShape: [6] }),
+        each.dense({ units: outputs }),
+      ]);
+      const cropped = stack((each, { outputs }) => [
+        each.centerCrop({ height: 2, width: 2, inputShape: [4, 4, 1] }),
+        each.flatten(),
+        each.dense({ units: outputs }),
+      ]);
+      const predict = async (factory: typeof encoded, inputShape: readonly number[], inputs: readonly number[]) =>
+        (await create(moduleOf(factory, { inputShape }))).predict(Float32Array.from(inputs), 1);
+      expect(await predict(encoded, [6], [0, 1, 2, 3, 0, 1])).toHaveLength(3);
+      const ids = { ...randomBatch(mlp, 3), inputs: Float32Array.from({ length: 18 }, (_, i) => (i * i) % 4) };
+      expect(gradientError(await create(moduleOf(encoded)), ids)).toBeLessThan(2e-3);
+      expect(await predict(cropped, [4, 4, 1], Array(16).fill(0.5))).toHaveLength(3);
+    });
+
+    it.each<[string, LossFunction, RegExp]>([
+      ["a tensor of an earlier call", cached(), /threw .*a tensor that is disposed.*top level/s],
+      [
+        "its disposed outputs",
+        (_, outputs) => {
+          const mean = tf.mean(outputs);
+          outputs.dispose();
+          return mean;
+        },
+        /loss\(\) disposed of its outputs, .*remove the call of dispose/,
+      ],
+    ])("refuses a loss that uses %s", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      const train = () => gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount));
+      expect(() => [train(), train()]).toThrow(userCode(message));
+    });
+
+    const refusals: readonly (readonly [string, LossFunction, RegExp])[] = [
+      ["throws", () => throwing("boom"), /threw Error: boom/],
+      ["throws no error", () => throwing(undefined), /threw undefined/],
+      ["returns a promise", (async () => throwing("late")) as never, /returned a promise; it must return a tensor/],
+      ["returns a number", () => 1 as never, /returned number 1; it must return a tensor/],
+      ["returns nothing", () => undefined as never, /returned undefined/],
+      ["returns a matrix", (_, outputs) => outputs, /shape \[2,3\]; it must be a scalar .* \[2\]/],
+      ["returns strings", () => tf.tensor1d(["a", "b"]), /tensor of string/],
+      ["returns a disposed tensor", (_, outputs) => disposed(tf.mean(outputs)), /disposed/],
+    ];
+
+    it.each(refusals)("refuses a loss that %s, in training and in validation", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      const batch = randomBatch(mlp, 2);
+      expect(() => model.evaluate(batch)).toThrow(userCode(message));
+      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it.each(refusals)("refuses a metric that %s, in training and in validation", async (_, metric, message) => {
+      const model = await create(moduleOf(dense, { metrics: { mine: metric } }));
+      const batch = randomBatch(mlp, 2);
+      expect(() => model.evaluate(batch)).toThrow(userCode(message));
+      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it.each<[string, LossFunction, RegExp]>([
+      ["is of integers", (labels) => tf.sum(labels), /int32; it must be float32/],
+      ["has no gradient", (_, outputs) => flipped(outputs), /cannot be computed/],
+      [
+        "takes a Fourier transform",
+        (_, outputs) => tf.mean(tf.abs(tf.fft(tf.complex(outputs, tf.zerosLike(outputs))))),
+        /(?:Complex|FFT).* a Fourier transform such as tf.fft has no gradient/,
+      ],
+      ["does not depend on the outputs", () => tf.scalar(1), /the loss has no gradient/],
+      ["only compares", (_, outputs) => tf.mean(tf.cast(tf.greater(outputs, 0.5), "float32")), /comparisons, argMax/],
+    ])("refuses to train on a loss that %s", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, { loss }));
+      const into = new Float32Array(model.parameterCount);
+      expect(() => gradientsOf(model, randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
+    });
+
+    it("reports a model that depends on a changing state, and none that draws", async () => {
+      const onChangingModel = jest.fn();
+      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onChangingModel });
+      let calls = 0;
+      const counting: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.min(1, ++calls / 40));
+      const drawing: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.random());
+      for (const [loss, reports] of [
+        [drawing, 0],
+        [counting, 1],
+      ] as const) {
+        const model = await createModel(moduleOf(dense, { loss }), 1);
+        created.push(model);
+        for (const key of ["a", "b"])
+          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        expect(onChangingModel).toHaveBeenCalledTimes(reports);
+      }
+    });
+
+    it("reports functions that leave tensors behind in each call, and none that keeps one", async () => {
+      const onKeptTensors = jest.fn();
+      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onKeptTensors });
+      const kept: tf.Tensor[] = [];
+      const keep = (tensor: tf.Tensor): tf.Tensor => {
+        kept.push(tf.keep(tensor));
+        return tensor;
+      };
+      let factor: tf.Tensor | undefined;
+      const once: LossFunction = (_, outputs) => {
+        factor ??= keep(tf.scalar(2));
+        return tf.mul(tf.mean(tf.square(outputs)), factor);
+      };
+      const always: LossFunction = (_, outputs) => tf.mean(keep(tf.square(outputs)));
+      for (const [extra, reported] of [
+        [{ loss: once, metrics: { mine: once } }, []],
+        [{ loss: always, metrics: { mine: once } }, [[["loss()"]]]],
+        [{ loss: once, metrics: { mine: once, other: always } }, [[["metric 'other'"]]]],
+      ] as const) {
+        const model = await createModel(moduleOf(dense, { ...extra, graph: false }), 1); // a graph keeps none
+        created.push(model);
+        for (const key of ["a", "b"])
+          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
+        expect(onKeptTensors.mock.calls).toEqual(reported);
+        onKeptTensors.mockClear();
+      }
+      tf.dispose(kept);
+    });
+
+    it("trains on a loss with comparisons, such as Huber's", async () => {
+      const huber: LossFunction = (labels, outputs) => {
+        const error = tf.abs(tf.sub(outputs, labels));
+        return tf.mean(
+          tf.where(tf.less(error, 0.5), tf.mul(tf.square(error), 0.5), tf.sub(tf.mul(error, 0.5), 0.125)),
+          1,
+        );
+      };
+      const regression = { outputs: 2, task: "regression", loss: huber } as const;
+      const model = await create(moduleOf(dense, regression));
+      expect(gradientError(model, randomBatch(moduleOf(dense, regression), 4))).toBeLessThan(1e-2);
+    });
+
+    it("names the embedding whose table an id is not in, and the remedy", async () => {
+      const model = await create(
+        moduleOf(
+          stack((each, { outputs }) => [
+            each.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }),
+            each.flatten(),
+            each.dense({ units: outputs }),
+          ]),
+          { inputShape: [2] },
+        ),
+      );
+      const outside = { ...randomBatch(mlp, 1), inputs: Float32Array.of(1, -1) };
+      const message =
+        /the layer 'embedding_Embedding1' threw .*-1 is not in \[0, [45].*enlarge inputDim.*standardize: false/s;
+      expect(() => gradientsOf(model, outside, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it("names the layer whose values are not in its range", async () => {
+      const inner = stack((layers) => [
+        layers.categoryEncoding({ numTokens: 2, outputMode: "count", inputShape: [2] }),
+      ]);
+      const model = await create(
+        moduleOf(
+          (context) => {
+            const input = context.tf.input({ shape: [2] });
+            const encoded = inner(context).apply(input) as SymbolicTensor;
+            return context.tf.model({
+              inputs: input,
+              outputs: context.tf.layers.dense({ units: context.outputs }).apply(encoded) as SymbolicTensor,
+            });
+          },
+          { inputShape: [2] },
+        ),
+      );
+      const many = { ...randomBatch(mlp, 2), inputs: Float32Array.of(0, 1, 1, 9) };
+      const message = /cannot be computed: the layer '.*CategoryEncoding.*' threw Error: Input values must be between/;
+      expect(() => gradientsOf(model, many, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
+    });
+
+    it("names the operation without a gradient, and its place", async () => {
+      const model = await create(moduleOf(dense, { loss: (_, outputs) => flipped(outputs) }));
+      const thrown = errorOf(() =>
+        gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)),
+      );
+      expect(thrown.message).toMatch(
+        /gradient function not found for FlipLeftRight.*operation FlipLeftRight has no gradient: compute .*metric may use it/,
+      );
+      expect((thrown.cause as Error).stack).toMatch(/at flipped.*module-contract/);
+    });
+
+    it.each<[string, LossFunction | undefined, RegExp]>([
+      ["in a layer", undefined, /the layer 'dense_Dense1', by the operation/],
+      ["in the loss", (_, outputs) => tf.mean(tf.log(tf.sub(outputs, 1e6))), /the loss, by the operation Log\./],
+      [
+        "in the backward pass",
+        (_, outputs) => tf.mean(tf.sqrt(tf.mul(outputs, 0))),
+        /the backward pass, by the operation/,
+      ],
+    ])("explains a first value %s that is not finite", async (_, loss, message) => {
+      const model = await create(moduleOf(dense, loss && { loss }));
+      if (loss === undefined) model.writeWeights(new Float32Array(model.parameterCount).fill(Number.NaN));
+      const { numTensors } = tf.memory();
+      const found = model.explainNonFinite?.(randomBatch(mlp, 2), "k");
+      expect(found?.description).toMatch(message);
+      expect(tf.memory().numTensors).toBe(numTensors);
+      const finite = await create(moduleOf(dense));
+      expect(finite.explainNonFinite?.(randomBatch(mlp, 2), "k")).toBeUndefined();
+    });
+  });
+}
+
+/** Checks of users' models before they are trained. They run no kernels, so one backend is enough. */
+export function describeModelChecks(start: () => Promise<Engine>): void {
+  describe("checks of a module's model", () => {
+    const { engine, create } = modelsOf(start);
+
     it.each<[string, (context: ModelContext) => unknown, RegExp]>([
       [
         "throws",
@@ -743,250 +994,6 @@ export function describeModuleContract(name: string, start: () => Promise<Engine
       ];
       for (const factory of factories)
         await expect(engine().createModel(moduleOf(factory), 1)).rejects.toThrow(message);
-    });
-
-    it.each<[string, LossFunction]>([
-      ["truth values by row", (labels, outputs) => tf.equal(tf.argMax(outputs, 1), labels)],
-      ["integers by row", (labels, outputs) => tf.cast(tf.equal(tf.argMax(outputs, 1), labels), "int32")],
-    ])("takes metrics of %s, in training and in validation", async (_, same) => {
-      const model = await create(moduleOf(dense, { metrics: { same } }));
-      const batch = { ...randomBatch(mlp, 5), weights: Float32Array.of(1, 2, 1, 0, 1) };
-      for (const given of [batch, randomBatch(mlp, 5)]) {
-        const trained = gradientsOf(model, given, "k", new Float32Array(model.parameterCount));
-        expect(trained.metrics).toEqual({ same: trained.correct });
-        expect(model.evaluate(given).metrics).toEqual({ same: trained.correct });
-      }
-    });
-
-    it.each([undefined, 7])("draws classes from a call's key alone, with the seed %s", async (seed) => {
-      const loss: LossFunction = (_, outputs) => {
-        const drawn = tf.oneHot(tf.squeeze(tf.multinomial(outputs as tf.Tensor2D, 1, seed), [1]), 3);
-        return tf.neg(tf.sum(tf.mul(drawn, tf.logSoftmax(outputs)), 1));
-      };
-      const model = await create(moduleOf(dense, { loss }));
-      const gradientBy = (key: string) => {
-        const into = new Float32Array(model.parameterCount);
-        gradientsOf(model, randomBatch(mlp, 16), key, into);
-        return into;
-      };
-      const first = gradientBy("a");
-      const other = gradientBy("b");
-      expect(gradientBy("a")).toEqual(first);
-      if (seed === undefined) expect(other).not.toEqual(first);
-    });
-
-    it("draws classes as often as their shares say", () => {
-      const shares = [0.1, 0.6, 0.3];
-      const counts = tf.tidy(() => {
-        const drawn = tf.multinomial(tf.log(tf.tensor2d([shares])) as tf.Tensor2D, 10_000, 3);
-        return tf.sum(tf.oneHot(tf.reshape(drawn, [-1]), 3), 0).arraySync() as number[];
-      });
-      for (const [index, share] of shares.entries()) expect(counts[index]! / 10_000).toBeCloseTo(share, 1);
-    });
-
-    it("takes layers that write into the shapes of stock TensorFlow.js", async () => {
-      const encoded = stack((each, { outputs }) => [
-        each.categoryEncoding({ numTokens: 4, inputShape: [6] }),
-        each.dense({ units: outputs }),
-      ]);
-      const cropped = stack((each, { outputs }) => [
-        each.centerCrop({ height: 2, width: 2, inputShape: [4, 4, 1] }),
-        each.flatten(),
-        each.dense({ units: outputs }),
-      ]);
-      const predict = async (factory: typeof encoded, inputShape: readonly number[], inputs: readonly number[]) =>
-        (await create(moduleOf(factory, { inputShape }))).predict(Float32Array.from(inputs), 1);
-      expect(await predict(encoded, [6], [0, 1, 2, 3, 0, 1])).toHaveLength(3);
-      const ids = { ...randomBatch(mlp, 3), inputs: Float32Array.from({ length: 18 }, (_, i) => (i * i) % 4) };
-      expect(gradientError(await create(moduleOf(encoded)), ids)).toBeLessThan(2e-3);
-      expect(await predict(cropped, [4, 4, 1], Array(16).fill(0.5))).toHaveLength(3);
-    });
-
-    it.each<[string, LossFunction, RegExp]>([
-      ["a tensor of an earlier call", cached(), /threw .*a tensor that is disposed.*top level/s],
-      [
-        "its disposed outputs",
-        (_, outputs) => {
-          const mean = tf.mean(outputs);
-          outputs.dispose();
-          return mean;
-        },
-        /loss\(\) disposed of its outputs, .*remove the call of dispose/,
-      ],
-    ])("refuses a loss that uses %s", async (_, loss, message) => {
-      const model = await create(moduleOf(dense, { loss }));
-      const train = () => gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount));
-      expect(() => [train(), train()]).toThrow(userCode(message));
-    });
-
-    const refusals: readonly (readonly [string, LossFunction, RegExp])[] = [
-      ["throws", () => throwing("boom"), /threw Error: boom/],
-      ["throws no error", () => throwing(undefined), /threw undefined/],
-      ["returns a promise", (async () => throwing("late")) as never, /returned a promise; it must return a tensor/],
-      ["returns a number", () => 1 as never, /returned number 1; it must return a tensor/],
-      ["returns nothing", () => undefined as never, /returned undefined/],
-      ["returns a matrix", (_, outputs) => outputs, /shape \[2,3\]; it must be a scalar .* \[2\]/],
-      ["returns strings", () => tf.tensor1d(["a", "b"]), /tensor of string/],
-      ["returns a disposed tensor", (_, outputs) => disposed(tf.mean(outputs)), /disposed/],
-    ];
-
-    it.each(refusals)("refuses a loss that %s, in training and in validation", async (_, loss, message) => {
-      const model = await create(moduleOf(dense, { loss }));
-      const batch = randomBatch(mlp, 2);
-      expect(() => model.evaluate(batch)).toThrow(userCode(message));
-      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
-    });
-
-    it.each(refusals)("refuses a metric that %s, in training and in validation", async (_, metric, message) => {
-      const model = await create(moduleOf(dense, { metrics: { mine: metric } }));
-      const batch = randomBatch(mlp, 2);
-      expect(() => model.evaluate(batch)).toThrow(userCode(message));
-      expect(() => gradientsOf(model, batch, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
-    });
-
-    it.each<[string, LossFunction, RegExp]>([
-      ["is of integers", (labels) => tf.sum(labels), /int32; it must be float32/],
-      ["has no gradient", (_, outputs) => flipped(outputs), /cannot be computed/],
-      [
-        "takes a Fourier transform",
-        (_, outputs) => tf.mean(tf.abs(tf.fft(tf.complex(outputs, tf.zerosLike(outputs))))),
-        /(?:Complex|FFT).* a Fourier transform such as tf.fft has no gradient/,
-      ],
-      ["does not depend on the outputs", () => tf.scalar(1), /the loss has no gradient/],
-      ["only compares", (_, outputs) => tf.mean(tf.cast(tf.greater(outputs, 0.5), "float32")), /comparisons, argMax/],
-    ])("refuses to train on a loss that %s", async (_, loss, message) => {
-      const model = await create(moduleOf(dense, { loss }));
-      const into = new Float32Array(model.parameterCount);
-      expect(() => gradientsOf(model, randomBatch(mlp, 2), "k", into)).toThrow(userCode(message));
-    });
-
-    it("reports a model that depends on a changing state, and none that draws", async () => {
-      const onChangingModel = jest.fn();
-      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onChangingModel });
-      let calls = 0;
-      const counting: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.min(1, ++calls / 40));
-      const drawing: LossFunction = (_, outputs) => tf.mul(tf.mean(tf.square(outputs)), Math.random());
-      for (const [loss, reports] of [
-        [drawing, 0],
-        [counting, 1],
-      ] as const) {
-        const model = await createModel(moduleOf(dense, { loss }), 1);
-        created.push(model);
-        for (const key of ["a", "b"])
-          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
-        expect(onChangingModel).toHaveBeenCalledTimes(reports);
-      }
-    });
-
-    it("reports functions that leave tensors behind in each call, and none that keeps one", async () => {
-      const onKeptTensors = jest.fn();
-      const { createModel } = await createEngine({ preferred: engine().backend, threads: 1, onKeptTensors });
-      const kept: tf.Tensor[] = [];
-      const keep = (tensor: tf.Tensor): tf.Tensor => {
-        kept.push(tf.keep(tensor));
-        return tensor;
-      };
-      let factor: tf.Tensor | undefined;
-      const once: LossFunction = (_, outputs) => {
-        factor ??= keep(tf.scalar(2));
-        return tf.mul(tf.mean(tf.square(outputs)), factor);
-      };
-      const always: LossFunction = (_, outputs) => tf.mean(keep(tf.square(outputs)));
-      for (const [extra, reported] of [
-        [{ loss: once, metrics: { mine: once } }, []],
-        [{ loss: always, metrics: { mine: once } }, [[["loss()"]]]],
-        [{ loss: once, metrics: { mine: once, other: always } }, [[["metric 'other'"]]]],
-      ] as const) {
-        const model = await createModel(moduleOf(dense, { ...extra, graph: false }), 1); // a graph keeps none
-        created.push(model);
-        for (const key of ["a", "b"])
-          gradientsOf(model, randomBatch(mlp, 2), key, new Float32Array(model.parameterCount));
-        expect(onKeptTensors.mock.calls).toEqual(reported);
-        onKeptTensors.mockClear();
-      }
-      tf.dispose(kept);
-    });
-
-    it("trains on a loss with comparisons, such as Huber's", async () => {
-      const huber: LossFunction = (labels, outputs) => {
-        const error = tf.abs(tf.sub(outputs, labels));
-        return tf.mean(
-          tf.where(tf.less(error, 0.5), tf.mul(tf.square(error), 0.5), tf.sub(tf.mul(error, 0.5), 0.125)),
-          1,
-        );
-      };
-      const regression = { outputs: 2, task: "regression", loss: huber } as const;
-      const model = await create(moduleOf(dense, regression));
-      expect(gradientError(model, randomBatch(moduleOf(dense, regression), 4))).toBeLessThan(1e-2);
-    });
-
-    it("names the embedding whose table an id is not in, and the remedy", async () => {
-      const model = await create(
-        moduleOf(
-          stack((each, { outputs }) => [
-            each.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }),
-            each.flatten(),
-            each.dense({ units: outputs }),
-          ]),
-          { inputShape: [2] },
-        ),
-      );
-      const outside = { ...randomBatch(mlp, 1), inputs: Float32Array.of(1, -1) };
-      const message =
-        /the layer 'embedding_Embedding1' threw .*-1 is not in \[0, [45].*enlarge inputDim.*standardize: false/s;
-      expect(() => gradientsOf(model, outside, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
-    });
-
-    it("names the layer whose values are not in its range", async () => {
-      const inner = stack((layers) => [
-        layers.categoryEncoding({ numTokens: 2, outputMode: "count", inputShape: [2] }),
-      ]);
-      const model = await create(
-        moduleOf(
-          (context) => {
-            const input = context.tf.input({ shape: [2] });
-            const encoded = inner(context).apply(input) as SymbolicTensor;
-            return context.tf.model({
-              inputs: input,
-              outputs: context.tf.layers.dense({ units: context.outputs }).apply(encoded) as SymbolicTensor,
-            });
-          },
-          { inputShape: [2] },
-        ),
-      );
-      const many = { ...randomBatch(mlp, 2), inputs: Float32Array.of(0, 1, 1, 9) };
-      const message = /cannot be computed: the layer '.*CategoryEncoding.*' threw Error: Input values must be between/;
-      expect(() => gradientsOf(model, many, "k", new Float32Array(model.parameterCount))).toThrow(userCode(message));
-    });
-
-    it("names the operation without a gradient, and its place", async () => {
-      const model = await create(moduleOf(dense, { loss: (_, outputs) => flipped(outputs) }));
-      const thrown = errorOf(() =>
-        gradientsOf(model, randomBatch(mlp, 2), "k", new Float32Array(model.parameterCount)),
-      );
-      expect(thrown.message).toMatch(
-        /gradient function not found for FlipLeftRight.*operation FlipLeftRight has no gradient: compute .*metric may use it/,
-      );
-      expect((thrown.cause as Error).stack).toMatch(/at flipped.*module-contract/);
-    });
-
-    it.each<[string, LossFunction | undefined, RegExp]>([
-      ["in a layer", undefined, /the layer 'dense_Dense1', by the operation/],
-      ["in the loss", (_, outputs) => tf.mean(tf.log(tf.sub(outputs, 1e6))), /the loss, by the operation Log\./],
-      [
-        "in the backward pass",
-        (_, outputs) => tf.mean(tf.sqrt(tf.mul(outputs, 0))),
-        /the backward pass, by the operation/,
-      ],
-    ])("explains a first value %s that is not finite", async (_, loss, message) => {
-      const model = await create(moduleOf(dense, loss && { loss }));
-      if (loss === undefined) model.writeWeights(new Float32Array(model.parameterCount).fill(Number.NaN));
-      const { numTensors } = tf.memory();
-      const found = model.explainNonFinite?.(randomBatch(mlp, 2), "k");
-      expect(found?.description).toMatch(message);
-      expect(tf.memory().numTensors).toBe(numTensors);
-      const finite = await create(moduleOf(dense));
-      expect(finite.explainNonFinite?.(randomBatch(mlp, 2), "k")).toBeUndefined();
     });
   });
 }

@@ -5,7 +5,7 @@ import { rounds } from "../../support/rounds";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeMasks } from "./masks-contract";
-import { describeModuleContract } from "./module-contract";
+import { describeModelChecks, describeModuleContract } from "./module-contract";
 import { describeNormalization } from "./normalization-contract";
 import { describeOwnLayers } from "./own-layers-contract";
 import { describeRecurrentLayers } from "./recurrent-contract";
@@ -14,6 +14,7 @@ const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 
 
 describeEngineContract("wasm", start, rounds(500, 20_000));
 describeModuleContract("wasm", start);
+describeModelChecks(start);
 describeRecurrentLayers(start);
 describeNormalization(start);
 describeGradientContract("wasm", start);

@@ -1,16 +1,14 @@
 import type { TrainingProgress } from "../../../core/runs/progress";
 import type { RecoveryRecord } from "../../../core/runs/shapes";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { createReporter, type ReporterOptions } from "../../../trainer-container/host/report";
+import { Reporter, type ReporterOptions } from "../../../trainer-container/host/report";
 import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
-
-type Events = ReturnType<typeof createReporter>["events"];
 
 /** The reports of one worker. Its clock moves one second each time that it is read for a step. */
 function worker() {
   const reported: RecoveryRecord[] = [];
   let ms = 0;
-  const { events, close } = createReporter({
+  const events = new Reporter({
     plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
     workerIndex: 0,
     traceSteps: false,
@@ -21,7 +19,7 @@ function worker() {
     now: () => ms,
     leaves: { dataWaitMs: () => 0 },
   } as unknown as ReporterOptions);
-  close();
+  events.close();
   const begin = (number: number, rank: number, finishedSteps: readonly number[]) =>
     events.generationStarted(
       {
@@ -35,21 +33,18 @@ function worker() {
           workerIndex: at,
           finishedSteps: steps,
         })),
-      } as unknown as Parameters<Events["generationStarted"]>[0],
+      } as unknown as Parameters<Reporter["generationStarted"]>[0],
       Math.max(...finishedSteps),
     );
   const step = (at: number) => {
     ms += 1_000;
-    events.stepFinished(
-      {
-        step: at,
-        score: { loss: 1, metrics: {} },
-        skipped: false,
-        gradientNorm: 1,
-        learningRate: 1,
-      } as unknown as Parameters<Events["stepFinished"]>[0],
-      {} as Parameters<Events["stepFinished"]>[1],
-    );
+    events.stepFinished({
+      step: at,
+      score: { loss: 1, metrics: {} },
+      skipped: false,
+      gradientNorm: 1,
+      learningRate: 1,
+    } as unknown as Parameters<Reporter["stepFinished"]>[0]);
   };
   return {
     reported,
@@ -107,7 +102,7 @@ describe("the report of a GPU", () => {
   it("has its utilization and memory at the step of the sample", () => {
     const points: unknown[] = [];
     let closed = 0;
-    const { events, close } = createReporter({
+    const events = new Reporter({
       plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
       workerIndex: 2,
       telemetry: { ...noTelemetry, own: (...point: unknown[]) => void points.push(point) },
@@ -123,8 +118,8 @@ describe("the report of a GPU", () => {
       },
     } as unknown as ReporterOptions);
     const outcome = { step: 7, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
-    events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
-    close();
+    events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
+    events.close();
     expect(points).toEqual(
       expect.arrayContaining([
         ["system/worker-2/gpu-utilization", 7, 0.75],
@@ -137,7 +132,7 @@ describe("the report of a GPU", () => {
 
 it("warns once of a metric without a finite value in any step of an epoch", () => {
   const warn = jest.fn();
-  const { events, close } = createReporter({
+  const events = new Reporter({
     plan: { batchSize: 8, totalSteps: 100, epochs: 2, sampler: { stepsPerEpoch: 2 } },
     workerIndex: 0,
     telemetry: noTelemetry,
@@ -147,11 +142,11 @@ it("warns once of a metric without a finite value in any step of an epoch", () =
     now: () => 0,
     leaves: { dataWaitMs: () => 0 },
   } as unknown as ReporterOptions);
-  close();
+  events.close();
   const finish = (step: number, some: number) => {
     const score = { loss: 1, weight: 8, metrics: { never: Number.NaN, some, always: 1 } };
     const outcome = { step, score, gradientNorm: 1, learningRate: 1 };
-    events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
+    events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
     return score;
   };
   for (const epoch of [0, 1]) {
@@ -173,7 +168,7 @@ describe("the rate", () => {
     let [ms, step] = [0, finishedSteps];
     let read: (() => TrainingProgress) | undefined;
     const [points, logged]: [Map<string, number>, unknown[]] = [new Map(), []];
-    const { events, close } = createReporter({
+    const events = new Reporter({
       plan: { batchSize, totalSteps: 10_000, epochs: 10, sampler: { stepsPerEpoch: 1_000 } },
       workerIndex: 1,
       backend: "wasm",
@@ -198,7 +193,7 @@ describe("the rate", () => {
             rank,
             finishedSteps: step,
           })),
-        } as unknown as Parameters<Events["generationStarted"]>[0],
+        } as unknown as Parameters<Reporter["generationStarted"]>[0],
         step,
       );
     const train = (steps: number, msOf: (step: number) => number) => {
@@ -206,11 +201,11 @@ describe("the rate", () => {
         ms += msOf(step);
         step += 1;
         const outcome = { step, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
-        events.stepFinished(outcome as unknown as Parameters<Events["stepFinished"]>[0], {} as never);
+        events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
       }
     };
     return {
-      ...{ begin, train, close, batchSize, logged, points },
+      ...{ begin, train, close: () => events.close(), batchSize, logged, points },
       pause: (pauseMs: number) => {
         ms += pauseMs;
       },

@@ -1,5 +1,6 @@
 import { objectKeys } from "../../../core/object-keys";
 import type { TrainingTask } from "../../../core/runs/training-task";
+import { readCheckpoints } from "../../../core/training/checkpoint/manifest";
 import { findPause } from "../../../trainer-container/host/result";
 import { trainerArguments } from "./build";
 import type { TrainerCloud } from "./cloud";
@@ -11,7 +12,7 @@ const rate = { learningRate: 0.05, epochs: 12 };
 const earlyStopping = { metric: "validation/loss", patience: 2, minDelta: 0 };
 
 /** Real trainer processes of a run that stops early, of the build that the embedded cloud starts, with all its threads. */
-describe("a run with early stopping", () => {
+describe("a run that pauses and stops early", () => {
   let fleet: TrainerFleet;
   let cloud: TrainerCloud;
   beforeAll(async () => {
@@ -34,7 +35,16 @@ describe("a run with early stopping", () => {
     return (await cloud.store.putContent(JSON.stringify([weights]))).sha256;
   }
 
-  it("stops at the same epoch with the same weights after kills and a pause, on other numbers of workers, with initial weights and a sharded optimizer", async () => {
+  /** Every point that was received of the metrics that follow from the weights, each once, in order. */
+  function pointsOf(runId: string): readonly string[] {
+    const series = cloud.batches.filter((batch) => batch.runId === runId).flatMap((batch) => batch.series);
+    const points = series
+      .filter(({ metric }) => !metric.startsWith("system/"))
+      .flatMap(({ metric, steps, values }) => steps.map((step, i) => `${metric} ${step} ${values[i]}`));
+    return [...new Set(points)].sort();
+  }
+
+  it("stops at the same epoch with the same weights and points after kills and a pause, on other numbers of workers, with initial weights and a sharded optimizer", async () => {
     const whole = { fineTune: { from: "run-source", match: "strict" as const, parts: await storeSource() } };
     const task = { ...whole, shardOptimizer: true };
     const [alone, runId] = ["run-alone", "run-hit"];
@@ -55,7 +65,17 @@ describe("a run with early stopping", () => {
     await expectEnd(...second);
     for (const trainer of second)
       expect(trainer.said("ready")[0]!["restoredStep"]).toBeGreaterThanOrEqual(bestEpoch * stepsPerEpoch);
-    expect(await findPause(cloud.store, runId, 0)).toMatchObject({ epoch: bestEpoch + 1 });
+    const pausedAt = (bestEpoch + 1) * stepsPerEpoch;
+    const { checkpoints } = await readCheckpoints(cloud.store, alone);
+    const { weightsSha256 } = checkpoints.find(({ finishedSteps }) => finishedSteps === pausedAt)!;
+    const pause = { epoch: bestEpoch + 1, finishedSteps: pausedAt, weightsSha256 };
+    expect(await findPause(cloud.store, runId, 0)).toMatchObject(pause);
+
+    // A worker of the ended segment that starts again changes nothing.
+    const late = fleet.start(runId, 0, 0, 3);
+    await expectEnd(late);
+    expect(late.said("training is paused already")).toHaveLength(1);
+    expect(await findPause(cloud.store, runId, 0)).toMatchObject(pause);
 
     await expectEnd(...(await startSegment(runId, 1, { ...task, workers: 1 })));
     const found = await readResult(cloud.store, runId);
@@ -66,5 +86,9 @@ describe("a run with early stopping", () => {
       epochs,
       earlyStopping: expected.earlyStopping,
     });
+    const named = (metric: string) => pointsOf(alone).filter((point) => point.startsWith(metric));
+    expect(named("train/loss ")).toHaveLength(epochs * stepsPerEpoch);
+    expect(named("validation/loss ")).toHaveLength(epochs);
+    expect(pointsOf(runId)).toEqual(pointsOf(alone));
   });
 });

@@ -1,6 +1,4 @@
 import fs from "node:fs";
-import path from "node:path";
-import { buildSync } from "esbuild";
 import { sha256 } from "../../../core/digest";
 import { objectKeys } from "../../../core/object-keys";
 import type { TrainingTask } from "../../../core/runs/training-task";
@@ -12,7 +10,6 @@ import { expectEnd, TrainerFleet } from "./fleet";
 import { readResult, storeTask } from "./task";
 import type { TrainerProcess } from "./trainer-process";
 
-const root = path.resolve(__dirname, "../../..");
 const stepsPerEpoch = 31;
 const totalSteps = 4 * stepsPerEpoch;
 const everyStep = Array.from({ length: totalSteps }, (_, i) => i + 1);
@@ -174,45 +171,6 @@ describe("trainer processes", () => {
     await expectReference("run-outage", trainers);
     expect((await readResult(cloud.store, "run-outage")).generations).toBe(1);
     expect(stepsOf("run-outage", "train/loss")).toEqual(everyStep);
-  });
-
-  /** Stores a module with the given definition, and returns the task's model. */
-  async function storeModule(definition: string, options: Readonly<Record<string, unknown>> = {}) {
-    const bundle = buildSync({
-      stdin: {
-        contents: `
-          import { defineTraining } from "ringmaster";
-          import * as tf from "@tensorflow/tfjs-core";
-          export default defineTraining(${definition});`,
-        resolveDir: root,
-      },
-      alias: { ringmaster: path.join(root, "trainer-container/define-training.ts") },
-      bundle: true,
-      write: false,
-      platform: "node",
-      format: "cjs",
-      external: ["@tensorflow/*"],
-    });
-    const { sha256: digest } = await cloud.store.putContent(bundle.outputFiles[0]!.contents);
-    return { type: "module", path: "model.ts", sha256: digest, options } as const;
-  }
-
-  it("train a user's module, with its own loss and metrics", async () => {
-    const model = await storeModule(
-      `{
-        model: ({ tf, inputShape, outputs, hyperparameters }) =>
-          tf.sequential({ layers: [tf.layers.dense({ units: hyperparameters.units, inputShape: [...inputShape] }), tf.layers.dense({ units: outputs })] }),
-        metrics: { spread: (labels, outputs) => tf.mean(tf.sub(tf.max(outputs, 1), tf.min(outputs, 1))) },
-      }`,
-      { units: 7 },
-    );
-    await storeTask(cloud.store, "run-module", { model }, { epochs: 1 });
-    const trainer = start("run-module", 0);
-    if ((await trainer.ended) !== 0) throw new Error(trainer.transcript());
-    const result = await readResult(cloud.store, "run-module");
-    expect(result.metrics["train/spread"]).toBeGreaterThan(0);
-    expect(result.metrics["validation/spread"]).toBeGreaterThan(0);
-    expect(new Set(stepsOf("run-module", "train/spread")).size).toBe(31);
   });
 
   it("end at once where the run is complete", async () => {
