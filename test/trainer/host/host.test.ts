@@ -1,5 +1,7 @@
 import { EventEmitter } from "node:events";
-import type { NetworkInterfaceInfo } from "node:os";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type NetworkInterfaceInfo, tmpdir } from "node:os";
+import { join } from "node:path";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../../core/object-documents";
 import { readTrainerConfig as read } from "../../../platform/config";
 import { containerOf } from "../../../platform/members";
@@ -7,8 +9,8 @@ import { imageShape } from "../../../trainer-container/engine/built-in-models";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/dependencies";
-import { classifyError } from "../../../trainer-container/host/failure";
-import { advertisedHost } from "../../../trainer-container/host/host-files";
+import { classifyError, retry } from "../../../trainer-container/host/failure";
+import { advertisedHost, readMachine, type SpotNotice, watchSpot } from "../../../trainer-container/host/host-files";
 import { createInterruption, interruptOnSignals } from "../../../trainer-container/host/interruption";
 import { TrainingHaltedError } from "../../../trainer-container/loop/errors";
 
@@ -198,5 +200,109 @@ describe("createEntrance", () => {
   it("passes other errors on", async () => {
     const { gang } = gangThat(() => Promise.reject(new Error("no table")));
     await expect(createEntrance(gang, createInterruption())(0)).rejects.toThrow("no table");
+  });
+});
+
+const notice = { action: "terminate", time: "2026-01-01T00:02:00Z" };
+let directory: string;
+function inFolder(): void {
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "host-files-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+}
+
+const publish = (file: string, content: string) => {
+  writeFileSync(join(directory, "new"), content);
+  renameSync(join(directory, "new"), join(directory, file));
+};
+
+describe("readMachine", () => {
+  inFolder();
+  it("adds the worker to the host's description", async () => {
+    publish("machine.json", '{"instanceId":"i-0abc","instanceType":"g5.xlarge","availabilityZone":"eu-west-1b"}');
+    expect(await readMachine(directory, "job:0/1")).toEqual({
+      memberId: "job:0/1",
+      instanceId: "i-0abc",
+      instanceType: "g5.xlarge",
+      availabilityZone: "eu-west-1b",
+    });
+  });
+
+  it("knows no machine where the host has not described itself", async () => {
+    expect(await readMachine(directory, "m")).toBeUndefined();
+    expect(await readMachine(join(directory, "absent"), "m")).toBeUndefined();
+    publish("machine.json", "");
+    expect(await readMachine(directory, "m")).toBeUndefined();
+  });
+});
+
+describe("watchSpot", () => {
+  inFolder();
+  it("reports a notice once, when it appears", async () => {
+    const notices: SpotNotice[] = [];
+    const { looked, stop } = watchSpot({ directory, intervalMs: 1, onNotice: (one) => notices.push(one) });
+    await looked;
+    expect(notices).toEqual([]);
+    publish("spot-notice.json", JSON.stringify(notice));
+    while (notices.length === 0) await new Promise((tick) => setTimeout(tick, 1));
+    publish("spot-notice.json", JSON.stringify({ ...notice, time: "2026-01-01T00:03:00Z" }));
+    await new Promise((tick) => setTimeout(tick, 10));
+    expect(notices).toEqual([notice]);
+    stop();
+  });
+
+  it("reports at its first look a notice that was there before", async () => {
+    publish("spot-notice.json", JSON.stringify(notice));
+    const notices: SpotNotice[] = [];
+    await watchSpot({ directory, intervalMs: 60_000, onNotice: (one) => notices.push(one) }).looked;
+    expect(notices).toEqual([notice]);
+  });
+
+  it("reports nothing once it is stopped", async () => {
+    const notices: SpotNotice[] = [];
+    const { looked, stop } = watchSpot({ directory, intervalMs: 1, onNotice: (one) => notices.push(one) });
+    stop();
+    publish("spot-notice.json", JSON.stringify(notice));
+    await looked;
+    await new Promise((tick) => setTimeout(tick, 10));
+    expect(notices).toEqual([]);
+  });
+});
+
+describe("retry", () => {
+  it("does not repeat what will fail again", async () => {
+    const bug = new TypeError("bug");
+    await expect(
+      retry(
+        () => Promise.reject(bug),
+        () => undefined,
+        createInterruption(),
+      ),
+    ).rejects.toBe(bug);
+  });
+
+  it("stops where the host goes away", async () => {
+    const full = new StorageFullError("k");
+    const interruption = createInterruption();
+    const failures: unknown[] = [];
+    const trying = retry(
+      () => Promise.reject(full),
+      (error) => failures.push(error),
+      interruption,
+    );
+    setImmediate(() => interruption.raise("SIGTERM"));
+    await expect(trying).rejects.toBe(full);
+    expect(failures).toEqual([full]);
+  });
+
+  it("gives the answer once there is one", async () => {
+    expect(
+      await retry(
+        async () => 42,
+        () => undefined,
+        createInterruption(),
+      ),
+    ).toBe(42);
   });
 });

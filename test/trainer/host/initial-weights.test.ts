@@ -2,8 +2,8 @@ import { sha256 } from "../../../core/digest";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
-import { loadInitialWeights } from "../../../trainer-container/host/initial-weights";
+import type { Engine, ModelLayer, TrainableModel } from "../../../trainer-container/engine/engine";
+import { loadInitialWeights, matchLayers } from "../../../trainer-container/host/initial-weights";
 
 const definition = (outputs: number, frozen = false): ModelDefinition => ({
   type: "module",
@@ -97,5 +97,60 @@ describe("the initial weights of a fine-tuned training", () => {
   it("stay random without a source", async () => {
     const model = await create(1, 3);
     expect(await loadInitialWeights(model, {}, storeOf(model))).toBeUndefined();
+  });
+});
+
+let offset = 0;
+const layer = (name: string, ...shapes: readonly (readonly number[])[]): ModelLayer => ({
+  name,
+  slots: shapes.map((shape, index) => {
+    const size = shape.reduce((product, side) => product * side, 1);
+    offset += size;
+    return { name: `${name}/w${index}`, shape, size, offset: offset - size, trainable: true };
+  }),
+});
+const shapesOf = (layers: readonly ModelLayer[]) =>
+  new Map(layers.flatMap(({ slots }) => slots.map(({ name, shape }) => [name, shape] as const)));
+
+const base = [layer("a", [4, 8], [8]), layer("b", [8, 8], [8])];
+const source = shapesOf([...base, layer("head", [8, 10], [10])]);
+
+describe("matching layers with a source of weights", () => {
+  it("loads every layer where names and shapes are equal", () => {
+    const model = [...base, layer("head", [8, 10], [10])];
+    for (const match of ["strict", "prefix"] as const) {
+      const { layers, loaded, differences } = matchLayers(model, source, match);
+      expect(layers).toEqual([
+        { layer: "a", size: 40 },
+        { layer: "b", size: 72 },
+        { layer: "head", size: 90 },
+      ]);
+      expect(loaded).toEqual(model.flatMap(({ slots }) => slots));
+      expect(differences).toEqual([]);
+    }
+  });
+
+  it("loads a prefix: the layers before the first one that differs", () => {
+    const model = [base[0]!, layer("b", [8, 9], [9]), layer("head", [8, 10], [10])];
+    const { layers, loaded, differences } = matchLayers(model, source, "prefix");
+    expect(layers).toEqual([
+      { layer: "a", size: 40 },
+      { layer: "b", size: 81, initialised: "b/w0 has shape [8,9] here and [8,8] in the source" },
+      { layer: "head", size: 90, initialised: "after a layer that differs" },
+    ]);
+    expect(loaded.map(({ name }) => name)).toEqual(["a/w0", "a/w1"]);
+    expect(differences).toEqual([]);
+  });
+
+  it("reports every difference if it is strict, and weights that only the source has", () => {
+    const model = [base[0]!, layer("c", [8, 8], [8])];
+    expect(matchLayers(model, source, "strict").differences).toEqual([
+      "layer c: the source has no c/w0, c/w1",
+      "only the source has b/w0, b/w1, head/w0, head/w1",
+    ]);
+  });
+
+  it("refuses a prefix without a layer", () => {
+    expect(matchLayers([layer("x", [2])], source, "prefix").differences).toEqual(["layer x: the source has no x/w0"]);
   });
 });

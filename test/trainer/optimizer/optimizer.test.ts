@@ -1,5 +1,15 @@
+import {
+  blockSquares,
+  clipFactor,
+  globalNorm,
+  normBlockCount,
+  normBlockElements,
+  normOfBlocks,
+} from "../../../trainer-container/optimizer/clip";
 import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";
+import { type LearningRateConfig, learningRateAt } from "../../../trainer-container/optimizer/learning-rate";
 import type { OptimizerConfig } from "../../../trainer-container/optimizer/optimizer";
+import { applyStatistics } from "../../../trainer-container/optimizer/updates";
 
 const f = Math.fround;
 
@@ -128,5 +138,92 @@ describe.each<OptimizerConfig>([
     const { state } = createOptimizer(config, size);
     expect(Object.keys(state)).toEqual(names);
     for (const buffer of Object.values(state)) expect(buffer).toHaveLength(size);
+  });
+});
+
+const wild = (length: number) => Float32Array.from({ length }, (_, i) => Math.sin(i * 12.9898) * 2 ** (i % 40));
+
+describe("the norm's blocks", () => {
+  it("sum every fourth element apart and add them as (0 + 2) + (1 + 3)", () => {
+    const sums = new Float64Array(1);
+    blockSquares(Float32Array.from([1, 2, 3, 4, 5, 6, 7]), 7, sums);
+    expect(sums[0]).toBe(1 + 25 + (9 + 49) + (4 + 36 + 16)); // 140
+    const big = 2 ** 30;
+    blockSquares(Float32Array.from([big, 1, -big, 1, 0, 1]), 6, sums);
+    expect(sums[0]).toBe(2 ** 60 + 2 ** 60 + 3);
+  });
+
+  it.each([0, 1, 3, 1023, 1024, 1025, 4096, 5000])(
+    "of %i elements are the same wherever the vector is cut",
+    (length) => {
+      const gradients = wild(length + 10);
+      const blocks = normBlockCount(length);
+      const whole = new Float64Array(blocks);
+      blockSquares(gradients, length, whole);
+      for (let cut = 0; cut <= blocks; cut += 1) {
+        const parts = new Float64Array(blocks);
+        blockSquares(gradients.subarray(0, cut * normBlockElements), length, parts, 0, cut);
+        blockSquares(gradients.slice(cut * normBlockElements), length, parts, cut, blocks);
+        expect(parts).toEqual(whole);
+      }
+      expect(globalNorm(gradients, length)).toBe(normOfBlocks(whole));
+    },
+  );
+});
+
+describe("learningRateAt", () => {
+  const at = (config: Omit<LearningRateConfig, "learningRate">, total: number): number[] =>
+    Array.from({ length: total }, (_, i) => learningRateAt({ learningRate: 8, ...config }, i + 1, total));
+
+  it.each<[string, Omit<LearningRateConfig, "learningRate">, number[]]>([
+    ["constant", {}, [8, 8, 8]],
+    ["warm-up", { warmupSteps: 4 }, [2, 4, 6, 8, 8]],
+    ["cosine", { decay: { type: "cosine" } }, [8, 4 + 2 * Math.SQRT2, 4, 4 - 2 * Math.SQRT2, 0]],
+    ["cosine to a minimum", { decay: { type: "cosine", minimum: 2 } }, [8, 5, 2]],
+    ["warm-up, then cosine", { warmupSteps: 2, decay: { type: "cosine" } }, [4, 8, 8, 4, 0]],
+    ["steps", { decay: { type: "step", every: 2, factor: 0.5 } }, [8, 8, 4, 4, 2]],
+    ["cosine of one step", { decay: { type: "cosine" } }, [8]],
+  ])("%s", (_, config, expected) => {
+    at(config, expected.length).forEach((rate, i) => {
+      expect(rate).toBeCloseTo(expected[i] as number, 12);
+    });
+  });
+
+  it("stays at the minimum past the end", () => {
+    expect(learningRateAt({ learningRate: 1, decay: { type: "cosine", minimum: 0.1 } }, 50, 10)).toBeCloseTo(0.1, 12);
+  });
+});
+
+describe("clipping", () => {
+  it("takes the Euclidean norm of the elements that count", () => {
+    expect(globalNorm(new Float32Array([3, -4, 100]), 2)).toBe(5);
+    expect(globalNorm(new Float32Array([]))).toBe(0);
+  });
+
+  it("does not overflow float32 on the way", () => {
+    expect(globalNorm(new Float32Array([1e30, 1e30]))).toBeCloseTo(Math.SQRT2 * Math.fround(1e30), -20);
+  });
+
+  it.each([
+    [5, 10, 1],
+    [10, 10, 1],
+    [20, 10, 0.5],
+    [20, undefined, 1],
+  ])("norm %d, maximum %p: factor %d", (norm, maximum, factor) => {
+    expect(clipFactor(norm, maximum)).toBe(factor);
+  });
+
+  it("shows NaN and infinity", () => {
+    expect(globalNorm(new Float32Array([1, Number.NaN]))).toBeNaN();
+    expect(globalNorm(new Float32Array([1, -Infinity]))).toBe(Infinity);
+  });
+});
+
+describe("applyStatistics", () => {
+  it("takes the mean of the micro-batches' updates", () => {
+    // Before 1; shards of 2 and 2 rows saw 2 and 4: Σ weight·(before − after) = 2·(−1) + 2·(−3) = −8; /4 rows → 1 + 2 = 3.
+    const weights = new Float32Array([5, 1]);
+    applyStatistics(weights, new Float32Array([100, -8]), 1, 1 / 4);
+    expect([...weights]).toEqual([5, 3]);
   });
 });

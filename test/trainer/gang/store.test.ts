@@ -1,6 +1,7 @@
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createGangStore } from "../../../trainer-container/gang/dynamodb-store";
 import { createTable, rangeTable, type Subject, startEmbedded } from "../../local/dynamodb/harness";
+import { MemoryGangStore } from "../../support/memory-gang-store";
 import { gangStoreContract } from "./store-contract";
 
 describe("the gang store on DynamoDB", () => {
@@ -14,3 +15,5 @@ describe("the gang store on DynamoDB", () => {
 
   gangStoreContract(() => createGangStore(createDocumentClient(subject.client), table));
 });
+
+describe("the gang store in memory", () => gangStoreContract(() => new MemoryGangStore()));
