@@ -76,9 +76,9 @@ describe("a training in a process of its own", () => {
   it("gets the host's notice as SIGTERM, and returns what it then exits with", async () => {
     const interruption = createInterruption();
     setTimeout(() => interruption.raise("spot notice"), 500);
-    expect(await runCode(`process.on("SIGTERM", () => process.exit(75)); setTimeout(() => {}, 60_000)`, interruption)).toBe(
-      75,
-    );
+    expect(
+      await runCode(`process.on("SIGTERM", () => process.exit(75)); setTimeout(() => {}, 60_000)`, interruption),
+    ).toBe(75);
   });
 
   it("is started again by Batch if the notice ends it before it can handle the signal", async () => {

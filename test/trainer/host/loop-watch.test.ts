@@ -13,8 +13,7 @@ const script = `
   import { callUserCode, timeLimit } from "./trainer-container/engine/user-code";
   import { classifyError } from "./trainer-container/host/failure";
   import { evaluateModule } from "./trainer-container/host/load-module";
-  import { createLoopWatch } from "./trainer-container/host/loop-watch";
-  import { uncaughtException } from "./trainer-container/host/uncaught";
+  import { createLoopWatch, uncaughtException } from "./trainer-container/host/loop-watch";
 
   timeLimit.ms = 1_500;
   const watch = createLoopWatch({ periodMs: 50, patience: 16 });
