@@ -15,7 +15,6 @@ describe("runs in DynamoDB", () => {
 
   describe("a list", () => {
     const ids = (at: number): string => `run-list-${String(at).padStart(2, "0")}`;
-    let alone: Embedded;
     let runs: RunRepository;
     let experimentId: string;
 
@@ -24,23 +23,21 @@ describe("runs in DynamoDB", () => {
       const pages: (readonly string[])[] = [];
       let nextToken: string | undefined;
       do {
-        const page = await runs.list({ ...query, ...(nextToken === undefined ? {} : { nextToken }) });
+        const page = await runs.list({ ...query, nextToken });
         pages.push(page.runs.map(({ runId }) => runId));
         nextToken = page.nextToken;
       } while (nextToken !== undefined);
       return pages;
     }
 
-    afterAll(() => alone.stop());
     beforeAll(async () => {
-      alone = await startEmbedded();
-      const { platform } = createTestPlatform(alone);
+      const platform = createTestPlatform(embedded).platform.forTeam("lists");
       runs = platform.runs;
       for (let at = 0; at < 12; at += 1) {
         const experiment = at % 3 === 0 ? "thirds" : "others";
         const createdAt = new Date(Date.UTC(2026, 0, 1, at)).toISOString();
         const job = jobSchema.parse(jobInput({ experiment }));
-        await runs.create(runOf(ids(at), { job, createdAt }));
+        await runs.create(runOf(ids(at), { team: "lists", job, createdAt }));
         if (at >= 2) await runs.enterPhase(ids(at), "LaunchTraining", createdAt);
       }
       for (const at of [2, 4, 6, 8, 10])
