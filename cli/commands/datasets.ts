@@ -1,16 +1,84 @@
 import type { DescribedRows } from "../../adapters/duckdb/describe-rows";
 import { messageOf } from "../../adapters/duckdb/errors";
 import type { ApiClient } from "../../client/api-client";
+import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import { parseDatasetReference } from "../../core/datasets/repository";
 import type { DatasetManifest, DatasetVersion, Deprecation } from "../../core/datasets/shapes";
+import { measureDrift } from "../../core/drift/measure";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Command } from "../command";
+import { contextOf } from "../context";
 import { describeVersion, printColumns, printPreview } from "../datasets/rows-view";
+import { download } from "../download";
+import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { printJson, printTable, shownText } from "../output";
 import { addDataContractCommands } from "./data-contracts";
 import { addPushCommands, printWarnings } from "./dataset-push";
-import { addDriftCommand } from "./drift";
-import { addInboxCommand } from "./inbox";
+
+/** Adds `datasets drift`, which measures the drift between two versions in this process. */
+function addDriftCommand(datasets: Command): void {
+  const command = datasets
+    .command("drift <baseline> <current>")
+    .description("measure how the rows of a version (NAME@2) differ from those of another one (NAME@1)");
+  addDriftOptions(command).action(async (before: string, after: string, options: DriftOptions, command: Command) => {
+    const thresholds = thresholdsOf(options);
+    const { client, json } = contextOf(command);
+    const [baseline, current] = await Promise.all([manifestOf(client, before), manifestOf(client, after)]);
+    // Loaded only by commands that read data, because DuckDB loads slowly.
+    const { withDuckDb } = await import("../../adapters/duckdb/workspace");
+    const { createShardSource } = await import("../../adapters/duckdb/shard-source");
+    const objects = { getContent: (sha256: string) => download(client, sha256) };
+    const report = await withDuckDb((session) => {
+      const version = (manifest: DatasetManifest) => ({
+        manifest,
+        rows: createShardSource(session, objects, manifest),
+      });
+      return measureDrift(version(baseline), version(current), thresholds);
+    });
+    showDrift(report, options, json);
+  });
+}
+
+async function manifestOf(client: ApiClient, reference: string): Promise<DatasetManifest> {
+  const { name, version } = parseDatasetReference(reference);
+  return (await client.dataset(name, version)).manifest;
+}
+
+function addInboxCommand(datasets: Command): void {
+  datasets
+    .command("inbox [name]")
+    .description("show the status of the files in the team's inbox, or in one dataset's inbox")
+    .option("--retry <id>", "read a refused file again, without a new upload")
+    .handle(async ({ client, json, print }, name: string | undefined, options: { retry?: string }) => {
+      if (options.retry !== undefined) {
+        const report = await client.retryInboxFile(options.retry);
+        print({ report }, `reading ${report.path} again`);
+        return;
+      }
+      const reports = await client.inbox(name);
+      if (json) printJson({ reports });
+      else showReports(reports);
+    });
+}
+
+function showReports(reports: readonly InboxReport[]): void {
+  printTable(
+    ["ID", "FILE", "SIZE", "RECEIVED", "STATUS", "RESULT"],
+    reports.map((one) => [one.id, one.path, formatBytes(one.bytes), one.putAt, one.status, outcomeOf(one)]),
+  );
+  for (const { status, id, path, reason, nextStep } of reports) {
+    if (status !== "refused") continue;
+    process.stdout.write(`\n${path} (${id})\n  reason  ${reason}\n  next    ${nextStep}\n`);
+  }
+}
+
+function outcomeOf({ dataset, version, created, ignoredColumns, code, lastError }: InboxReport): string {
+  if (version !== undefined) {
+    const left = ignoredColumns ? `, without ${ignoredColumns.join(", ")}` : "";
+    return `${dataset}@${version}${created ? "" : " (already existed)"}${left}`;
+  }
+  return code ?? (lastError ? `last attempt: ${lastError}` : "");
+}
 
 export function addDatasetCommands(program: Command): void {
   const datasets = program.command("datasets").description("push, list and deprecate immutable dataset versions");

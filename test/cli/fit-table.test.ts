@@ -1,5 +1,4 @@
-import { fitTable } from "../../cli/fit-table";
-import { shownText } from "../../cli/output";
+import { fitTable, shownText } from "../../cli/output";
 
 const head = ["RUN", "NAME", "metrics.validation/loss", "NOTE"];
 const rows = [

@@ -1,5 +1,5 @@
 import * as path from "node:path";
-import { bundleModule } from "../../cli/user-module";
+import { bundleModule } from "../../cli/submission";
 import type { UploadPort } from "../../core/ports";
 import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";

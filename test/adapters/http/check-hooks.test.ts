@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
-import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/public-address";
+import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/guarded-post";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { publicTargets } from "../../../platform/config";
 import { startServer, type WebServer } from "../../support/web-server";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
-import { isPublicAddress } from "../../../adapters/http/public-address";
+import { isPublicAddress } from "../../../adapters/http/guarded-post";
 import { createWebhooks } from "../../../adapters/http/webhooks";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { type HookTargets, publicTargets } from "../../../platform/config";

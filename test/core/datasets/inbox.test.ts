@@ -1,4 +1,4 @@
-import { retryInboxFile } from "../../../api/routes/inbox";
+import { retryInboxFile } from "../../../api/routes/datasets";
 import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "../../../core/datasets/inbox/shapes";
 import { maxInboxBytes, type TakeFileDependencies, takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import type { DatasetVersion } from "../../../core/datasets/shapes";

@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
-import { retryInboxFile } from "../../../api/routes/inbox";
+import { retryInboxFile } from "../../../api/routes/datasets";
 import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";

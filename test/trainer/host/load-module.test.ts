@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Tensor } from "@tensorflow/tfjs-core";
-import { bundleModule } from "../../../cli/user-module";
+import { bundleModule } from "../../../cli/submission";
 import type { Task } from "../../../core/runs/model-definition";
 import { ModelError } from "../../../trainer-container/engine/errors";
 import { classifyError } from "../../../trainer-container/host/failure";
