@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { compareRuns } from "../../api/compare/compare";
+import type { Comparison } from "../../api/compare/comparison";
+import { comparisonMarkdown } from "../../api/compare/markdown";
+import { comparisonHtml } from "../../api/pages/comparison/page";
 import { toJson } from "../../core/json-text";
 import { comparedRuns, requestOf } from "../api/compare/compared";
 import { runOf } from "../core/tracking/search/runs";
@@ -18,9 +21,11 @@ beforeAll(async () => {
   server = await startServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
-    requested.push({ path: request.url ?? "", body: JSON.parse(text) });
-    response.setHeader("content-type", "application/json");
-    response.end(toJson(answer));
+    const body = JSON.parse(text);
+    requested.push({ path: request.url ?? "", body });
+    if (body.format === "markdown") response.end(comparisonMarkdown(answer as Comparison));
+    else if (body.format === "html") response.end(comparisonHtml(answer as Comparison, "2026-01-01").html);
+    else response.setHeader("content-type", "application/json").end(toJson(answer));
   });
 });
 afterAll(async () => {
