@@ -57,10 +57,6 @@ export function resourceNotFound(detail?: string): DynamoDbError {
   return new DynamoDbError(`${service}ResourceNotFoundException`, detail ? `${message}: ${detail}` : message);
 }
 
-export function indexNotFound(name: string): DynamoDbError {
-  return resourceNotFound(`The specified index ${name} does not exist`);
-}
-
 export function resourceInUse(message: string): DynamoDbError {
   return new DynamoDbError(`${service}ResourceInUseException`, message);
 }

@@ -16,6 +16,7 @@ import { Fields } from "./wire/fields";
 /** The maximum size of a request. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const target = "DynamoDB_20120810.";
+const unimplemented = ["ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "Select"];
 
 /**
  * Serves DynamoDB's protocol, AWS JSON 1.0: the operation is in X-Amz-Target, and the input and output are JSON bodies.
@@ -34,7 +35,9 @@ export async function serve(
     const input = parse(body);
     if (caller) authorize(caller, name.slice(target.length), input, context);
     await context.store.readable();
-    const answer = await operation(context, Fields.of(input));
+    const fields = Fields.of(input);
+    fields.refuse("leave the parameter out", ...unimplemented);
+    const answer = await operation(context, fields);
     send(response, 200, typeof answer === "string" ? answer : JSON.stringify(answer));
   } catch (error) {
     // The client has disconnected before the end of its request, so there is nobody to answer.

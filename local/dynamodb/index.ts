@@ -1,7 +1,10 @@
-import { systemClock } from "../clock";
+import { type Clock, systemClock } from "../clock";
 import type { Service, StoredServiceOptions } from "../service";
 import { serve } from "./http";
-import { openDynamoDb } from "./open";
+import type { Context } from "./operations/context";
+import { Catalog } from "./store/catalog";
+import { Maintenance } from "./store/maintenance";
+import { Store } from "./store/store";
 
 /** Creates the embedded DynamoDB. Only one process at a time can open its directory. docs/adr/002-dynamodb.md lists what it supports. */
 export async function createDynamoDb({ dataDirectory, clock = systemClock }: StoredServiceOptions): Promise<Service> {
@@ -17,6 +20,27 @@ export async function createDynamoDb({ dataDirectory, clock = systemClock }: Sto
     async close() {
       await Promise.allSettled(inFlight);
       await close();
+    },
+  };
+}
+
+export interface OpenDynamoDb {
+  readonly context: Context;
+  /** Waits for the current maintenance step, and closes the files. */
+  close(): Promise<void>;
+}
+
+/** Opens the tables in a directory, and completes the work that a killed process has left. */
+export async function openDynamoDb(dataDirectory: string, clock: Clock): Promise<OpenDynamoDb> {
+  const store = await Store.open(dataDirectory);
+  const catalog = await Catalog.open(store);
+  const maintenance = new Maintenance(store, catalog, clock);
+  await maintenance.start();
+  return {
+    context: { store, catalog, maintenance, clock },
+    async close() {
+      await maintenance.close();
+      await store.close();
     },
   };
 }

@@ -26,8 +26,7 @@ export function deleteRows(directory: string, keys: readonly Buffer[]): Promise<
       for (const key of keys) draft.del(key);
       for (const table of [...catalog.all()]) {
         if (!keys.some((key) => key.length > 4 && key.readUInt32BE(1) === table.id)) continue;
-        for (const { id } of table.indexes) maintenance.scheduleRemoval(draft, table, id);
-        maintenance.scheduleExpiryRemoval(draft, table);
+        maintenance.scheduleRemoval(draft, table);
         const definition = toDefinition(table);
         const { timeToLive } = definition;
         catalog.replace(draft, {

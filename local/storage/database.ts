@@ -24,13 +24,12 @@ export interface Range<K> {
   readonly limit?: number;
 }
 
-/** The value. Undefined deletes the key. */
 export interface Write<K> {
   readonly key: K;
+  /** Undefined deletes the key. */
   readonly value: string | undefined;
 }
 
-/** A snapshot of the database. */
 type Snapshot = ReturnType<ClassicLevel["snapshot"]>;
 
 interface Group<K> {
@@ -53,7 +52,7 @@ const clockStepMs = 50;
  * A LevelDB database whose values have checksums, which every read verifies.
  *
  * A resolved write is on disk and survives a power loss. All writes that arrive during a write form the next one (group
- * commit), in order and atomically.
+ * commit), in order and atomically. They fail with it, because they may depend on it.
  *
  * A write that fails (the disk is full) is not stored. LevelDB writes nothing more after such a failure, so the database
  * is opened again, and the write repeated, as soon as there is space. Until then the stored values can be read.
@@ -64,6 +63,8 @@ export class Database<K extends Buffer | string> {
   /** The end of the logs after the last successful write. */
   private log: LogEnd = { number: 0, bytes: 0 };
   private directoryTime = 0;
+  /** Called when a group could not be written, before its callers get the error. */
+  onFailure: (cause: unknown) => void = () => undefined;
   private forming: Group<K> | undefined;
   private writing: Group<K> | undefined;
   /** Whether a write failed, so that LevelDB must be opened again before the next one. */
@@ -80,10 +81,7 @@ export class Database<K extends Buffer | string> {
     this.values = new ValueChecksum(options.store);
   }
 
-  /**
-   * Opens the database.
-   * @throws DamagedStoreError
-   */
+  /** @throws DamagedStoreError */
   async open(): Promise<void> {
     const { directory, store } = this.options;
     makeDirectory(directory);
@@ -138,16 +136,6 @@ export class Database<K extends Buffer | string> {
       return snapshot ? this.level.getSync<K, string>(key, { snapshot }) : this.level.getSync(key);
     } catch (error) {
       throw isCorruption(error) ? this.damaged(key) : error;
-    }
-  }
-
-  /** Returns the values of several keys from one snapshot. */
-  getTogether(keys: readonly K[]): (string | undefined)[] {
-    const snapshot = this.level.snapshot();
-    try {
-      return keys.map((key) => this.get(key, snapshot));
-    } finally {
-      void snapshot.close();
     }
   }
 
@@ -210,9 +198,9 @@ export class Database<K extends Buffer | string> {
   }
 
   async entries(range: Range<K>): Promise<(readonly [K, string])[]> {
-    const found: (readonly [K, string])[] = [];
-    for await (const chunk of this.chunks(range)) found.push(...chunk);
-    return found;
+    const entries: (readonly [K, string])[] = [];
+    for await (const chunk of this.chunks(range)) entries.push(...chunk);
+    return entries;
   }
 
   async keys(range: Range<K>): Promise<K[]> {
@@ -246,19 +234,26 @@ export class Database<K extends Buffer | string> {
   }
 
   private async pump(): Promise<void> {
-    while (this.forming) {
-      const group = this.forming;
+    for (let group = this.takeForming(); group; group = this.takeForming()) {
       this.writing = group;
-      this.forming = undefined;
-      let failure: { readonly error: unknown } | undefined;
       try {
         await this.commit(group.writes);
+        this.writing = undefined;
+        group.settle();
       } catch (error) {
-        failure = { error };
+        const later = this.takeForming();
+        this.writing = undefined;
+        this.onFailure(error);
+        group.settle(error);
+        later?.settle(error);
       }
-      this.writing = undefined;
-      group.settle(failure?.error);
     }
+  }
+
+  private takeForming(): Group<K> | undefined {
+    const { forming } = this;
+    this.forming = undefined;
+    return forming;
   }
 
   /** Writes a group. After a failure it opens the database again, if the disk has space, and repeats the write. */

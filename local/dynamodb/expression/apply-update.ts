@@ -29,7 +29,7 @@ function operand(action: UpdateAction, before: Item): AttributeValue | undefined
   if (action.kind === "remove") return undefined;
   const existing = valueAt(before, action.path);
   if (existing !== undefined && typeOf(existing) !== typeOf(action.value)) throw incorrectType();
-  return action.kind === "add" ? added(existing, action.value) : deleted(existing, action.value);
+  return added(existing, action.value);
 }
 
 function evaluate(value: SetValue, item: Item): AttributeValue {
@@ -68,14 +68,6 @@ function added(existing: AttributeValue | undefined, value: AttributeValue): Att
   if (existing === undefined) return value;
   if ("N" in existing && "N" in value) return { N: addNumbers(existing.N, value.N) };
   return withMembers(existing, [...new Set([...setMembers(existing)!, ...setMembers(value)!])]);
-}
-
-/** Removes elements from a set. Returns undefined if none are left, because a set is never empty. */
-function deleted(existing: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
-  if (existing === undefined) return undefined;
-  const gone = new Set(setMembers(value));
-  const left = setMembers(existing)!.filter((member) => !gone.has(member));
-  return left.length > 0 ? withMembers(existing, left) : undefined;
 }
 
 function withMembers(set: AttributeValue, members: readonly string[]): AttributeValue {

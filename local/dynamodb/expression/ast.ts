@@ -12,12 +12,7 @@ export type Operand =
   | { readonly kind: "size"; readonly of: Operand };
 
 export type Comparator = "=" | "<>" | "<" | "<=" | ">" | ">=";
-export type ConditionFunction =
-  | "attribute_exists"
-  | "attribute_not_exists"
-  | "attribute_type"
-  | "begins_with"
-  | "contains";
+export type ConditionFunction = "attribute_exists" | "attribute_not_exists" | "begins_with";
 
 export type Condition =
   | { readonly kind: "and" | "or"; readonly left: Condition; readonly right: Condition }
@@ -38,7 +33,7 @@ export type SetValue =
 export type UpdateAction =
   | { readonly kind: "set"; readonly path: Path; readonly value: SetValue }
   | { readonly kind: "remove"; readonly path: Path }
-  | { readonly kind: "add" | "delete"; readonly path: Path; readonly value: AttributeValue };
+  | { readonly kind: "add"; readonly path: Path; readonly value: AttributeValue };
 
 export type Update = readonly UpdateAction[];
 export type Projection = readonly Path[];

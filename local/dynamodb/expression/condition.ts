@@ -1,4 +1,4 @@
-import { type AttributeType, type AttributeValue, attributeTypes, typeOf } from "../value/attribute-value";
+import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
 import { compareScalars } from "../value/compare";
 import type { Comparator, Condition, ConditionFunction, Operand } from "./ast";
 import { OperandParser } from "./operand-parser";
@@ -8,9 +8,7 @@ import { Tokens } from "./tokens";
 const arity: Readonly<Record<ConditionFunction | "size", number>> = {
   attribute_exists: 1,
   attribute_not_exists: 1,
-  attribute_type: 2,
   begins_with: 2,
-  contains: 2,
   size: 1,
 };
 /** The names of functions that only conditions may call. */
@@ -133,22 +131,12 @@ class ConditionParser extends OperandParser<Condition | Operand> {
       return;
     }
     this.checkDistinct("distinct", name, args[0]!, args[1]);
-    const type = immediateType(args.at(-1)!);
     if (name === "attribute_exists" || name === "attribute_not_exists") {
       if (args[0]!.kind !== "path") this.noPath(name);
     } else if (name === "begins_with") {
       for (const arg of args) this.checkType(name, arg, (t) => t === "S" || t === "B");
     } else if (name === "size") {
       this.checkType(name, args[0]!, (t) => t !== "N" && t !== "BOOL" && t !== "NULL");
-    } else if (name === "attribute_type") {
-      const wanted = args[1]!;
-      if (type !== "S") this.wrongType(name, type ?? "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
-      else if (wanted.kind === "value" && "S" in wanted.value && !isTypeName(wanted.value.S)) {
-        this.findings.add(
-          "operand",
-          `Invalid attribute type name found; type: ${wanted.value.S}, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}`,
-        );
-      }
     }
   }
 
@@ -203,10 +191,6 @@ function immediateType(operand: Operand): AttributeType | undefined {
 
 function isOrdered(type: AttributeType): boolean {
   return type === "S" || type === "N" || type === "B";
-}
-
-function isTypeName(text: string): boolean {
-  return (attributeTypes as readonly string[]).includes(text);
 }
 
 function isKeyword(word: string): boolean {

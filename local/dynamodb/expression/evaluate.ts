@@ -1,4 +1,4 @@
-import { type AttributeValue, type Item, scalarText, setMembers, typeOf } from "../value/attribute-value";
+import { type AttributeValue, type Item, setMembers } from "../value/attribute-value";
 import { compareScalars, equalValues } from "../value/compare";
 import type { Comparator, Condition, Operand } from "./ast";
 import { valueAt } from "./path";
@@ -60,15 +60,7 @@ function call(
   if (name === "attribute_exists") return value !== undefined;
   if (name === "attribute_not_exists") return value === undefined;
   const argument = second && resolve(second, item);
-  if (value === undefined || argument === undefined) return false;
-  switch (name) {
-    case "attribute_type":
-      return "S" in argument && typeOf(value) === argument.S;
-    case "begins_with":
-      return beginsWith(value, argument);
-    case "contains":
-      return contains(value, argument);
-  }
+  return value !== undefined && argument !== undefined && beginsWith(value, argument);
 }
 
 export function beginsWith(value: AttributeValue, prefix: AttributeValue): boolean {
@@ -76,14 +68,6 @@ export function beginsWith(value: AttributeValue, prefix: AttributeValue): boole
   if (!("B" in value && "B" in prefix)) return false;
   const start = Buffer.from(prefix.B, "base64");
   return Buffer.from(value.B, "base64").subarray(0, start.length).equals(start);
-}
-
-function contains(value: AttributeValue, wanted: AttributeValue): boolean {
-  if ("S" in value) return "S" in wanted && value.S.includes(wanted.S);
-  if ("B" in value) return "B" in wanted && Buffer.from(value.B, "base64").includes(Buffer.from(wanted.B, "base64"));
-  if ("L" in value) return value.L.some((element) => equalValues(element, wanted));
-  const members = setMembers(value);
-  return members !== undefined && typeOf(value) === `${typeOf(wanted)}S` && members.includes(scalarText(wanted) ?? "");
 }
 
 /**

@@ -54,7 +54,7 @@ class UpdateParser extends OperandParser<SetValue> {
   }
 
   private section(): string {
-    const section = ["SET", "REMOVE", "ADD", "DELETE"].find((word) => this.tokens.at(word));
+    const section = ["SET", "REMOVE", "ADD"].find((word) => this.tokens.at(word));
     if (section === undefined) throw this.tokens.syntaxError();
     this.tokens.next();
     do this.actions.push(this.action(section));
@@ -73,13 +73,13 @@ class UpdateParser extends OperandParser<SetValue> {
     const value = this.scope.value(this.tokens.next().text, this.findings);
     const type = typeOf(value);
     const name = typeNames[type];
-    if (name !== undefined && !(section === "ADD" && type === "N")) {
+    if (name !== undefined && type !== "N") {
       this.findings.add(
         "operand",
         `Incorrect operand type for operator or function; operator: ${section}, operand type: ${name}`,
       );
     }
-    return { kind: section === "ADD" ? "add" : "delete", path, value };
+    return { kind: "add", path, value };
   }
 
   protected inner(): SetValue {

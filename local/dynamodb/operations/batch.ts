@@ -3,11 +3,9 @@ import { checkKey, itemKey } from "../store/item-keys";
 import { storedBytes } from "../store/stored-item";
 import { readExpressions } from "../wire/expressions";
 import { Fields } from "../wire/fields";
-import { Capacity, readCapacityDetail, readUnits } from "./capacity";
 import type { Operation } from "./context";
-import { checkProjection, shownJson } from "./get-item";
-import { itemCollectionMetrics } from "./item-write";
-import { apply, type ItemWrite, type PreparedWrite, prepare } from "./write";
+import { checkProjection, shownJson } from "./items";
+import { apply, type ItemWrite, prepare } from "./write";
 
 const maxWrites = 25;
 const maxGets = 100;
@@ -15,18 +13,12 @@ const maxGets = 100;
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export const batchWriteItem: Operation = (context, fields) => {
-  const capacity = new Capacity(readCapacityDetail(fields));
-  const collectionMetrics = fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]) === "SIZE";
   const writes = readWrites(fields);
   return context.store.write((draft) => {
     const prepared = writes.map((write) => prepare(draft, context.catalog.get(write.tableName), write));
     requireDistinct(prepared.map(({ found }) => found.key));
-    for (const one of prepared) apply(draft, one, capacity);
-    return {
-      UnprocessedItems: {},
-      ConsumedCapacity: capacity.all(),
-      ItemCollectionMetrics: collectionMetrics ? metricsByTable(prepared) : undefined,
-    };
+    for (const one of prepared) apply(draft, one);
+    return { UnprocessedItems: {} };
   });
 };
 
@@ -76,19 +68,7 @@ function requireDistinct(keys: readonly Buffer[]): void {
   }
 }
 
-/** Returns the ItemCollectionMetrics of several writes, by table. */
-export function metricsByTable(prepared: readonly PreparedWrite[]): object | undefined {
-  const byTable = new Map<string, object[]>();
-  for (const { table, write, found } of prepared) {
-    const item = write.kind === "put" ? write.item : found.item;
-    const metrics = item && itemCollectionMetrics(table, item);
-    if (metrics) byTable.set(table.name, [...(byTable.get(table.name) ?? []), metrics]);
-  }
-  return byTable.size > 0 ? Object.fromEntries(byTable) : undefined;
-}
-
 export const batchGetItem: Operation = async ({ store, catalog }, fields) => {
-  const capacity = new Capacity(readCapacityDetail(fields));
   const tables = fields.map("RequestItems") ?? fields.missing("RequestItems", []);
   if (fields.has("RequestItems") && tables.length === 0) {
     fields.breaks("RequestItems", {}, "have length greater than or equal to 1");
@@ -114,27 +94,23 @@ export const batchGetItem: Operation = async ({ store, catalog }, fields) => {
         break;
       }
       const stored = store.get(key);
-      const size = stored === undefined ? 0 : storedBytes(stored);
-      capacity.add(table, readUnits(size, request.consistent));
-      bytes += size;
-      if (stored !== undefined) items.push(shownJson(stored, request.projection));
+      if (stored === undefined) continue;
+      bytes += storedBytes(stored);
+      items.push(shownJson(stored, request.projection));
     }
     responses.push(`${JSON.stringify(request.name)}:[${items.join(",")}]`);
   }
-  const consumed = capacity.all();
-  return `{"Responses":{${responses.join(",")}},"UnprocessedKeys":${JSON.stringify(unprocessed)}${
-    consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ""
-  }}`;
+  return `{"Responses":{${responses.join(",")}},"UnprocessedKeys":${JSON.stringify(unprocessed)}}`;
 };
 
 function readGets(name: string, request: Fields) {
   const list = request.list("Keys") ?? request.missing("Keys", []);
-  const consistent = request.boolean("ConsistentRead") ?? false;
+  request.boolean("ConsistentRead");
   request.check();
   if (list.length === 0) {
     throw validation(`The list of keys in RequestItems for BatchGetItem is required: ${name} has empty list`);
   }
   const { projection } = readExpressions(request, ["ProjectionExpression"]);
   const keys = list.map((key) => Fields.of({ Key: key }).requiredItem("Key"));
-  return { name, tableName: tableNameOf(name), raw: request.asObject(), keys, consistent, projection };
+  return { name, tableName: tableNameOf(name), raw: request.asObject(), keys, projection };
 }

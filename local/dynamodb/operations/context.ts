@@ -9,8 +9,6 @@ export interface Context {
   readonly catalog: Catalog;
   readonly maintenance: Maintenance;
   readonly clock: Clock;
-  /** Runs changes of tables one after another. */
-  readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** The JSON of an answer: an object, or text if stored items are sent unparsed. */

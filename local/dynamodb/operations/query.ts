@@ -1,17 +1,36 @@
 import { validation } from "../errors";
-import type { Condition } from "../expression/ast";
-import { beginsWith } from "../expression/evaluate";
+import type { Condition, Projection } from "../expression/ast";
+import { beginsWith, holds } from "../expression/evaluate";
 import { type KeyCondition, type RangeCondition, toKeyCondition } from "../expression/key-condition";
-import { conditionPaths } from "../expression/path";
-import { indexKey, itemKey } from "../store/item-keys";
+import { conditionPaths, refusePathsIntoKeys } from "../expression/path";
+import { checkIndexKeys, checkKey, indexKey, itemKey, keyOf } from "../store/item-keys";
 import { bucketOf, compose, encodePrefix, encodeScalar, kind, successor } from "../store/key-codec";
 import type { Range } from "../store/store";
-import { keyNames } from "../store/table";
+import { decodeItem, storedBytes } from "../store/stored-item";
+import { type Index, keyNames, type Table } from "../store/table";
 import { type AttributeValue, attribute, type Item } from "../value/attribute-value";
 import { compareScalars, equalValues } from "../value/compare";
 import { readExpressions } from "../wire/expressions";
-import type { Operation } from "./context";
-import { lackingNames, readPage, readPageRequest, requireExactStartKey, type Source, sourceOf } from "./page";
+import type { Fields } from "../wire/fields";
+import type { Context, Operation } from "./context";
+import { checkProjection, shownJson } from "./items";
+
+/** The size of a page. A page ends with the item that exceeds it, including filtered items. */
+const pageBytes = 1024 * 1024;
+
+/** The common fields of Query and Scan. */
+interface PageRequest {
+  readonly tableName: string;
+  readonly indexName: string | undefined;
+  readonly limit: number | undefined;
+  readonly consistent: boolean;
+  readonly startKey: Item | undefined;
+}
+
+interface Source {
+  readonly table: Table;
+  readonly index: Index | undefined;
+}
 
 export const query: Operation = async (context, fields) => {
   const request = readPageRequest(fields);
@@ -34,19 +53,78 @@ export const query: Operation = async (context, fields) => {
   return readPage(context, source, request, expressions, from(source, interval, request.startKey, forward));
 };
 
-/** Checks a query's filter. It must not contain key attributes or attributes that the index lacks. */
+export const scan: Operation = async (context, fields) => {
+  const request = readPageRequest(fields);
+  fields.refuse("leave the parameter out", "Segment", "TotalSegments");
+  const expressions = readExpressions(fields, ["ProjectionExpression", "FilterExpression"]);
+  const source = sourceOf(context.catalog.get(request.tableName), request);
+  if (request.startKey) requireExactStartKey(source, request.startKey);
+  const head = headOf(source);
+  const range = from(source, { gte: head, lt: successor(head) }, request.startKey, true);
+  return readPage(context, source, request, expressions, range);
+};
+
+function readPageRequest(fields: Fields): PageRequest {
+  const request = {
+    tableName: fields.tableName(),
+    indexName: fields.resourceName("IndexName"),
+    limit: fields.integer("Limit", 1),
+    consistent: fields.boolean("ConsistentRead") ?? false,
+    startKey: fields.item("ExclusiveStartKey"),
+  };
+  fields.check();
+  return request;
+}
+
+function sourceOf(table: Table, { indexName, consistent }: PageRequest): Source {
+  if (indexName === undefined) return { table, index: undefined };
+  const index = table.indexes.find(({ name }) => name === indexName);
+  if (!index) throw validation(`The table does not have the specified index: ${indexName}`);
+  if (index.status !== "ACTIVE") throw validation(`Cannot read from backfilling global secondary index: ${indexName}`);
+  if (consistent) throw validation("Consistent reads are not supported on global secondary indexes");
+  return { table, index };
+}
+
+/** Returns the common first bytes of the keys of a table's items or an index's entries. */
+function headOf({ table, index }: Source): Buffer {
+  return index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
+}
+
+/** Reads, filters and projects one page of a range. */
+async function readPage(
+  { store }: Context,
+  { table, index }: Source,
+  { limit = Number.POSITIVE_INFINITY }: PageRequest,
+  { filter, projection }: { readonly filter?: Condition | undefined; readonly projection?: Projection | undefined },
+  range: Range,
+): Promise<string> {
+  if (projection) checkProjection(table, projection);
+  if (filter) refusePathsIntoKeys(conditionPaths(filter), table.keyRoles);
+  const shown: string[] = [];
+  let scanned = 0;
+  let bytes = 0;
+  let last: string | undefined;
+  const isFull = () => scanned >= limit || bytes > pageBytes;
+  await store.scan({ ...range, ...(Number.isFinite(limit) && { limit }) }, (entry) => {
+    scanned += 1;
+    bytes += storedBytes(entry);
+    last = entry;
+    if (!filter || holds(filter, decodeItem(entry))) shown.push(shownJson(entry, projection));
+    return !isFull();
+  });
+  const next =
+    isFull() && last !== undefined
+      ? `,"LastEvaluatedKey":${JSON.stringify(keyOf(table, decodeItem(last), index))}`
+      : "";
+  return `{"Items":[${shown.join(",")}],"Count":${shown.length},"ScannedCount":${scanned}${next}}`;
+}
+
+/** Checks a query's filter. It must not contain key attributes. */
 function checkFilter({ table, index }: Source, filter: Condition): void {
   const names = new Set(keyNames(index?.key ?? table.key));
-  const paths = conditionPaths(filter);
-  const key = paths.find(([name]) => names.has(name));
-  if (key) {
-    throw validation(`Filter Expression can only contain non-primary key attributes: Primary key attribute: ${key[0]}`);
-  }
-  const lacking = lackingNames(index, paths);
-  if (lacking.length === 0) return;
-  throw validation(
-    `One or more parameter values were invalid: Secondary index ${index?.name} does not project one or more filter attributes: [${lacking.join(", ")}]`,
-  );
+  const key = conditionPaths(filter).find(([name]) => names.has(name));
+  if (!key) return;
+  throw validation(`Filter Expression can only contain non-primary key attributes: Primary key attribute: ${key[0]}`);
 }
 
 interface Interval {
@@ -58,10 +136,9 @@ interface Interval {
  * Returns the interval of keys that a condition selects. Bounds are encoded so that `successor` skips every entry with
  * that sort key.
  */
-function intervalOf({ table, index }: Source, { hash, range }: KeyCondition): Interval {
+function intervalOf(source: Source, { hash, range }: KeyCondition): Interval {
   const encoded = encodeScalar(hash);
-  const head = index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
-  const partition = Buffer.concat([head, bucketOf(encoded), encoded]);
+  const partition = Buffer.concat([headOf(source), bucketOf(encoded), encoded]);
   const at = (value: AttributeValue) => Buffer.concat([partition, encodeScalar(value)]);
   const whole = { gte: partition, lt: successor(partition) };
   if (range === undefined) return whole;
@@ -89,6 +166,21 @@ function from({ table, index }: Source, interval: Interval, startKey: Item | und
   if (startKey === undefined) return { ...interval, reverse: !forward };
   const start = index ? indexKey(table, index, startKey) : itemKey(table, startKey);
   return forward ? { gt: start, lt: interval.lt } : { gte: interval.gte, lt: start, reverse: true };
+}
+
+/** Refuses a start key that does not consist of exactly the key attributes of the table and the index. */
+function requireExactStartKey({ table, index }: Source, key: Item): void {
+  const names = new Set([...keyNames(table.key), ...(index ? keyNames(index.key) : [])]);
+  if (Object.keys(key).length !== names.size || Object.keys(key).some((name) => !names.has(name))) {
+    throw validation("The provided starting key is invalid");
+  }
+  const tableKey = Object.fromEntries(keyNames(table.key).map((name) => [name, attribute(key, name)!]));
+  try {
+    checkKey(table, tableKey);
+    checkIndexKeys(table, key);
+  } catch (error) {
+    throw validation(`The provided starting key is invalid: ${(error as Error).message}`);
+  }
 }
 
 function checkStartKey(source: Source, startKey: Item, condition: KeyCondition): void {

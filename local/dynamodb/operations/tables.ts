@@ -1,118 +1,118 @@
-import { randomUUID } from "node:crypto";
 import { notImplemented, validation } from "../errors";
+import type { KeyAttribute, KeySchema } from "../expression/key-condition";
+import { keyNames, toDefinition } from "../store/table";
+import type { KeyType } from "../value/attribute-value";
 import { invalid } from "../value/read";
 import type { Fields } from "../wire/fields";
 import type { Operation } from "./context";
-import { describeTable as description } from "./describe";
-import {
-  checkIndexes,
-  type NewIndex,
-  noThroughput,
-  readAttributes,
-  readIndex,
-  readKeySchema,
-  readThroughput,
-  toKeySchema,
-} from "./key-schema";
-import { readTags } from "./tags";
 
+const maxIndexes = 20;
+
+/** Parameters that would change the answers or the bill on AWS. */
+const unimplemented = [
+  "DeletionProtectionEnabled",
+  "LocalSecondaryIndexes",
+  "OnDemandThroughput",
+  "ProvisionedThroughput",
+  "ResourcePolicy",
+  "SSESpecification",
+  "StreamSpecification",
+  "TableClass",
+  "Tags",
+  "WarmThroughput",
+];
+
+/** Creates a table on demand. Its indexes are global and project all attributes. */
 export const createTable: Operation = (context, fields) => {
   const name = fields.tableName();
-  const attributes = readAttributes(fields) ?? fields.missing("AttributeDefinitions", []);
+  const attributes = readAttributes(fields);
   const elements = readKeySchema(fields);
-  const billing = fields.choice("BillingMode", ["PROVISIONED", "PAY_PER_REQUEST"]) ?? "PROVISIONED";
-  const throughput = readThroughput(fields);
-  const deletionProtected = fields.boolean("DeletionProtectionEnabled") ?? false;
-  const tags = readTags(fields);
-  refuseUnimplementedSettings(fields);
+  const billing = fields.choice("BillingMode", ["PROVISIONED", "PAY_PER_REQUEST"]);
+  fields.refuse("leave the parameter out", ...unimplemented);
   fields.check();
-  checkBilling(billing, throughput !== undefined);
+  if (billing !== "PAY_PER_REQUEST") throw notImplemented("Provisioned capacity", "use BillingMode PAY_PER_REQUEST");
   const key = toKeySchema(elements, attributes);
-  const indexes = [
-    ...readIndexes(fields, "LocalSecondaryIndexes", "local"),
-    ...readIndexes(fields, "GlobalSecondaryIndexes", "global"),
-  ];
-  checkIndexes(indexes, key);
-  checkAllUsed(
-    attributes.map((attribute) => attribute.AttributeName),
-    [key, ...indexes.map((index) => index.key)].flatMap(({ hash, range }) =>
-      range ? [hash.name, range.name] : [hash.name],
-    ),
-  );
-  return context.exclusively(() =>
-    context.store.write((draft) => {
-      const table = context.catalog.create(draft, {
-        name,
-        uuid: randomUUID(),
-        createdAt: context.clock.now(),
-        attributes,
-        key,
-        indexes: indexes.map((index, id) => ({ ...index, id, status: "ACTIVE" })),
-        nextIndexId: indexes.length,
-        billing,
-        throughput: throughput ?? noThroughput,
-        deletionProtected,
-        tags,
-      });
-      return { TableDescription: description(context, table) };
-    }),
-  );
-};
-
-function readIndexes(fields: Fields, parameter: string, scope: NewIndex["scope"]): NewIndex[] {
-  const given = fields.structures(parameter);
-  if (given?.length === 0) throw invalid(`List of ${parameter} is empty`);
-  const attributes = readAttributes(fields) ?? [];
-  return (given ?? []).map((index) => readIndex(index, scope, attributes));
-}
-
-const unimplementedSettings = [
-  "GlobalTableWitnessUpdates",
-  "MultiRegionConsistency",
-  "OnDemandThroughput",
-  "ReplicaUpdates",
-  "ResourcePolicy",
-  "WarmThroughput",
-] as const;
-
-/** Refuses settings that are not implemented. Settings without a visible effect here are accepted. */
-export function refuseUnimplementedSettings(fields: Fields): void {
-  if (fields.structure("StreamSpecification")?.boolean("StreamEnabled")) {
-    throw notImplemented("StreamSpecification", "there are no DynamoDB Streams; leave the parameter out");
-  }
-  if (fields.structure("SSESpecification")?.boolean("Enabled")) {
-    throw notImplemented("SSESpecification", "there are no customer-managed keys; leave the parameter out");
-  }
-  const tableClass = fields.string("TableClass");
-  if (tableClass !== undefined && tableClass !== "STANDARD") {
-    throw notImplemented(`TableClass ${tableClass}`, "all tables are of class STANDARD");
-  }
-  fields.refuse("leave the parameter out", ...unimplementedSettings);
-}
-
-export function checkBilling(billing: string, provisioned: boolean): void {
-  if (billing === "PAY_PER_REQUEST" && provisioned) {
+  const indexes = readIndexes(fields, attributes);
+  const used = new Set([key, ...indexes.map((index) => index.key)].flatMap(keyNames));
+  if (!attributes.every((attribute) => used.has(attribute.name))) {
     throw invalid(
-      "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST",
+      "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions",
     );
   }
-  if (billing === "PROVISIONED" && !provisioned) {
-    throw invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED");
-  }
-}
-
-function checkAllUsed(defined: readonly string[], used: readonly string[]): void {
-  if (defined.every((name) => used.includes(name))) return;
-  throw invalid(
-    `Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions`,
-  );
-}
-
-export const describeTable: Operation = async (context, fields) => {
-  const name = fields.tableName();
-  fields.check();
-  return { Table: description(context, context.catalog.describe(name)) };
+  return context.store.write((draft) => {
+    context.catalog.create(draft, {
+      name,
+      key,
+      indexes: indexes.map((index, id) => ({ ...index, id, status: "ACTIVE" as const })),
+    });
+    return { TableDescription: { TableName: name, TableStatus: "ACTIVE" } };
+  });
 };
+
+function readAttributes(fields: Fields): readonly KeyAttribute[] {
+  const attributes = fields.structures("AttributeDefinitions") ?? fields.missing("AttributeDefinitions", []);
+  return attributes.map((attribute) => ({
+    name: attribute.requiredString("AttributeName"),
+    type: attribute.requiredChoice<KeyType>("AttributeType", ["B", "N", "S"]),
+  }));
+}
+
+interface KeyElement {
+  readonly name: string;
+  readonly role: "HASH" | "RANGE";
+}
+
+function readKeySchema(fields: Fields): readonly KeyElement[] {
+  const elements = fields.structures("KeySchema") ?? fields.missing("KeySchema", []);
+  if (fields.has("KeySchema") && (elements.length < 1 || elements.length > 2)) {
+    fields.breaks("KeySchema", `[${elements.length} elements]`, "have length between 1 and 2");
+  }
+  return elements.map((element) => ({
+    name: element.requiredString("AttributeName"),
+    role: element.requiredChoice("KeyType", ["HASH", "RANGE"]),
+  }));
+}
+
+function toKeySchema(elements: readonly KeyElement[], attributes: readonly KeyAttribute[]): KeySchema {
+  const [first, second] = elements;
+  const typed = elements.flatMap(({ name }) => attributes.find((one) => one.name === name) ?? []);
+  const [hash, range] = typed;
+  if (typed.length < elements.length || !hash) {
+    throw invalid(
+      `Some index key attributes are not defined in AttributeDefinitions. Keys: [${elements.map(({ name }) => name).join(", ")}], AttributeDefinitions: [${attributes.map(({ name }) => name).join(", ")}]`,
+    );
+  }
+  if (hash.name === range?.name) {
+    throw validation("Both the Hash Key and the Range Key element in the KeySchema have the same name");
+  }
+  if (first?.role !== "HASH") {
+    throw validation("Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+  }
+  if (second && second.role !== "RANGE") {
+    throw validation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type");
+  }
+  return range ? { hash, range } : { hash };
+}
+
+function readIndexes(fields: Fields, attributes: readonly KeyAttribute[]) {
+  const structures = fields.structures("GlobalSecondaryIndexes");
+  if (structures?.length === 0) throw invalid("List of GlobalSecondaryIndexes is empty");
+  const indexes = (structures ?? []).map((index) => {
+    index.refuse("leave the parameter out", "OnDemandThroughput", "ProvisionedThroughput", "WarmThroughput");
+    const name = index.resourceName("IndexName") ?? index.missing("IndexName", "");
+    const elements = readKeySchema(index);
+    const projection = index.structure("Projection");
+    if (!projection) index.missing("Projection", undefined);
+    const type = projection?.choice("ProjectionType", ["ALL", "INCLUDE", "KEYS_ONLY"]);
+    index.check();
+    if (type !== "ALL") throw notImplemented(`ProjectionType ${type}`, "indexes project ALL attributes");
+    return { name, key: toKeySchema(elements, attributes) };
+  });
+  if (indexes.length > maxIndexes) throw invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20");
+  const twice = indexes.find(({ name }, i) => indexes.findIndex((one) => one.name === name) < i);
+  if (twice) throw invalid(`Duplicate index name: ${twice.name}`);
+  return indexes;
+}
 
 export const listTables: Operation = async ({ catalog }, fields) => {
   const limit = fields.integer("Limit", 1, 100) ?? 100;
@@ -123,22 +123,25 @@ export const listTables: Operation = async ({ catalog }, fields) => {
   return { TableNames: page, LastEvaluatedTableName: names.length > limit ? page.at(-1) : undefined };
 };
 
-export const deleteTable: Operation = (context, fields) => {
+/** Enables a table's TTL. DynamoDB may take an hour. This change is complete when the answer is sent. */
+export const updateTimeToLive: Operation = async (context, fields) => {
   const name = fields.tableName();
+  const specification = fields.structure("TimeToLiveSpecification");
+  if (!specification) fields.missing("TimeToLiveSpecification", undefined);
+  const enabled = specification?.boolean("Enabled") ?? specification?.missing("Enabled", false) ?? false;
+  const attribute = specification?.requiredString("AttributeName") ?? "";
+  if (specification && (attribute.length < 1 || attribute.length > 255)) {
+    specification.breaks("AttributeName", attribute, "have length between 1 and 255");
+  }
   fields.check();
-  return context.exclusively(async () => {
-    const answer = await context.store.write((draft) => {
-      const table = context.catalog.describe(name);
-      if (table.deletionProtected) {
-        throw validation(
-          "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.",
-        );
-      }
-      context.catalog.remove(draft, table);
-      context.maintenance.scheduleRemoval(draft, table);
-      return { TableDescription: description(context, table, "DELETING") };
-    });
-    await context.maintenance.removeScheduled();
-    return answer;
+  if (!enabled) throw notImplemented("Enabled false", "time to live cannot be disabled");
+  await context.store.write((draft) => {
+    const table = context.catalog.describe(name);
+    const current = table.timeToLive?.attribute;
+    if (current === attribute) throw validation("TimeToLive is already enabled");
+    if (current !== undefined) throw validation("TimeToLive is active on a different AttributeName");
+    context.catalog.replace(draft, { ...toDefinition(table), timeToLive: { attribute, ready: false } });
   });
+  await context.maintenance.indexExpiry(name);
+  return { TimeToLiveSpecification: { Enabled: true, AttributeName: attribute } };
 };

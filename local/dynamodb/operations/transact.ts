@@ -6,17 +6,12 @@ import {
   transactionCanceled,
   validation,
 } from "../errors";
-import { checkKey, itemKey } from "../store/item-keys";
 import { forgetKey, tokenKey } from "../store/maintenance";
 import type { Draft } from "../store/store";
-import { storedBytes } from "../store/stored-item";
 import { itemBytes } from "../value/size";
 import { readExpressions } from "../wire/expressions";
 import type { Fields } from "../wire/fields";
-import { metricsByTable } from "./batch";
-import { Capacity, type CapacityDetail, readCapacityDetail, readUnits } from "./capacity";
 import type { Context, Operation } from "./context";
-import { checkProjection, shownJson } from "./get-item";
 import { apply, checkCondition, type ItemWrite, type PreparedWrite, prepare } from "./write";
 
 const maxActions = 100;
@@ -24,8 +19,6 @@ const maxBytes = 4 * 1024 * 1024;
 const tokenLifeMs = 10 * 60 * 1000;
 
 export const transactWriteItems: Operation = async (context, fields) => {
-  const detail = readCapacityDetail(fields);
-  const collectionMetrics = fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]) === "SIZE";
   const token = fields.string("ClientRequestToken");
   if (token !== undefined && (token.length < 1 || token.length > 36)) {
     fields.breaks("ClientRequestToken", token, "have length less than or equal to 36 and at least 1");
@@ -34,16 +27,12 @@ export const transactWriteItems: Operation = async (context, fields) => {
   fields.check();
   const digest = token === undefined ? "" : digestOf(fields.any("TransactItems"));
   return context.store.write((draft) => {
-    if (token !== undefined && wasDone(context, draft, token, digest)) return repeated(context, writes, detail);
+    if (token !== undefined && wasDone(context, draft, token, digest)) return {};
     const prepared = writes.map((write) => prepare(draft, context.catalog.get(write.tableName), write));
     requireDistinct(prepared.map(({ found }) => found.key));
-    const capacity = new Capacity(detail, 2, "WriteCapacityUnits");
-    applyAll(draft, prepared, capacity);
+    applyAll(draft, prepared);
     if (token !== undefined) remember(context, draft, token, digest);
-    return {
-      ConsumedCapacity: capacity.all(),
-      ItemCollectionMetrics: collectionMetrics ? metricsByTable(prepared) : undefined,
-    };
+    return {};
   });
 };
 
@@ -65,12 +54,12 @@ function sorted(_name: string, value: unknown): unknown {
  * Applies a transaction. All conditions are checked before the first change. A change that fails by type or size also
  * cancels the transaction.
  */
-function applyAll(draft: Draft, prepared: readonly PreparedWrite[], capacity: Capacity): void {
+function applyAll(draft: Draft, prepared: readonly PreparedWrite[]): void {
   cancelIfAny(prepared.map((one) => reasonOf(checkCondition(one))));
   let bytes = 0;
   const reasons = prepared.map((one) => {
     try {
-      const next = apply(draft, one, capacity);
+      const next = apply(draft, one);
       if (next) bytes += itemBytes(next);
       return none;
     } catch (error) {
@@ -160,35 +149,3 @@ function remember({ clock }: Context, draft: Draft, token: string, digest: strin
   draft.put(tokenKey(token), JSON.stringify({ digest, until } satisfies Kept));
   draft.put(forgetKey(until, token), token);
 }
-
-/** Answers a repeated transaction. It consumes the capacity for reading the items. */
-function repeated({ catalog }: Context, writes: readonly ItemWrite[], detail: CapacityDetail): object {
-  const capacity = new Capacity(detail, 2, "ReadCapacityUnits");
-  for (const write of writes) capacity.add(catalog.get(write.tableName), readUnits(0, true));
-  return { ConsumedCapacity: capacity.all() };
-}
-
-export const transactGetItems: Operation = async ({ store, catalog }, fields) => {
-  const capacity = new Capacity(readCapacityDetail(fields), 2, "ReadCapacityUnits");
-  const gets = readActions(fields).map((action) => {
-    const get = action.structure("Get");
-    if (!get) throw validation("TransactItems can only contain Get");
-    const tableName = get.tableName();
-    const key = get.requiredItem("Key");
-    get.check();
-    const { projection } = readExpressions(get, ["ProjectionExpression"]);
-    const table = catalog.get(tableName);
-    checkKey(table, key);
-    if (projection) checkProjection(table, projection);
-    return { table, key: itemKey(table, key), projection };
-  });
-  requireDistinct(gets.map(({ key }) => key));
-  const found = store.getTogether(gets.map(({ key }) => key));
-  const responses = gets.map(({ table, projection }, i) => {
-    const stored = found[i];
-    capacity.add(table, readUnits(stored === undefined ? 0 : storedBytes(stored), true));
-    return stored === undefined ? "{}" : `{"Item":${shownJson(stored, projection)}}`;
-  });
-  const consumed = capacity.all();
-  return `{"Responses":[${responses.join(",")}]${consumed ? `,"ConsumedCapacity":${JSON.stringify(consumed)}` : ""}}`;
-};

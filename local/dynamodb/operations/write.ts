@@ -9,7 +9,6 @@ import { keyNames, type Table } from "../store/table";
 import { type Found, find, replaceItem } from "../store/write-item";
 import { emptyItem, type Item } from "../value/attribute-value";
 import { itemBytes, maxItemBytes } from "../value/size";
-import type { Capacity } from "./capacity";
 
 /** A write of one item, read from a single request, a batch or a transaction. */
 export type ItemWrite = {
@@ -59,15 +58,11 @@ export function checkCondition({ write, found }: PreparedWrite): DynamoDbError |
 const noItem: Item = emptyItem();
 
 /** Applies a write whose condition holds. Returns the new item. */
-export function apply(draft: Draft, { write, table, found }: PreparedWrite, capacity: Capacity): Item | undefined {
-  if (write.kind === "check") {
-    capacity.addWrite(table, found, found.item);
-    return found.item;
-  }
+export function apply(draft: Draft, { write, table, found }: PreparedWrite): Item | undefined {
+  if (write.kind === "check") return found.item;
   const next = afterWrite(write, table, found);
   const bytes = next && itemBytes(next);
   if (bytes !== undefined && bytes > maxItemBytes) throw tooLarge(write.kind);
-  capacity.addWrite(table, found, next);
   replaceItem(draft, table, found, next, bytes);
   return next;
 }

@@ -58,23 +58,15 @@ export class Catalog {
     return table;
   }
 
-  create(draft: Draft, definition: Omit<TableDefinition, "id">): Table {
+  create(draft: Draft, definition: Omit<TableDefinition, "id">): void {
     if (this.tables.has(definition.name)) throw resourceInUse(`Table already exists: ${definition.name}`);
     const table = toTable({ ...definition, id: this.nextId++ });
     draft.put(compose(kind.table, []), String(this.nextId));
     this.put(draft, table);
-    return table;
   }
 
-  replace(draft: Draft, definition: TableDefinition): Table {
-    const table = toTable(definition);
-    this.put(draft, table);
-    return table;
-  }
-
-  remove(draft: Draft, table: Table): void {
-    this.tables.delete(table.name);
-    draft.del(tableKey(table.name));
+  replace(draft: Draft, definition: TableDefinition): void {
+    this.put(draft, toTable(definition));
   }
 
   private put(draft: Draft, table: Table): void {

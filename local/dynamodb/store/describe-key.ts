@@ -12,11 +12,10 @@ export function describeKey(key: Buffer, tables: readonly TableDefinition[]): st
     return key.length > 1 ? `the definition of table ${key.toString("utf8", 1)}` : "the last table id";
   if (keyKind === kind.token || keyKind === kind.forget) return "the token of a transaction";
   if (key.length < headBytes) return `the record ${JSON.stringify(key.toString("latin1"))}`;
-  if (keyKind === kind.removed) return "the removal of a table or an index that is under way";
+  if (keyKind === kind.removed) return "the removal of an index that is under way";
   const id = key.readUInt32BE(1);
   const table = tables.find((one) => one.id === id);
   const name = table ? `table ${table.name}` : `a table whose definition is missing (id ${id})`;
-  if (keyKind === kind.count) return `the counters of ${name}`;
   if (keyKind === kind.expiry) return `an expiry time of ${name}`;
   if (keyKind === kind.item)
     return `item ${table ? keyText(key.subarray(headBytes + bucketBytes), table) : hex(key)} of ${name}`;

@@ -10,20 +10,18 @@ import { normalizeNumber, parseDecimal } from "../value/number";
  *     item      I table bucket hash range
  *     index     X table index bucket indexHash indexRange hash range
  *     expiry    E table second hash range        (second: when TTL deletes the item)
- *     count     C table
- *     removed   D kind table index               (a removed table or index whose entries are still to be deleted)
+ *     removed   D kind table index               (a table or index whose derived entries are to be deleted)
  *     token     K token                          (an applied transaction)
  *     forget    F millisecond token              (when the token is deleted)
  *
  * `bucket` is 16 bits of the partition key's CRC. It scatters partitions, as DynamoDB does. The order of a scan is
- * therefore arbitrary, and the segments of a parallel scan are contiguous ranges.
+ * therefore arbitrary.
  */
 export const kind = {
   table: "T",
   item: "I",
   index: "X",
   expiry: "E",
-  count: "C",
   removed: "D",
   token: "K",
   forget: "F",

@@ -97,7 +97,7 @@ export class Maintenance {
   }
 
   /** Fills the table's indexes that are being created, and makes them active. */
-  async backfill(name: string): Promise<void> {
+  private async backfill(name: string): Promise<void> {
     const table = this.catalog.find(name);
     const creating = table?.indexes.filter((index) => index.status === "CREATING") ?? [];
     if (!table || creating.length === 0) return;
@@ -130,23 +130,13 @@ export class Maintenance {
     });
   }
 
-  /**
-   * Records that the entries of a removed table or index must be deleted. It is part of the plan that removes the table
-   * or index.
-   */
-  scheduleRemoval(draft: Draft, table: Table, indexId?: number): void {
-    const ranges =
-      indexId !== undefined
-        ? [compose(kind.index, [table.id, indexId])]
-        : [kind.item, kind.index, kind.expiry, kind.count].map((of) => compose(of, [table.id]));
-    for (const prefix of ranges) draft.put(compose(kind.removed, [], prefix), "");
+  /** Records that the entries of an index and the expiry times of a table must be deleted, because they are derived again. */
+  scheduleRemoval(draft: Draft, { id, indexes }: Table): void {
+    const prefixes = [compose(kind.expiry, [id]), ...indexes.map((index) => compose(kind.index, [id, index.id]))];
+    for (const prefix of prefixes) draft.put(compose(kind.removed, [], prefix), "");
   }
 
-  scheduleExpiryRemoval(draft: Draft, table: Table): void {
-    draft.put(compose(kind.removed, [], compose(kind.expiry, [table.id])), "");
-  }
-
-  async removeScheduled(): Promise<void> {
+  private async removeScheduled(): Promise<void> {
     const prefix = compose(kind.removed, []);
     for (const key of await this.store.keys({ gte: prefix, lt: successor(prefix) })) {
       const removed = key.subarray(prefix.length);

@@ -1,8 +1,8 @@
-import { attribute, emptyItem, type Item } from "../value/attribute-value";
+import { attribute, type Item } from "../value/attribute-value";
 import { indexKey, itemKey } from "./item-keys";
 import { compose, kind } from "./key-codec";
 import type { Draft } from "./store";
-import { decodeItem, encodeItem, storedBytes } from "./stored-item";
+import { decodeItem, encodeItem } from "./stored-item";
 import type { Index, Table } from "./table";
 
 /** An item as a plan found it. */
@@ -28,8 +28,7 @@ export function find(draft: Draft, table: Table, keyAttributes: Item): Found {
 }
 
 /**
- * Replaces, creates, or with `next` undefined removes an item, together with its index entries, its expiry and the
- * table's counters. The number of steps depends only on the number of indexes.
+ * Replaces, creates, or with `next` undefined removes an item, together with its index entries and its expiry. The number of steps depends only on the number of indexes.
  */
 export function replaceItem(draft: Draft, table: Table, found: Found, next: Item | undefined, bytes?: number): void {
   if (next === undefined && found.stored === undefined) return;
@@ -39,29 +38,9 @@ export function replaceItem(draft: Draft, table: Table, found: Found, next: Item
   else draft.del(found.key);
   for (const index of table.indexes) replaceEntry(draft, table, index, found, next, stored);
   if (table.timeToLive) replaceExpiry(draft, table, table.timeToLive.attribute, found, next);
-  const items = (stored === undefined ? 0 : 1) - (found.stored === undefined ? 0 : 1);
-  draft.add(table.countKey, items, meteredBytes(stored) - meteredBytes(found.stored));
 }
 
-function meteredBytes(stored: string | undefined): number {
-  return stored === undefined ? 0 : storedBytes(stored);
-}
-
-/** An entry of an index. */
-export interface Entry {
-  readonly key: Buffer;
-  readonly stored: string;
-}
-
-/**
- * Returns the item's entry, or undefined if the item lacks one of the index's keys. `stored` is the stored form of the
- * item.
- */
-export function entryOf(table: Table, index: Index, item: Item | undefined, stored = ""): Entry | undefined {
-  const key = item && indexKey(table, index, item);
-  return key && { key, stored: index.kept ? encodeItem(keep(item, index.kept)) : stored };
-}
-
+/** Replaces the entry of an index. An item that lacks one of the index's keys has none. */
 function replaceEntry(
   draft: Draft,
   table: Table,
@@ -70,26 +49,15 @@ function replaceEntry(
   next: Item | undefined,
   stored: string | undefined,
 ): void {
-  const before = entryOf(table, index, found.item, found.stored);
-  const now = entryOf(table, index, next, stored);
-  const moved = !(before && now && before.key.equals(now.key));
-  if (before && moved) draft.del(before.key);
-  if (now && (moved || before?.stored !== now.stored)) draft.put(now.key, now.stored);
+  const before = found.item && indexKey(table, index, found.item);
+  const now = next && indexKey(table, index, next);
+  if (before && !now?.equals(before)) draft.del(before);
+  if (now && stored !== undefined) draft.put(now, stored);
 }
 
 /** Adds the entry of an item that is older than the index. */
 export function addEntry(draft: Draft, table: Table, index: Index, found: Found): void {
   if (found.item) replaceEntry(draft, table, index, { ...found, item: undefined }, found.item, found.stored);
-}
-
-/** Returns the named attributes in the index's order, so that equal entries are equal text. */
-function keep(item: Item, names: ReadonlySet<string>): Item {
-  const kept = emptyItem();
-  for (const name of names) {
-    const value = attribute(item, name);
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
 }
 
 function replaceExpiry(draft: Draft, table: Table, name: string, found: Found, next: Item | undefined): void {

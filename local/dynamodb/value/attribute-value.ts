@@ -37,14 +37,6 @@ export function emptyItem(): Record<string, AttributeValue> {
   return Object.create(null) as Record<string, AttributeValue>;
 }
 
-/** Returns the text of a scalar (S, N or B), or undefined for other types. */
-export function scalarText(value: AttributeValue): string | undefined {
-  if ("S" in value) return value.S;
-  if ("N" in value) return value.N;
-  if ("B" in value) return value.B;
-  return undefined;
-}
-
 export function setMembers(value: AttributeValue): readonly string[] | undefined {
   if ("SS" in value) return value.SS;
   if ("NS" in value) return value.NS;

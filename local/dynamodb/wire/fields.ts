@@ -5,7 +5,7 @@ import { readItem } from "../value/read";
 
 const tableName = /^[a-zA-Z0-9_.-]{3,255}$/;
 /** Matches the ARN of a table, with its name as the first group. */
-export const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/;
+const tableArn = /^arn:aws[a-z-]*:dynamodb:[^:]*:[0-9]*:table\/([a-zA-Z0-9_.-]{3,255})$/;
 const namePattern = "[a-zA-Z0-9_.-]+";
 
 /**
@@ -136,13 +136,6 @@ export class Fields {
     const value = this.any(name);
     if (value === undefined || Array.isArray(value)) return value;
     throw serialization(`Unexpected field type at '${this.at(name)}'`);
-  }
-
-  strings(name: string): readonly string[] | undefined {
-    return this.list(name)?.map((element) => {
-      if (typeof element !== "string") throw serialization(`Unexpected field type at '${this.at(name)}'`);
-      return element;
-    });
   }
 
   /** Reads the members of a map of structures. */

@@ -40,7 +40,6 @@ export function dynamoDbAccesses(operation: string, body: Body, partitionKeyOf: 
         ),
       );
     case "TransactWriteItems":
-    case "TransactGetItems":
       return ((body["TransactItems"] ?? []) as readonly Record<string, Body>[]).flatMap((part) =>
         Object.entries(part).map(([kind, request]) => {
           const name = String(request["TableName"] ?? "");

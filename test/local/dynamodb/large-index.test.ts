@@ -1,10 +1,10 @@
 import { BatchWriteItemCommand, QueryCommand, type QueryCommandOutput } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, type Item, N, S, type Subject, startEmbedded } from "./harness";
 
-const count = 20_000;
+const count = 4_000;
 
 /** Many items with one index key. An index that does not distinguish entries by the whole key loses some. */
-describe("an index key with 20,000 items", () => {
+describe("an index key with 4,000 items", () => {
   let subject: Subject;
   let table: string;
   beforeAll(async () => {
@@ -35,8 +35,7 @@ describe("an index key with 20,000 items", () => {
   afterAll(() => subject.stop());
 
   /**
-   * Writes batches until the list is empty. Several calls share the list. Ranks come in hundreds, so that many are
-   * equal.
+   * Writes batches until the list is empty. Several calls share the list. Ranks repeat, so that many are equal.
    */
   async function writeAll(batches: number[][]): Promise<void> {
     for (let batch = batches.pop(); batch; batch = batches.pop()) {
@@ -68,16 +67,11 @@ describe("an index key with 20,000 items", () => {
   }
 
   it("returns each of them once, in order", async () => {
-    const items = (await pages({ Limit: 7_001 })).flatMap((page) => page.Items ?? []);
+    const items = (await pages({ Limit: 1_401 })).flatMap((page) => page.Items ?? []);
     expect(new Set(items.map((item) => item["pk"]?.S)).size).toBe(count);
     expect(items).toHaveLength(count);
     const ranks = items.map((item) => Number(item["rank"]?.N));
     expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
-  });
-
-  it("counts them", async () => {
-    const counted = await pages({ Select: "COUNT", ScanIndexForward: false });
-    expect(counted.reduce((sum, page) => sum + (page.Count ?? 0), 0)).toBe(count);
   });
 
   it("finds the ones of one rank", async () => {
@@ -87,6 +81,6 @@ describe("an index key with 20,000 items", () => {
       ExpressionAttributeValues: { ":g": S("all"), ":rank": N(77) },
     });
     const numbers = found.flatMap((page) => page.Items ?? []).map((item) => Number(item["n"]?.N));
-    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => 77 + 200 * i));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => 77 + 200 * i));
   });
 });

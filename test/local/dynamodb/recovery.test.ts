@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { systemClock } from "../../../local/clock";
-import { openDynamoDb } from "../../../local/dynamodb/open";
+import { openDynamoDb } from "../../../local/dynamodb";
 import { compose, kind, successor } from "../../../local/dynamodb/store/key-codec";
 import { toDefinition } from "../../../local/dynamodb/store/table";
 import { ManualClock } from "../../support/manual-clock";
@@ -35,16 +35,12 @@ describe("a process that died in the middle of a table's change", () => {
     await context.store.write((draft) => {
       const definition = toDefinition(context.catalog.get(name));
       const index = {
-        id: definition.nextIndexId,
+        id: 0,
         name: "by-g",
-        scope: "global" as const,
         key: { hash: { name: "g", type: "S" as const } },
-        projection: "ALL" as const,
-        include: [],
         status: "CREATING" as const,
-        throughput: { read: 0, write: 0 },
       };
-      context.catalog.replace(draft, { ...definition, indexes: [index], nextIndexId: index.id + 1 });
+      context.catalog.replace(draft, { ...definition, indexes: [index] });
     });
     await close();
     const { client, stop } = await serveEmbedded(directory);
@@ -77,22 +73,19 @@ describe("a process that died in the middle of a table's change", () => {
     expect(Items?.map((item) => item["pk"]?.S).sort()).toEqual(["b", "c"]);
   });
 
-  it("removes all of a dropped table", async () => {
+  it("removes the expiries that must be derived again", async () => {
     const name = await prepared();
     const { context, close } = await openDynamoDb(directory, systemClock);
-    const { id } = context.catalog.get(name);
-    const items = { gte: compose(kind.item, [id]), lt: successor(compose(kind.item, [id])) };
+    const expiries = { gte: Buffer.from(kind.expiry), lt: successor(Buffer.from(kind.expiry)) };
     await context.store.write((draft) => {
-      const table = context.catalog.get(name);
-      context.catalog.remove(draft, table);
-      context.maintenance.scheduleRemoval(draft, table);
+      draft.put(compose(kind.expiry, [context.catalog.get(name).id, 1]), "");
+      context.maintenance.scheduleRemoval(draft, context.catalog.get(name));
     });
-    expect(await context.store.keys(items)).toHaveLength(3);
+    expect(await context.store.keys(expiries)).toHaveLength(1);
     await close();
     const reopened = await openDynamoDb(directory, systemClock);
-    const left = await reopened.context.store.keys({ gte: Buffer.from([0]), lt: Buffer.from([255]) });
+    const left = await reopened.context.store.keys(expiries);
     await reopened.close();
-    // Only the counter of table ids is left.
-    expect(left.map((key) => key.toString("latin1"))).toEqual([kind.table]);
+    expect(left).toEqual([]);
   });
 });

@@ -151,7 +151,6 @@ function rowRequest(endpoint: string, operation: string, [target, TableName, pk]
   const special: Readonly<Record<string, object>> = {
     BatchGetItem: { RequestItems: { [TableName]: { Keys: [Key] } } },
     BatchWriteItem: { RequestItems: { [TableName]: [{ PutRequest: { Item: Key } }] } },
-    TransactGetItems: { TransactItems: [{ Get: { TableName, Key } }] },
     TransactWriteItems: { TransactItems: [{ Delete: { TableName, Key } }] },
     Query: { TableName, KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": { S: pk } } },
     PutItem: { TableName, Item: Key },
@@ -160,13 +159,11 @@ function rowRequest(endpoint: string, operation: string, [target, TableName, pk]
       ExpressionAttributeValues: { ":x": { S: "x" } },
     },
     CreateTable: { TableName: "hostile" },
-    TagResource: { ResourceArn: resource, Tags: [{ Key: "hostile", Value: "x" }] },
-    UntagResource: { ResourceArn: resource, TagKeys: ["x"] },
     UpdateTimeToLive: { TableName, TimeToLiveSpecification: { AttributeName: "hostile", Enabled: true } },
   };
   const keyed = ["GetItem", "DeleteItem"].includes(operation);
   const body = special[operation] ?? { TableName, ...(keyed ? { Key } : {}) };
-  const action = { TransactGetItems: "GetItem", TransactWriteItems: "DeleteItem" }[operation] ?? operation;
+  const action = operation === "TransactWriteItems" ? "DeleteItem" : operation;
   const made = json(endpoint, "dynamodb", "DynamoDB_20120810", operation, body, resource);
   return { ...made, target, needs: [{ action: `dynamodb:${action}`, resource }] };
 }

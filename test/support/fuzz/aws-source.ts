@@ -19,7 +19,8 @@ import type { RequestSource } from "./source";
 
 /** The operations that the embedded cloud serves, by service. One in twenty requests uses another. */
 const served: Readonly<Record<string, RegExp>> = {
-  dynamodb: /^(?:.*Item.*|Query|Scan|.*Table|ListTables|.*TimeToLive|.*TagsOfResource|.*Tag.*Resource)$/,
+  dynamodb:
+    /^(?:(?:Put|Get|Update|Delete|BatchGet|BatchWrite)Item|TransactWriteItems|Query|Scan|CreateTable|ListTables|UpdateTimeToLive)$/,
   s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,
   states:
     /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory)$/,

@@ -5,8 +5,6 @@ import {
   type BatchWriteItemCommandInput,
   type DynamoDBClient,
   GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
 } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createTable, hashTable, type Item, N, put, rangeTable, refused, S } from "../harness";
@@ -91,37 +89,6 @@ export function batchesContract(client: () => DynamoDBClient): void {
       await documents.send(new PutCommand({ TableName: table, Item: item }));
       const { Item } = await documents.send(new GetCommand({ TableName: table, Key: { pk: "doc" } }));
       expect(Item).toEqual(item);
-    });
-
-    it("returns the consumed capacity on request", async () => {
-      const table = await createTable(client(), rangeTable("N"));
-      const Item = { pk: S("p"), sk: N(1), x: S("x".repeat(3000)) };
-      const written = await client().send(
-        new PutItemCommand({ TableName: table, Item, ReturnConsumedCapacity: "TOTAL" }),
-      );
-      expect(written.ConsumedCapacity).toMatchObject({ TableName: table, CapacityUnits: 3 });
-      const read = (ConsistentRead: boolean) =>
-        client().send(
-          new GetItemCommand({
-            TableName: table,
-            Key: { pk: S("p"), sk: N(1) },
-            ConsistentRead,
-            ReturnConsumedCapacity: "TOTAL",
-          }),
-        );
-      expect((await read(true)).ConsumedCapacity?.CapacityUnits).toBe(1);
-      expect((await read(false)).ConsumedCapacity?.CapacityUnits).toBe(0.5);
-      await put(client(), table, { ...Item, sk: N(2) });
-      const queried = await client().send(
-        new QueryCommand({
-          TableName: table,
-          KeyConditionExpression: "pk = :p",
-          ExpressionAttributeValues: { ":p": S("p") },
-          ReturnConsumedCapacity: "TOTAL",
-        }),
-      );
-      // Slightly more than 6 KB: two blocks of 4 KB at half price.
-      expect(queried.ConsumedCapacity?.CapacityUnits).toBe(1);
     });
   });
 }

@@ -3,12 +3,11 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   ScanCommand,
-  TransactGetItemsCommand,
   type TransactionCanceledException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from "@aws-sdk/client-dynamodb";
-import { createTable, hashTable, type Item, N, put, refused, S } from "../harness";
+import { createTable, hashTable, N, put, refused, S } from "../harness";
 
 export function transactionsContract(client: () => DynamoDBClient): void {
   describe("transactions", () => {
@@ -164,49 +163,6 @@ export function transactionsContract(client: () => DynamoDBClient): void {
     it.each(refusals)("refuses %s", async (_case, items, name) => {
       await refused(write(items()), name);
       expect(await all()).toEqual({});
-    });
-
-    it("reads several items at once", async () => {
-      const other = await createTable(client(), hashTable);
-      await put(client(), table, { pk: S("a"), v: N(1), x: N(2) });
-      await put(client(), other, { pk: S("b") });
-      const get = (TableName: string, pk: string, ProjectionExpression?: string) => ({
-        Get: { TableName, Key: { pk: S(pk) }, ProjectionExpression },
-      });
-      const { Responses } = await client().send(
-        new TransactGetItemsCommand({
-          TransactItems: [get(table, "a", "x"), get(table, "absent"), get(other, "b")],
-        }),
-      );
-      expect(Responses?.map((response) => response.Item)).toEqual([{ x: N(2) }, undefined, { pk: S("b") }]);
-      const twice = new TransactGetItemsCommand({ TransactItems: [get(table, "a"), get(table, "a")] });
-      await refused(client().send(twice), "ValidationException");
-    });
-
-    it("is never visible partly", async () => {
-      const pair = (v: number) => [putOf("left", v), putOf("right", v)];
-      await write(pair(0));
-      const writing = (async () => {
-        // One after another, because the original cancels concurrent transactions.
-        for (let v = 1; v <= 25; v++) await write(pair(v));
-      })();
-      const seen: (readonly [Item | undefined, Item | undefined])[] = [];
-      let done = false;
-      void writing.finally(() => {
-        done = true;
-      });
-      while (!done) {
-        const gets = ["left", "right"].map((pk) => ({
-          Get: { TableName: table, Key: { pk: S(pk) }, ProjectionExpression: "v" },
-        }));
-        const read = await client()
-          .send(new TransactGetItemsCommand({ TransactItems: gets }))
-          .catch((error: Error) => error);
-        if (read instanceof Error) expect(read.name).toMatch(/Transaction/);
-        else seen.push([read.Responses?.[0]?.Item, read.Responses?.[1]?.Item]);
-      }
-      await writing;
-      for (const [left, right] of seen) expect(left).toEqual(right);
     });
   });
 }

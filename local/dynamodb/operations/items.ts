@@ -1,12 +1,37 @@
 import { validation } from "../errors";
+import type { Projection } from "../expression/ast";
+import { refusePathsIntoKeys } from "../expression/path";
 import { project } from "../expression/projection";
-import { keyNames, type Table } from "../store/table";
+import { checkKey, itemKey } from "../store/item-keys";
+import { decodeItem, storedJson } from "../store/stored-item";
+import type { Table } from "../store/table";
 import type { Item } from "../value/attribute-value";
 import { readExpressions } from "../wire/expressions";
 import type { Fields } from "../wire/fields";
-import { Capacity, readCapacityDetail } from "./capacity";
 import type { Context, Operation } from "./context";
 import { apply, checkCondition, type ItemWrite, prepare } from "./write";
+
+export const getItem: Operation = async ({ store, catalog }, fields) => {
+  const tableName = fields.tableName();
+  const key = fields.requiredItem("Key");
+  fields.boolean("ConsistentRead");
+  fields.check();
+  const { projection } = readExpressions(fields, ["ProjectionExpression"]);
+  const table = catalog.get(tableName);
+  checkKey(table, key);
+  if (projection) checkProjection(table, projection);
+  const stored = store.get(itemKey(table, key));
+  return stored === undefined ? {} : `{"Item":${shownJson(stored, projection)}}`;
+};
+
+export function checkProjection(table: Table, projection: Projection): void {
+  refusePathsIntoKeys(projection, table.keyRoles);
+}
+
+/** Returns the item's JSON. Without a projection the stored text is not parsed. */
+export function shownJson(stored: string, projection: Projection | undefined): string {
+  return projection ? JSON.stringify(project(decodeItem(stored), projection)) : storedJson(stored);
+}
 
 type ReturnValues = "NONE" | "ALL_OLD" | "ALL_NEW" | "UPDATED_OLD" | "UPDATED_NEW";
 const returnValues: readonly ReturnValues[] = ["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"];
@@ -16,7 +41,7 @@ export const putItem: Operation = (context, fields) => {
   const item = fields.requiredItem("Item");
   fields.check();
   const { condition } = readExpressions(fields, ["ConditionExpression"]);
-  return run(context, { ...common.write, kind: "put", item, condition }, common);
+  return run(context, { ...common.write, kind: "put", item, condition }, common.returns);
 };
 
 export const deleteItem: Operation = (context, fields) => {
@@ -24,7 +49,7 @@ export const deleteItem: Operation = (context, fields) => {
   const key = fields.requiredItem("Key");
   fields.check();
   const { condition } = readExpressions(fields, ["ConditionExpression"]);
-  return run(context, { ...common.write, kind: "delete", key, condition }, common);
+  return run(context, { ...common.write, kind: "delete", key, condition }, common.returns);
 };
 
 export const updateItem: Operation = (context, fields) => {
@@ -32,44 +57,26 @@ export const updateItem: Operation = (context, fields) => {
   const key = fields.requiredItem("Key");
   fields.check();
   const { update = [], condition } = readExpressions(fields, ["UpdateExpression", "ConditionExpression"]);
-  return run(context, { ...common.write, kind: "update", key, update, condition }, common);
+  return run(context, { ...common.write, kind: "update", key, update, condition }, common.returns);
 };
 
-interface Common {
-  readonly write: { readonly tableName: string; readonly itemOnFailure: boolean };
-  readonly returns: ReturnValues;
-  readonly capacity: Capacity;
-  readonly collectionMetrics: boolean;
-}
-
-function readCommon(fields: Fields, allowed: readonly ReturnValues[]): Common {
+function readCommon(fields: Fields, allowed: readonly ReturnValues[]) {
   const returns = fields.choice("ReturnValues", returnValues) ?? "NONE";
-  const common = {
-    write: {
-      tableName: fields.tableName(),
-      itemOnFailure: fields.choice("ReturnValuesOnConditionCheckFailure", ["ALL_OLD", "NONE"]) === "ALL_OLD",
-    },
-    returns,
-    capacity: new Capacity(readCapacityDetail(fields)),
-    collectionMetrics: fields.choice("ReturnItemCollectionMetrics", ["SIZE", "NONE"]) === "SIZE",
+  const write = {
+    tableName: fields.tableName(),
+    itemOnFailure: fields.choice("ReturnValuesOnConditionCheckFailure", ["ALL_OLD", "NONE"]) === "ALL_OLD",
   };
   if (!allowed.includes(returns)) throw validation("ReturnValues can only be ALL_OLD or NONE");
-  return common;
+  return { write, returns };
 }
 
-function run(context: Context, write: ItemWrite, { returns, capacity, collectionMetrics }: Common): Promise<object> {
+function run(context: Context, write: ItemWrite, returns: ReturnValues): Promise<object> {
   return context.store.write((draft) => {
-    const table = context.catalog.get(write.tableName);
-    const prepared = prepare(draft, table, write);
+    const prepared = prepare(draft, context.catalog.get(write.tableName), write);
     const failure = checkCondition(prepared);
     if (failure) throw failure;
-    const next = apply(draft, prepared, capacity);
-    const item = next ?? prepared.found.item;
-    return {
-      Attributes: returned(returns, write, prepared.found.item, next),
-      ConsumedCapacity: capacity.single(),
-      ItemCollectionMetrics: collectionMetrics && item ? itemCollectionMetrics(table, item) : undefined,
-    };
+    const next = apply(draft, prepared);
+    return { Attributes: returned(returns, write, prepared.found.item, next) };
   });
 }
 
@@ -86,14 +93,4 @@ function returned(
   const paths = write.update.map((action) => action.path);
   const attributes = item && project(item, paths);
   return attributes && Object.keys(attributes).length > 0 ? attributes : undefined;
-}
-
-/**
- * Returns the ItemCollectionMetrics of a write. Only tables with local indexes have item collections. The estimate is
- * always the smallest one, at most a gigabyte.
- */
-export function itemCollectionMetrics(table: Table, item: Item): object | undefined {
-  if (!table.indexes.some((index) => index.scope === "local")) return undefined;
-  const [hash] = keyNames(table.key);
-  return { ItemCollectionKey: { [hash!]: item[hash!] }, SizeEstimateRangeGB: [0, 1] };
 }
