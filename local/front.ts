@@ -130,7 +130,7 @@ export function serviceName(request: Pick<IncomingMessage, "headers" | "url">): 
   if (scope && scope.length >= 4 && scope.at(-1) === "aws4_request") return scope.at(-2);
   const target = request.headers["x-amz-target"];
   if (typeof target === "string") return targetPrefixes[target.split(".")[0] ?? ""] ?? target.split(".")[0];
-  if (query.has("X-Amz-Signature") || (query.has("AWSAccessKeyId") && query.has("Signature"))) return "s3";
+  if (query.has("X-Amz-Signature")) return "s3";
   return undefined;
 }
 

@@ -4,7 +4,6 @@ import { ChunkVerifier } from "../sigv4/chunks";
 import { checkClaim, readClaim, type SignatureClaim, type SignatureProblem } from "../sigv4/claim";
 import { setSignedPayload } from "../sigv4/payload";
 import { signatureMatches, signingKey } from "../sigv4/verify";
-import { readVersion2, type Version2Claim, version2Matches } from "../sigv4/version2";
 import { readBody } from "../wire";
 import type { Iam } from ".";
 import type { Caller } from "./caller";
@@ -23,8 +22,6 @@ const digestPattern = /^[0-9a-f]{64}$/;
 export async function authenticate(iam: Iam, request: IncomingMessage): Promise<Caller | undefined> {
   const { method = "GET", url = "/", headers } = request;
   const signed = { method, url, headers };
-  const version2 = headers.authorization === undefined ? readVersion2(signed) : undefined;
-  if (version2) return authenticateVersion2(iam, version2);
   const claim = readClaim(signed);
   if ("kind" in claim) throw refusal(claim);
   // Comes first, so that an expired token is reported as such, even if the caller's clock is wrong.
@@ -33,22 +30,13 @@ export async function authenticate(iam: Iam, request: IncomingMessage): Promise<
   if (problem) throw refusal(problem);
   const isS3 = claim.scope[2] === "s3";
   const payload = await (isS3 ? s3Payload(request, claim, secretAccessKey) : wholePayload(request, claim));
-  if (!(await signatureMatches(signed, claim, payload, secretAccessKey, isS3 ? "s3" : "standard"))) throw mismatch();
+  if (!(await signatureMatches(signed, claim, payload, secretAccessKey, isS3 ? "s3" : "standard"))) {
+    throw new SignatureError(
+      "mismatch",
+      "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key (`ringmaster env` prints it) and signing method.",
+    );
+  }
   return caller;
-}
-
-function authenticateVersion2(iam: Iam, claim: Version2Claim): Caller | undefined {
-  const { secretAccessKey, caller } = iam.identify(claim);
-  if (iam.now > claim.expiresAt) throw refusal({ kind: "expired", message: "the presigned URL expired" });
-  if (!version2Matches(claim, secretAccessKey)) throw mismatch();
-  return caller;
-}
-
-function mismatch(): SignatureError {
-  return new SignatureError(
-    "mismatch",
-    "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key (`ringmaster env` prints it) and signing method.",
-  );
 }
 
 function refusal({ kind, message }: SignatureProblem): SignatureError {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Time } from "../clock";
 import { DamagedFileError, damagedObject, namingDamage } from "./damage";
-import { flushDirectory, holdsObject } from "./directories";
+import { flushDirectory } from "./directories";
 import type { Disk } from "./disk";
 import { readDocument, writeDocument } from "./documents";
 import { noSuchBucket, S3Error } from "./errors";
@@ -64,16 +64,5 @@ export class Buckets {
         if (!found) throw damagedObject(name, "", new DamagedFileError(`${file} is missing`));
         return { name, created: found.created };
       });
-  }
-
-  async remove(name: string): Promise<void> {
-    this.require(name);
-    if (holdsObject(this.disk.objects(name))) {
-      throw new S3Error(409, "BucketNotEmpty", "The bucket you tried to delete is not empty", {
-        extra: { BucketName: name },
-      });
-    }
-    this.disk.discard(this.disk.bucket(name));
-    await flushDirectory(this.disk.buckets());
   }
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { account } from "../account";
 import type { Caller } from "../iam/caller";
-import { accessDenied, invalidRequest, S3Error } from "./errors";
+import { invalidRequest, S3Error } from "./errors";
 import type { FolderCache } from "./listing";
 import type { Announcement, Notifications, ObjectEventType } from "./notifications";
 import type { ObjectRecord } from "./record";
@@ -76,37 +75,6 @@ function decode(text: string): string {
   } catch {
     throw new S3Error(400, "InvalidURI", "Couldn't parse the specified URI.");
   }
-}
-
-/** Refuses an unsigned request and an expired presigned URL. The front (`local/front.ts`) verifies signatures. */
-export function checkSignature(call: Pick<Call, "request" | "query">, now: number): void {
-  const { request, query } = call;
-  const owner = request.headers["x-amz-expected-bucket-owner"];
-  if (owner !== undefined && owner !== account) throw accessDenied("Access Denied");
-  if (query.has("X-Amz-Signature")) {
-    const signed = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get("X-Amz-Date") ?? "");
-    const seconds = Number(query.get("X-Amz-Expires"));
-    if (!signed || !Number.isInteger(seconds) || seconds < 1 || seconds > 604_800) {
-      throw new S3Error(
-        400,
-        "AuthorizationQueryParametersError",
-        "X-Amz-Date must be in the ISO8601 Long Format and X-Amz-Expires must be between 1 and 604800 seconds",
-      );
-    }
-    const [, year, month, day, hour, minute, second] = signed.map(Number) as unknown as Seven;
-    refuseExpired(Date.UTC(year, month - 1, day, hour, minute, second) + seconds * 1000, now);
-  } else if (query.has("Signature") && query.has("AWSAccessKeyId")) {
-    refuseExpired(Number(query.get("Expires")) * 1000, now);
-  } else if (!/^AWS/.test(request.headers.authorization ?? "")) throw accessDenied("Access Denied");
-}
-
-type Seven = readonly [number, number, number, number, number, number, number];
-
-function refuseExpired(expires: number, now: number): void {
-  if (now <= expires) return;
-  throw new S3Error(403, "AccessDenied", "Request has expired", {
-    extra: { Expires: new Date(expires).toISOString(), ServerTime: new Date(now).toISOString() },
-  });
 }
 
 export function respond(

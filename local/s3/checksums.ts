@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { Crc, type CrcParameters, combineCrc, crc32cParameters, crc32Parameters, crc64NvmeParameters } from "./crc";
+import { Crc, type CrcParameters, combineCrc, crc32Parameters, crc64NvmeParameters } from "./crc";
 import { invalidRequest, S3Error } from "./errors";
 
-export type ChecksumAlgorithm = "CRC32" | "CRC32C" | "CRC64NVME" | "SHA1" | "SHA256";
+export type ChecksumAlgorithm = "CRC32" | "CRC64NVME" | "SHA256";
 
 /**
  * The type of a checksum. `FULL_OBJECT` covers the object's bytes. `COMPOSITE` covers the checksums of its parts, with
@@ -25,17 +25,14 @@ export interface Hasher {
 
 const crcParameters: Readonly<Partial<Record<ChecksumAlgorithm, CrcParameters>>> = {
   CRC32: crc32Parameters,
-  CRC32C: crc32cParameters,
   CRC64NVME: crc64NvmeParameters,
 };
 
-export const checksumAlgorithms: readonly ChecksumAlgorithm[] = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"];
+export const checksumAlgorithms: readonly ChecksumAlgorithm[] = ["CRC32", "CRC64NVME", "SHA256"];
 
 const digestBytes: Readonly<Record<ChecksumAlgorithm, number>> = {
   CRC32: 4,
-  CRC32C: 4,
   CRC64NVME: 8,
-  SHA1: 20,
   SHA256: 32,
 };
 

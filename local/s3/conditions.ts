@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { noSuchKey, notImplemented, preconditionFailed, S3Error } from "./errors";
 import type { ObjectRecord } from "./record";
 
-type Version = Pick<ObjectRecord, "etag" | "modified">;
+type Version = Pick<ObjectRecord, "etag">;
 
 /** The conditions of a write. They are checked when the object is published. */
 export interface WriteCondition {
@@ -49,20 +49,8 @@ export function isUnchanged(headers: IncomingHttpHeaders, current: Version, pref
   };
   const match = header("if-match");
   const noneMatch = header("if-none-match");
-  if (match !== undefined) {
-    if (!matches(match, current.etag)) throw preconditionFailed("If-Match");
-  } else if (isAfter(current, header("if-unmodified-since"))) throw preconditionFailed("If-Unmodified-Since");
-  if (noneMatch !== undefined) return matches(noneMatch, current.etag);
-  const since = header("if-modified-since");
-  return since !== undefined && isAfter(current, since) === false;
-}
-
-/**
- * Returns whether the object was modified after that date, compared in seconds. Returns undefined for an invalid date.
- */
-function isAfter(current: Version, date: string | undefined): boolean | undefined {
-  const time = date === undefined ? Number.NaN : Date.parse(date);
-  return Number.isNaN(time) ? undefined : Math.floor(current.modified / 1000) * 1000 > time;
+  if (match !== undefined && !matches(match, current.etag)) throw preconditionFailed("If-Match");
+  return noneMatch !== undefined && matches(noneMatch, current.etag);
 }
 
 function matches(condition: string, etag: string): boolean {

@@ -10,7 +10,6 @@ export interface CrcParameters {
 }
 
 export const crc32Parameters: CrcParameters = { bits: 32, polynomial: 0xedb88320n };
-export const crc32cParameters: CrcParameters = { bits: 32, polynomial: 0x82f63b78n };
 export const crc64NvmeParameters: CrcParameters = { bits: 64, polynomial: 0x9a6c9329ac4bc9b5n };
 
 /** The bytes processed per step ("slicing by 8", Kounavis and Berry 2005). */

@@ -47,8 +47,6 @@ export class Disk {
   bucket = (bucket: string) => path.join(this.buckets(), bucket);
   objects = (bucket: string) => path.join(this.bucket(bucket), "objects");
   object = (bucket: string, key: BinaryKey) => path.join(this.objects(bucket), relativePath(key));
-  /** The path of tags that were put after the object was written. */
-  tags = (bucket: string, key: BinaryKey) => `${this.object(bucket, key)}tags`;
   uploads = (bucket: string) => path.join(this.bucket(bucket), "uploads");
   upload = (bucket: string, uploadId: string) => path.join(this.uploads(bucket), uploadId);
   part = (bucket: string, uploadId: string, number: number) =>

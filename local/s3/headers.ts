@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { checksumHeader } from "./checksums";
 import { invalidArgument, notImplemented, S3Error } from "./errors";
-import type { ObjectRecord, Tags } from "./record";
+import type { ObjectRecord } from "./record";
 
 const keptHeaders = [
   "content-type",
@@ -13,9 +13,8 @@ const keptHeaders = [
 ];
 const metadataPrefix = "x-amz-meta-";
 const maxMetadataBytes = 2048;
-const storageClasses = ["STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER_IR"];
 
-export type Description = Pick<ObjectRecord, "headers" | "metadata" | "tags" | "encryption" | "storageClass">;
+export type Description = Pick<ObjectRecord, "headers" | "metadata" | "encryption">;
 
 /** Reads the headers that describe the object to write. @throws S3Error if a header is not implemented or invalid */
 export function describeObject(requestHeaders: IncomingHttpHeaders): Description {
@@ -42,14 +41,11 @@ export function describeObject(requestHeaders: IncomingHttpHeaders): Description
     });
   }
   const encryption = acceptedEncryption(requestHeaders);
-  const storageClass = acceptedStorageClass(requestHeaders["x-amz-storage-class"]);
   refuseUnimplemented(requestHeaders);
   return {
     headers,
     metadata,
-    tags: parseTagHeader(requestHeaders["x-amz-tagging"]),
     ...(encryption === undefined ? {} : { encryption }),
-    ...(storageClass === undefined ? {} : { storageClass }),
   };
 }
 
@@ -72,53 +68,27 @@ function acceptedEncryption(headers: IncomingHttpHeaders): string | undefined {
   );
 }
 
-function acceptedStorageClass(value: string | readonly string[] | undefined): string | undefined {
-  if (value === undefined || value === "STANDARD") return undefined;
-  if (storageClasses.includes(String(value))) return String(value);
-  throw new S3Error(400, "InvalidStorageClass", `The storage class you specified is not valid: ${value}`);
-}
-
 /** Refuses headers that would change the meaning of the write and are not implemented. */
 function refuseUnimplemented(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) {
-    if (/^x-amz-(server-side-encryption-customer-|object-lock-|website-redirect-|write-offset-|grant-)/.test(name)) {
+    if (
+      /^x-amz-(server-side-encryption-customer-|object-lock-|website-redirect-|write-offset-|grant-|tagging$)/.test(
+        name,
+      )
+    ) {
       throw notImplemented(`the header ${name}`);
     }
   }
+  const storageClass = headers["x-amz-storage-class"] ?? "STANDARD";
+  if (storageClass !== "STANDARD") throw notImplemented(`the storage class ${storageClass}`);
   const acl = headers["x-amz-acl"];
   if (acl !== undefined && acl !== "private" && acl !== "bucket-owner-full-control") {
     throw new S3Error(400, "AccessControlListNotSupported", "The bucket does not allow ACLs");
   }
 }
 
-const tagCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
-
-const invalidTag = (message: string) => new S3Error(400, "InvalidTag", message);
-
-/** Parses the tags in `x-amz-tagging`, which has the form of a query string. */
-function parseTagHeader(value: string | readonly string[] | undefined): Tags {
-  return value === undefined || value === "" ? [] : requireTags([...new URLSearchParams(String(value))]);
-}
-
-/**
- * Checks tags.
- * @throws S3Error 400 InvalidTag if they exceed S3's limits
- */
-export function requireTags(tags: Tags): Tags {
-  if (tags.length > 10) throw new S3Error(400, "BadRequest", "Object tags cannot be greater than 10");
-  if (new Set(tags.map(([key]) => key)).size < tags.length) {
-    throw invalidTag("Cannot provide multiple Tags with the same key");
-  }
-  for (const [key, value] of tags) {
-    if (key.length < 1 || key.length > 128 || !tagCharacters.test(key))
-      throw invalidTag("The TagKey you have provided is invalid");
-    if (value.length > 256 || !tagCharacters.test(value)) throw invalidTag("The TagValue you have provided is invalid");
-  }
-  return tags;
-}
-
 /** Returns the headers of HeadObject and GetObject except length, range and checksum. */
-export function objectHeaders(record: ObjectRecord, tagCount: number): Record<string, string> {
+export function objectHeaders(record: ObjectRecord): Record<string, string> {
   const headers: Record<string, string> = {
     ...record.headers,
     "accept-ranges": "bytes",
@@ -129,8 +99,6 @@ export function objectHeaders(record: ObjectRecord, tagCount: number): Record<st
     ...storedHeaders(record),
   };
   for (const [name, value] of Object.entries(record.metadata)) headers[metadataPrefix + name] = value;
-  if (record.storageClass) headers["x-amz-storage-class"] = record.storageClass;
-  if (tagCount > 0) headers["x-amz-tagging-count"] = String(tagCount);
   return headers;
 }
 

@@ -24,24 +24,20 @@ export interface ObjectRecord {
   readonly etag: string;
   /** The modification time in milliseconds since the epoch. */
   readonly modified: number;
-  /** The id of this write. It shows whether a file next to the object (its tags) belongs to this write. */
+  /** The id of this write, which is the id of the version. */
   readonly writeId: string;
   /** The standard headers that S3 stores and returns: `content-type`, `cache-control`, … */
   readonly headers: Readonly<Record<string, string>>;
   /** The user metadata. Names have no `x-amz-meta-`. */
   readonly metadata: Readonly<Record<string, string>>;
-  readonly tags: Tags;
   readonly checksum?: Checksum;
   readonly encryption?: string;
-  readonly storageClass?: string;
   /**
    * The parts of a multipart object, which contains no bytes itself. They stay in the upload's directory, one file per
    * part.
    */
   readonly parts?: { readonly uploadId: string; readonly list: readonly StoredPart[] };
 }
-
-export type Tags = readonly (readonly [key: string, value: string])[];
 
 export interface StoredPart {
   readonly number: number;

@@ -27,9 +27,7 @@ export async function* damagedObjects(dataDirectory: string): AsyncGenerator<Dam
       if (reason === undefined) continue;
       yield {
         ...{ bucket, key: fromBinary(key), reason },
-        delete: () => {
-          for (const file of [disk.object(bucket, key), disk.tags(bucket, key)]) fs.rmSync(file, { force: true });
-        },
+        delete: () => fs.rmSync(disk.object(bucket, key), { force: true }),
       };
     }
   }
@@ -40,7 +38,6 @@ async function damageOf(store: Store, bucket: string, key: BinaryKey): Promise<s
     const open = store.open(bucket, key);
     try {
       for await (const _ of readObject(store, bucket, open, { start: 0, end: open.record.size - 1 }));
-      store.tagsOf(bucket, key, open.record);
     } finally {
       open.release();
     }

@@ -1,30 +1,20 @@
 import { operationName } from "../iam/access/s3";
 import type { Call } from "./call";
 import { notImplemented, S3Error } from "./errors";
-import {
-  createBucket,
-  deleteBucket,
-  getBucketLocation,
-  getBucketNotification,
-  headBucket,
-  listBuckets,
-  putBucketNotification,
-} from "./operations/buckets";
+import { createBucket, listBuckets, putBucketNotification } from "./operations/buckets";
 import { completeMultipartUpload } from "./operations/complete";
 import { copyObject } from "./operations/copy";
 import { deleteObject, deleteObjects } from "./operations/delete";
 import { getObject, headObject } from "./operations/get";
-import { listObjectsV1, listObjectsV2, listObjectVersions } from "./operations/list";
+import { listObjectsV2, listObjectVersions } from "./operations/list";
 import {
   abortMultipartUpload,
   createMultipartUpload,
   listMultipartUploads,
-  listParts,
   uploadPart,
   uploadPartCopy,
 } from "./operations/multipart";
 import { putObject } from "./operations/put";
-import { deleteObjectTagging, getObjectTagging, putObjectTagging } from "./operations/tagging";
 
 export type Operation = (call: Call) => Promise<void>;
 
@@ -32,27 +22,18 @@ export type Operation = (call: Call) => Promise<void>;
 export const operations: Readonly<Record<string, Operation>> = {
   "service GET": listBuckets,
   "bucket PUT": createBucket,
-  "bucket HEAD": headBucket,
-  "bucket DELETE": deleteBucket,
-  "bucket GET": listObjectsV1,
   "bucket GET list-type": listObjectsV2,
-  "bucket GET location": getBucketLocation,
   "bucket GET versions": listObjectVersions,
-  "bucket GET notification": getBucketNotification,
   "bucket PUT notification": putBucketNotification,
   "bucket GET uploads": listMultipartUploads,
   "bucket POST delete": deleteObjects,
   "object PUT": putObject,
   "object PUT copy": copyObject,
-  "object PUT tagging": putObjectTagging,
   "object PUT uploadId": uploadPart,
   "object PUT uploadId copy": uploadPartCopy,
   "object GET": getObject,
-  "object GET tagging": getObjectTagging,
-  "object GET uploadId": listParts,
   "object HEAD": headObject,
   "object DELETE": deleteObject,
-  "object DELETE tagging": deleteObjectTagging,
   "object DELETE versionId": deleteObject,
   "object DELETE uploadId": abortMultipartUpload,
   "object POST uploads": createMultipartUpload,

@@ -9,12 +9,11 @@ import { checkWrite } from "./conditions";
 import { DamagedFileError, isDamage, namingDamage } from "./damage";
 import { Directories } from "./directories";
 import type { Disk } from "./disk";
-import { readDocument, writeDocument } from "./documents";
-import { noSuchKey, S3Error } from "./errors";
+import { noSuchKey, type S3Error } from "./errors";
 import { type BinaryKey, fromBinary, toBinary } from "./keys";
 import { type Announcement, announced } from "./notifications";
 import { Pins } from "./pins";
-import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile, type Tags } from "./record";
+import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile } from "./record";
 
 /** An object that is open for reading. It stays complete until `release`, even if its key changes in the meantime. */
 export interface OpenObject extends StoredFile<ObjectRecord> {
@@ -25,7 +24,7 @@ export interface OpenObject extends StoredFile<ObjectRecord> {
 const maxKnownDamage = 1000;
 
 /** The version of an object with a damaged record: it exists, and no `If-Match` but `*` matches it. */
-const damagedVersion = { etag: "", modified: 0 } as const;
+const damagedVersion = { etag: "" } as const;
 
 /**
  * The objects on disk.
@@ -52,8 +51,6 @@ export class Store {
     this.buckets = new Buckets(disk, clock);
   }
 
-  // Objects.
-
   /**
    * Returns the record of an object.
    * @throws S3Error 500 if the record is damaged
@@ -69,12 +66,6 @@ export class Store {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
       return record && requireOwn(record, bucket, key);
     });
-  }
-
-  require(bucket: string, key: BinaryKey): ObjectRecord {
-    const record = this.find(bucket, key);
-    if (!record) throw noSuchKey(fromBinary(key));
-    return record;
   }
 
   open(bucket: string, key: BinaryKey): OpenObject {
@@ -170,7 +161,6 @@ export class Store {
     }
     const file = this.disk.object(bucket, key);
     announced(announcement, () => fs.rmSync(file, { force: true }));
-    fs.rmSync(this.disk.tags(bucket, key), { force: true });
     const top = this.disk.objects(bucket);
     await this.flush(file, this.directories.removeEmpty(path.dirname(file), top), top);
     this.retireParts(bucket, removed);
@@ -199,25 +189,6 @@ export class Store {
     this.pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
   }
 
-  /** Returns the tags of an object: the tags that were put later, or else the tags of its write. */
-  tagsOf(bucket: string, key: BinaryKey, record: ObjectRecord): Tags {
-    const later = namingDamage(bucket, key, () => readDocument<LaterTags>(this.disk.tags(bucket, key), "writeId"));
-    return later?.writeId === record.writeId ? later.tags : record.tags;
-  }
-
-  async putTags(bucket: string, key: BinaryKey, tags: Tags): Promise<void> {
-    const { writeId } = this.require(bucket, key);
-    const temporary = this.disk.temporary();
-    await writeDocument(temporary, { writeId, tags } satisfies LaterTags);
-    if (this.find(bucket, key)?.writeId !== writeId) {
-      fs.rmSync(temporary);
-      throw new S3Error(409, "OperationAborted", "The object was written again while its tags were. Please try again.");
-    }
-    fs.renameSync(temporary, this.disk.tags(bucket, key));
-    const file = this.disk.object(bucket, key);
-    await this.flush(file, path.dirname(file), this.disk.objects(bucket));
-  }
-
   /** Returns the common fields of a new record. */
   newWrite(bucket: string): Pick<ObjectRecord, "bucket" | "modified" | "writeId"> {
     return { bucket, modified: this.clock.now(), writeId: randomUUID() };
@@ -234,9 +205,4 @@ const writeIdOf = (version: ObjectRecord | typeof damagedVersion): string =>
 function requireOwn(record: ObjectRecord, bucket: string, key: BinaryKey): ObjectRecord {
   if (toBinary(record.key) === key && record.bucket === bucket) return record;
   throw new DamagedFileError(`its file is that of s3://${record.bucket}/${record.key}`);
-}
-
-interface LaterTags {
-  readonly writeId: string;
-  readonly tags: Tags;
 }

@@ -15,19 +15,17 @@ export async function copyObject(call: Call): Promise<void> {
   const key = requireKey(call.key);
   store.buckets.require(bucket);
   const condition = writeCondition(headers);
-  const replaceMetadata = isReplaced(call, "x-amz-metadata-directive");
-  const replaceTags = isReplaced(call, "x-amz-tagging-directive");
+  const replaceMetadata = isReplaced(headers["x-amz-metadata-directive"]);
   const requested = describeObject(headers);
   const source = openSource(call);
   try {
     const onItself = source.bucket === bucket && source.key === call.key;
-    if (onItself && !replaceMetadata && !requested.storageClass && !requested.encryption) {
+    if (onItself && !replaceMetadata && !requested.encryption) {
       throw invalidRequest(
         "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
       );
     }
     const described = replaceMetadata ? requested : source.record;
-    const tags = replaceTags ? requested.tags : store.tagsOf(source.bucket, requireKey(source.key), source.record);
     const requestedAlgorithm = headers["x-amz-checksum-algorithm"];
     const algorithm =
       typeof requestedAlgorithm === "string"
@@ -43,9 +41,7 @@ export async function copyObject(call: Call): Promise<void> {
         ...recordOf(call, digest, promised),
         headers: described.headers,
         metadata: described.metadata,
-        tags,
         ...(requested.encryption ? { encryption: requested.encryption } : {}),
-        ...(requested.storageClass ? { storageClass: requested.storageClass } : {}),
       }),
     );
     const { record } = written;
@@ -70,9 +66,8 @@ export async function copyObject(call: Call): Promise<void> {
 }
 
 /** Returns whether a directive is `REPLACE` and not `COPY`. */
-function isReplaced(call: Call, name: string): boolean {
-  const value = call.request.headers[name];
+function isReplaced(value: string | readonly string[] | undefined): boolean {
   if (value === undefined || value === "COPY") return false;
   if (value === "REPLACE") return true;
-  throw invalidArgument("Unknown directive: it must be COPY or REPLACE.", name, String(value));
+  throw invalidArgument("Unknown directive: it must be COPY or REPLACE.", "x-amz-metadata-directive", String(value));
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { type Call, queryNumber, respond } from "../call";
+import { type Call, respond } from "../call";
 import { isUnchanged, parseRange, type Range } from "../conditions";
-import { S3Error } from "../errors";
+import { notImplemented } from "../errors";
 import { attachmentOf, checksumHeaders, objectHeaders, responseOverrides } from "../headers";
 import { requireKey } from "../keys";
 import type { ObjectRecord } from "../record";
@@ -38,17 +38,15 @@ interface Answer {
 }
 
 function prepare(call: Call, record: ObjectRecord): Answer {
-  const { request, query, store } = call;
-  const tags = store.tagsOf(call.bucket, requireKey(call.key), record);
-  const headers = objectHeaders(record, tags.length);
+  const { request, query } = call;
+  const headers = objectHeaders(record);
   const whole = { start: 0, end: record.size - 1 };
   if (isUnchanged(request.headers, record)) {
     const { etag, "last-modified": modified } = headers;
     return { status: 304, headers: { etag: etag!, "last-modified": modified! }, range: whole };
   }
-  const part = query.has("partNumber") ? rangeOfPart(record, queryNumber(query, "partNumber", 1, 10_000)) : undefined;
-  const range = part ?? parseRange(request.headers.range, record.size);
-  if (part && record.parts) headers["x-amz-mp-parts-count"] = String(record.parts.list.length);
+  if (query.has("partNumber")) throw notImplemented("partNumber");
+  const range = parseRange(request.headers.range, record.size);
   // A range has no checksum.
   Object.assign(headers, wantsChecksum(call) && !range ? checksumHeaders(record) : {}, responseOverrides(query));
   headers["content-disposition"] = attachmentOf(headers["content-disposition"]);
@@ -60,19 +58,6 @@ function prepare(call: Call, record: ObjectRecord): Answer {
 
 function wantsChecksum({ request }: Call): boolean {
   return String(request.headers["x-amz-checksum-mode"]).toUpperCase() === "ENABLED";
-}
-
-function rangeOfPart(record: ObjectRecord, number: number): Range {
-  const parts = record.parts?.list ?? [{ number: 1, size: record.size }];
-  let start = 0;
-  // S3 counts parts by position, because the part numbers of the upload may have gaps.
-  for (const [index, part] of parts.entries()) {
-    if (index + 1 === number) return { start, end: start + part.size - 1 };
-    start += part.size;
-  }
-  throw new S3Error(416, "InvalidPartNumber", "The requested partnumber is not satisfiable", {
-    extra: { PartNumberRequested: String(number), ActualPartCount: String(parts.length) },
-  });
 }
 
 /** The bytes that are read and verified before the answer begins. Damage in them is answered with an error status. */

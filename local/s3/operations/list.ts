@@ -3,7 +3,6 @@ import { invalidArgument } from "../errors";
 import { fromBinary, toBinary } from "../keys";
 import { type Listed, listObjects } from "../listing";
 import type { XmlFields } from "../xml";
-import { owner } from "./buckets";
 
 const maxPageKeys = 1000;
 
@@ -12,28 +11,13 @@ export async function listObjectsV2(call: Call): Promise<void> {
   const token = query.get("continuation-token");
   const startAfter = query.get("start-after") ?? "";
   const page = readPage(call, token === null ? toBinary(startAfter) : decodeToken(token));
-  const fetchOwner = query.get("fetch-owner") === "true";
   respondXml(call, "ListBucketResult", {
     ...page.common,
     StartAfter: startAfter ? page.encode(startAfter) : undefined,
     KeyCount: page.items.length,
     ContinuationToken: token ?? undefined,
     NextContinuationToken: page.truncated ? encodeToken(nameOf(page.items.at(-1)!)) : undefined,
-    ...contents(page, fetchOwner),
-  });
-}
-
-export async function listObjectsV1(call: Call): Promise<void> {
-  const marker = call.query.get("marker") ?? "";
-  const page = readPage(call, toBinary(marker));
-  const last = page.items.at(-1);
-  respondXml(call, "ListBucketResult", {
-    ...page.common,
-    Marker: page.encode(marker),
-    // Without a delimiter the last key is the next marker, and S3 leaves it out.
-    NextMarker:
-      page.truncated && last && call.query.get("delimiter") ? page.encode(fromBinary(nameOf(last))) : undefined,
-    ...contents(page, true),
+    ...contents(page),
   });
 }
 
@@ -46,7 +30,7 @@ export async function listObjectVersions(call: Call): Promise<void> {
   const versions = page.items.flatMap((item) => {
     // A damaged object has no id that a client could delete.
     if ("commonPrefix" in item || !item.record) return [];
-    const { modified, etag, size, storageClass, writeId } = item.record;
+    const { modified, etag, size, writeId } = item.record;
     return {
       Key: page.encode(fromBinary(item.key)),
       VersionId: writeId,
@@ -54,7 +38,7 @@ export async function listObjectVersions(call: Call): Promise<void> {
       LastModified: new Date(modified).toISOString(),
       ETag: `"${etag}"`,
       Size: size,
-      StorageClass: storageClass ?? "STANDARD",
+      StorageClass: "STANDARD",
     };
   });
   respondXml(call, "ListVersionsResult", {
@@ -62,7 +46,7 @@ export async function listObjectVersions(call: Call): Promise<void> {
     KeyMarker: page.encode(marker),
     NextKeyMarker: page.truncated && last ? page.encode(fromBinary(nameOf(last))) : undefined,
     Version: versions,
-    CommonPrefixes: contents(page, false)["CommonPrefixes"],
+    CommonPrefixes: contents(page)["CommonPrefixes"],
   });
 }
 
@@ -101,14 +85,14 @@ function readPage(call: Call, after: string): Page {
   return { ...page, common, encode };
 }
 
-function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
+function contents({ items, encode }: Page): XmlFields {
   const objects: XmlFields[] = [];
   const prefixes: XmlFields[] = [];
   for (const item of items) {
     if ("commonPrefix" in item) prefixes.push({ Prefix: encode(fromBinary(item.commonPrefix)) });
     else if (!item.record) objects.push({ Key: encode(fromBinary(item.key)), StorageClass: "STANDARD" });
     else {
-      const { modified, etag, size, storageClass, checksum } = item.record;
+      const { modified, etag, size, checksum } = item.record;
       objects.push({
         Key: encode(fromBinary(item.key)),
         LastModified: new Date(modified).toISOString(),
@@ -116,8 +100,7 @@ function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
         ChecksumAlgorithm: checksum?.algorithm,
         ChecksumType: checksum?.type,
         Size: size,
-        Owner: withOwner ? owner : undefined,
-        StorageClass: storageClass ?? "STANDARD",
+        StorageClass: "STANDARD",
       });
     }
   }
@@ -127,7 +110,7 @@ function contents({ items, encode }: Page, withOwner: boolean): XmlFields {
 const nameOf = (item: Listed) => ("commonPrefix" in item ? item.commonPrefix : item.key);
 
 /** Encodes text like S3: "/" and the characters that URLs leave unencoded stay. */
-export function encodeUrl(text: string): string {
+function encodeUrl(text: string): string {
   return encodeURIComponent(text)
     .replace(/%2F/g, "/")
     .replace(/[!'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,13 +1,11 @@
-import { type Call, queryNumber, requireQuery, respond, respondXml } from "../call";
-import { type ChecksumAlgorithm, checksumElement, parseChecksumAlgorithm, resolveChecksumType } from "../checksums";
+import { type Call, requireQuery, respond, respondXml } from "../call";
+import { checksumElement, parseChecksumAlgorithm, resolveChecksumType } from "../checksums";
 import { parseRange, type Range } from "../conditions";
 import { invalidArgument, S3Error } from "../errors";
 import { checksumHeaders, describeObject, storedHeaders } from "../headers";
-import { fromBinary, requireKey, toBinary } from "../keys";
+import { requireKey } from "../keys";
 import type { PartRecord } from "../record";
 import type { Upload } from "../uploads";
-import { owner } from "./buckets";
-import { encodeUrl } from "./list";
 import { receiveFile, writeFile } from "./put";
 import { copyBytes, openSource } from "./source";
 
@@ -120,111 +118,15 @@ export async function abortMultipartUpload(call: Call): Promise<void> {
   respond(call, 204);
 }
 
-export async function listParts(call: Call): Promise<void> {
-  const { query, uploads, bucket } = call;
-  const upload = uploads.requireOpen(bucket, requireQuery(query, "uploadId"), requireKey(call.key));
-  const marker = queryNumber(query, "part-number-marker", 0, maxParts);
-  const limit = queryNumber(query, "max-parts", 1000, 1000);
-  const numbers = uploads.listPartNumbers(bucket, upload.uploadId).filter((number) => number > marker);
-  const page = numbers.slice(0, limit);
-  respondXml(call, "ListPartsResult", {
-    Bucket: bucket,
-    Key: call.key,
-    UploadId: upload.uploadId,
-    Initiator: owner,
-    Owner: owner,
-    StorageClass: upload.description.storageClass ?? "STANDARD",
-    PartNumberMarker: marker,
-    NextPartNumberMarker: page.at(-1) ?? 0,
-    MaxParts: limit,
-    IsTruncated: numbers.length > page.length,
-    ...checksumOf(upload),
-    Part: page
-      .map((number) => uploads.findPart(bucket, upload.uploadId, number))
-      .filter((part) => part !== undefined)
-      .map((part) => ({
-        PartNumber: part.number,
-        LastModified: new Date(part.modified).toISOString(),
-        ETag: `"${part.etag}"`,
-        Size: part.size,
-        ...(part.checksum ? { [checksumElement(part.checksum.algorithm)]: part.checksum.value } : {}),
-      })),
-  });
-}
-
-const checksumOf = ({
-  checksum,
-}: Upload): { readonly ChecksumAlgorithm?: ChecksumAlgorithm; readonly ChecksumType?: string } =>
-  checksum ? { ChecksumAlgorithm: checksum.algorithm, ChecksumType: checksum.type } : {};
-
+/** Lists the open uploads, all on one page. */
 export async function listMultipartUploads(call: Call): Promise<void> {
-  const { query, bucket } = call;
-  const encode = query.get("encoding-type") === "url" ? encodeUrl : (text: string) => text;
-  const prefix = query.get("prefix") ?? "";
-  const delimiter = query.get("delimiter") ?? "";
-  const keyMarker = query.get("key-marker") ?? "";
-  const idMarker = query.get("upload-id-marker") ?? "";
-  const limit = queryNumber(query, "max-uploads", 1000, 1000);
-  const found = call.uploads
-    .listOpen(bucket)
-    .map((upload) => ({ ...upload, binary: toBinary(upload.key) }))
-    .filter(({ key, binary, uploadId }) => {
-      if (!key.startsWith(prefix)) return false;
-      const marker = toBinary(keyMarker);
-      return binary > marker || (binary === marker && idMarker !== "" && uploadId > idMarker);
-    })
-    .sort((a, b) => (a.binary < b.binary ? -1 : a.binary > b.binary ? 1 : a.uploadId < b.uploadId ? -1 : 1));
-  const { listed, prefixes, truncated } = groupUploads(found, { prefix, delimiter, keyMarker, limit });
-  const last = listed.at(-1);
-  const lastPrefix = [...prefixes].at(-1) ?? "";
-  const nextKey = last && last.binary > toBinary(lastPrefix) ? last.key : lastPrefix;
+  const prefix = call.query.get("prefix") ?? "";
+  const uploads = call.uploads.listOpen(call.bucket).filter(({ key }) => key.startsWith(prefix));
   respondXml(call, "ListMultipartUploadsResult", {
-    Bucket: bucket,
-    KeyMarker: encode(keyMarker),
-    UploadIdMarker: idMarker,
-    NextKeyMarker: truncated ? encode(nextKey) : undefined,
-    NextUploadIdMarker: truncated && nextKey === last?.key ? last.uploadId : undefined,
-    Prefix: encode(prefix),
-    Delimiter: delimiter ? encode(delimiter) : undefined,
-    EncodingType: query.get("encoding-type") ?? undefined,
-    MaxUploads: limit,
-    IsTruncated: truncated,
-    Upload: listed.map((upload) => ({
-      Key: encode(fromBinary(upload.binary)),
-      UploadId: upload.uploadId,
-      Initiator: owner,
-      Owner: owner,
-      StorageClass: upload.description.storageClass ?? "STANDARD",
-      Initiated: new Date(upload.initiated).toISOString(),
-      ...checksumOf(upload),
+    Bucket: call.bucket,
+    IsTruncated: false,
+    Upload: uploads.map(({ key, uploadId, initiated }) => ({
+      ...{ Key: key, UploadId: uploadId, Initiated: new Date(initiated).toISOString() },
     })),
-    CommonPrefixes: [...prefixes].map((commonPrefix) => ({ Prefix: encode(commonPrefix) })),
   });
-}
-
-/**
- * Takes uploads for one page. Uploads whose key has the delimiter after the prefix are grouped into common prefixes, which
- * also count for the limit.
- */
-function groupUploads<Listed extends { readonly key: string }>(
-  uploads: readonly Listed[],
-  {
-    prefix,
-    delimiter,
-    keyMarker,
-    limit,
-  }: { readonly prefix: string; readonly delimiter: string; readonly keyMarker: string; readonly limit: number },
-): { readonly listed: readonly Listed[]; readonly prefixes: ReadonlySet<string>; readonly truncated: boolean } {
-  const prefixes = new Set<string>();
-  const listed: Listed[] = [];
-  for (const upload of uploads) {
-    const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
-    const common = at < 0 ? undefined : upload.key.slice(0, at + delimiter.length);
-    // The previous page ended with this common prefix.
-    if (common !== undefined && (prefixes.has(common) || common === keyMarker)) continue;
-    if (listed.length + prefixes.size === limit) return { listed, prefixes, truncated: true };
-    if (common === undefined) listed.push(upload);
-    else prefixes.add(common);
-  }
-  return { listed, prefixes, truncated: false };
 }

@@ -22,7 +22,6 @@ describe("serviceName", () => {
       { url: "/b/k?X-Amz-Credential=AK%2F20260101%2Fus-east-1%2Fs3%2Faws4_request", headers: {} },
       "s3",
     ],
-    ["old presigned query", { url: "/b/k?AWSAccessKeyId=AK&Signature=x&Expires=1", headers: {} }, "s3"],
     ["target", { headers: { "x-amz-target": "DynamoDB_20120810.GetItem" } }, "dynamodb"],
     ["target of events", { headers: { "x-amz-target": "AWSEvents.PutEvents" } }, "events"],
     [

@@ -177,34 +177,6 @@ describe("signatures at the AWS port", () => {
     expect((await answerOf(await fetch(owners))).text).toContain("RequestTimeTooSkewed");
   });
 
-  /** Presigns as botocore does by default for S3 in this region. */
-  function presignVersion2(path: string, { accessKeyId, secretAccessKey }: Keys, expires: number, query = ""): string {
-    const toSign = `GET\n\n\n${expires}\n${path}${query && `?${query}`}`;
-    const signature = createHmac("sha1", secretAccessKey).update(toSign).digest("base64");
-    const parameters = new URLSearchParams({
-      AWSAccessKeyId: accessKeyId,
-      Signature: signature,
-      Expires: String(expires),
-    });
-    return `${base}${path}?${parameters}${query && `&${query}`}`;
-  }
-
-  it("accepts a presigned URL of version 2 until it expires, and only for its request", async () => {
-    const soon = Math.floor(Date.now() / 1000) + 60;
-    const status = async (url: string, method = "GET") => (await fetch(url, { method })).status;
-    const url = presignVersion2("/bucket/a%20file", iam.owner, soon);
-    expect(await status(url)).toBe(200);
-    expect(await status(presignVersion2("/bucket/a%20file", iam.owner, soon, "response-content-type=a"))).toBe(200);
-    expect(await status(presignVersion2("/bucket/a%20file", { ...iam.owner, secretAccessKey: "x" }, soon))).toBe(403);
-    expect(await status(presignVersion2("/bucket/a%20file", iam.owner, soon - 120))).toBe(403);
-    expect(await status(url.replace(String(soon), String(soon + 1)))).toBe(403);
-    expect(await status(url, "DELETE")).toBe(403);
-    for (const added of ["response-content-type=text%2Fhtml", "uploads", "list-type=2", "x-amz-meta-a=1"]) {
-      expect(await status(`${url}&${added}`)).toBe(403);
-    }
-    expect((await fetch(url, { headers: { "x-amz-target": "DynamoDB_20120810.ListTables" } })).status).toBe(403);
-  });
-
   it.each(["text/html", "image/svg+xml", "application/xml", "application/xhtml+xml", "text/javascript"])(
     "serves stored %s as a file that no browser shows, whatever was requested",
     async (ContentType) => {

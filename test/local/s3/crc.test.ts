@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { combineChecksums, newHasher } from "../../../local/s3/checksums";
-import { Crc, combineCrc, crc32cParameters, crc32Parameters, crc64NvmeParameters } from "../../../local/s3/crc";
+import { Crc, combineCrc, crc32Parameters, crc64NvmeParameters } from "../../../local/s3/crc";
 
 const digest = (parameters: typeof crc32Parameters, ...chunks: readonly Uint8Array[]) => {
   const crc = new Crc(parameters);
@@ -13,7 +13,6 @@ describe("CRC", () => {
   // The check values of "123456789" from the catalogue of parametrised CRC algorithms (Cook).
   it.each([
     ["CRC-32/ISO-HDLC", crc32Parameters, "cbf43926"],
-    ["CRC-32/ISCSI", crc32cParameters, "e3069283"],
     ["CRC-64/NVME", crc64NvmeParameters, "ae8b14860a799888"],
   ])("%s gives its check value", (_name, parameters, check) => {
     expect(digest(parameters, Buffer.from("123456789")).toString("hex")).toBe(check);
@@ -34,7 +33,6 @@ describe("CRC", () => {
 
   it.each([
     ["CRC32", crc32Parameters],
-    ["CRC32C", crc32cParameters],
     ["CRC64NVME", crc64NvmeParameters],
   ])("combines %s of A and B into that of AB", (_name, parameters) => {
     fc.assert(

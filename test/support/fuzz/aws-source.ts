@@ -21,7 +21,7 @@ import type { RequestSource } from "./source";
 const served: Readonly<Record<string, RegExp>> = {
   dynamodb:
     /^(?:(?:Put|Get|Update|Delete|BatchGet|BatchWrite)Item|TransactWriteItems|Query|Scan|CreateTable|ListTables|UpdateTimeToLive)$/,
-  s3: /^(?:(?:Put|Get|Head|Delete|Copy|List)Object(?:s|sV2|Tagging)?|.*Multipart.*|.*Part.*|(?:Create|Head|Delete)Bucket|ListBuckets)$/,
+  s3: /^(?:(?:Put|Get|Head|Delete|Copy)Objects?|ListObjectsV2|ListObjectVersions|.*Multipart.*|UploadPart.*|CreateBucket|ListBuckets)$/,
   states:
     /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory)$/,
   events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules)$/,

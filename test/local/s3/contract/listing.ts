@@ -1,9 +1,4 @@
-import {
-  ListObjectsCommand,
-  ListObjectsV2Command,
-  type ListObjectsV2CommandInput,
-  paginateListObjectsV2,
-} from "@aws-sdk/client-s3";
+import { ListObjectsV2Command, type ListObjectsV2CommandInput, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { newBucket, put, type Target } from "./target";
 
 const keys = [
@@ -102,20 +97,5 @@ export function listingContract(target: () => Target): void {
     const encoded = await list({ EncodingType: "url", Prefix: "a b" });
     expect(encoded.map((key) => decodeURIComponent(key!.replaceAll("+", " ")))).toEqual(["a b+c%d"]);
     expect(encoded[0]).toContain("%2B");
-  });
-
-  it("supports version 1", async () => {
-    const first = await send(new ListObjectsCommand({ Bucket, Prefix: "a", Delimiter: "/", MaxKeys: 3 }));
-    expect([first.Contents?.map(({ Key }) => Key), first.CommonPrefixes?.map(({ Prefix }) => Prefix)]).toEqual([
-      ["a b+c%d", "a-b"],
-      ["a!/"],
-    ]);
-    expect([first.IsTruncated, first.NextMarker]).toEqual([true, expect.any(String)]);
-    const rest = await send(new ListObjectsCommand({ Bucket, Prefix: "a", Delimiter: "/", Marker: first.NextMarker! }));
-    expect([rest.Contents?.map(({ Key }) => Key), rest.CommonPrefixes?.map(({ Prefix }) => Prefix)]).toEqual([
-      ["a0"],
-      ["a/"],
-    ]);
-    expect(rest.IsTruncated).toBe(false);
   });
 }
