@@ -1,13 +1,10 @@
 import type { Clock } from "./clock";
 import type { JsonDatabase } from "./storage/json-database";
 
-/**
- * The result of one delivery attempt: delivered, retry after a delay, retry without counting the attempt, or give up.
- */
+/** The result of one delivery attempt: delivered, retry after a delay, or give up. */
 export type Delivery =
   | { readonly outcome: "done" }
   | { readonly outcome: "retry"; readonly delayMs: number; readonly error: string }
-  | { readonly outcome: "postpone"; readonly delayMs: number }
   | { readonly outcome: "dead"; readonly error: string };
 
 /** An item to deliver, with its history. `attempts` counts the attempts that ended in `retry`. */
@@ -122,9 +119,8 @@ export class DurableQueue<T> {
     );
     // A delivery that the shutdown interrupted is not a failed attempt.
     if (this.closed && result.outcome !== "done") return;
-    if (result.outcome === "retry" || result.outcome === "postpone") {
-      const attempts = row.attempts + (result.outcome === "retry" ? 1 : 0);
-      const next = { ...row, attempts, dueAt: clock.now() + result.delayMs };
+    if (result.outcome === "retry") {
+      const next = { ...row, attempts: row.attempts + 1, dueAt: clock.now() + result.delayMs };
       return this.record(
         row.id,
         () => db.put(prefix + row.id, next),

@@ -1,9 +1,9 @@
 import type { EmittedEvent, EventSink } from "../service";
 import { JsonDatabase } from "../storage/json-database";
+import { entryWrite, Outbox, type OutboxEntry } from "../storage/outbox";
 
-/** The time until a failed write, or a refused event, is repeated. */
+/** The time until a failed write is repeated. */
 const retryMs = 1_000;
-const outboxPrefix = "outbox!";
 
 interface Write {
   readonly key: string;
@@ -13,39 +13,28 @@ interface Write {
 }
 
 /**
- * Batch's state on disk. Each row is written atomically with the event that announces it. An event leaves the outbox
- * only after the sink has accepted it, so every transition is published at least once, even if the process dies.
- * Concurrent writes are grouped, in order.
+ * Batch's state on disk. Each row is written atomically with the event that announces it. Rows are written in order, and
+ * a write that failed is repeated.
  */
 export class Store {
   private readonly db: JsonDatabase;
   private pending: Write[] = [];
   private writing: Promise<void> | undefined;
-  /** The events in the outbox that the sink has not accepted. */
-  private unsent: [string, EmittedEvent][] = [];
+  private readonly outbox: Outbox;
   private retry: NodeJS.Timeout | undefined;
-  private sequence = 0;
 
-  constructor(
-    directory: string,
-    private readonly sink: EventSink | undefined,
-  ) {
+  constructor(directory: string, sink: EventSink | undefined) {
     this.db = new JsonDatabase({ directory, store: "batch" });
+    this.outbox = new Outbox(this.db, sink, "outbox!");
   }
 
   /** Loads all rows except the outbox, and sends the outbox's events again. */
   async open(): Promise<ReadonlyMap<string, unknown>> {
     await this.db.open();
     const rows = new Map<string, unknown>();
-    const unsent: [string, EmittedEvent][] = [];
-    for await (const [key, value] of this.db.iterator()) {
-      if (key.startsWith(outboxPrefix)) unsent.push([key, value as EmittedEvent]);
-      else rows.set(key, value);
-    }
-    // Sequence numbers continue after the old ones. If they started at 0, a new event could replace an old one.
-    this.sequence = 1 + Number(unsent.at(-1)?.[0].slice(outboxPrefix.length) ?? -1);
-    this.unsent.push(...unsent);
-    await this.announce();
+    for await (const [key, value] of this.db.iterator()) if (!key.startsWith(this.outbox.prefix)) rows.set(key, value);
+    await this.outbox.load();
+    await this.outbox.send();
     return rows;
   }
 
@@ -76,6 +65,7 @@ export class Store {
   async close(): Promise<void> {
     await this.flush().catch(() => undefined);
     clearTimeout(this.retry);
+    this.outbox.close();
     await this.db.close();
   }
 
@@ -107,13 +97,13 @@ export class Store {
     while (this.pending.length > 0) {
       const writes = this.pending;
       this.pending = [];
-      const sent: [string, EmittedEvent][] = [];
+      const entries: OutboxEntry[] = [];
       const operations = writes.flatMap(({ key, value, event }) => {
         const row = value === undefined ? ({ type: "del", key } as const) : ({ type: "put", key, value } as const);
         if (!event) return [row];
-        const outbox = outboxPrefix + String(this.sequence++).padStart(15, "0");
-        sent.push([outbox, event]);
-        return [row, { type: "put", key: outbox, value: event } as const];
+        const entry = this.outbox.entry(event);
+        entries.push(entry);
+        return [row, entryWrite(entry)];
       });
       try {
         await this.db.batch(operations);
@@ -121,33 +111,14 @@ export class Store {
         this.pending = [...writes, ...this.pending];
         throw error;
       }
-      this.unsent.push(...sent);
-      await this.announce();
+      await this.outbox.send(entries);
     }
-  }
-
-  /** Sends the events of the outbox, in order. What the sink refuses, because the disk is full, is sent later. */
-  private async announce(): Promise<void> {
-    const sent: string[] = [];
-    try {
-      for (let next = this.unsent[0]; next; next = this.unsent[0]) {
-        this.sink?.put(next[1]);
-        sent.push(next[0]);
-        this.unsent.shift();
-      }
-    } catch (error) {
-      process.stderr.write(`batch: the event bus refused an event: ${error}\n`);
-      this.drainLater();
-    }
-    // An event that stays in the outbox is sent again by the next start.
-    if (sent.length > 0) await this.db.batch(sent.map((key) => ({ type: "del", key }))).catch(() => undefined);
   }
 
   private drainLater(): void {
     this.retry ??= setTimeout(() => {
       this.retry = undefined;
-      if (this.pending.length === 0) void this.announce();
-      else this.enqueue();
+      this.enqueue();
     }, retryMs).unref();
   }
 }

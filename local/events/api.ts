@@ -2,7 +2,7 @@ import type { Clock } from "../clock";
 import { isObject, parseJson } from "../json";
 import { operationNamed, ServiceError, takePage, validation } from "../wire";
 import type { Bus } from "./bus";
-import { parsePattern } from "./pattern-rules";
+import { parsePattern } from "./pattern";
 import { isDefaultBus, putEvents } from "./put-events";
 import { noRule, type Rule, type Rules, ruleArn, type Target } from "./rules";
 import { type ParseSchedule, targetKind } from "./target";
@@ -44,17 +44,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     await bus.schedule(Name);
     return { RuleArn: ruleArn(Name) };
   },
-  async DeleteRule({ bus, rules }, body) {
-    const rule = rules.get(body["Name"] as string);
-    if (!rule) return {};
-    if (rule.targets.length > 0) throw validation("Rule can't be deleted since it has targets.");
-    await rules.delete(rule.Name);
-    await bus.schedule(rule.Name);
-    return {};
-  },
-  EnableRule: (backend, body) => setState(backend, body, "ENABLED"),
-  DisableRule: (backend, body) => setState(backend, body, "DISABLED"),
-  DescribeRule: ({ rules }, body) => ({ ...describe(find(rules, body["Name"])), CreatedBy: "000000000000" }),
   ListRules({ rules }, body) {
     const prefix = (body["NamePrefix"] as string | undefined) ?? "";
     const found = rules.all().filter(({ Name }) => Name.startsWith(prefix));
@@ -78,22 +67,6 @@ export const operations: Readonly<Record<string, Operation>> = {
     await rules.put({ ...rule, targets: [...targets.values()] });
     return { FailedEntryCount: 0, FailedEntries: [] };
   },
-  async RemoveTargets({ rules }, body) {
-    const rule = find(rules, body["Rule"]);
-    const ids = (body["Ids"] as readonly string[] | undefined) ?? [];
-    const unknown = ids.filter((id) => !rule.targets.some(({ Id }) => Id === id));
-    await rules.put({ ...rule, targets: rule.targets.filter(({ Id }) => !ids.includes(Id)) });
-    const FailedEntries = unknown.map((TargetId) => ({
-      TargetId,
-      ErrorCode: "ResourceNotFoundException",
-      ErrorMessage: `Rule ${rule.Name} has no target ${TargetId}.`,
-    }));
-    return { FailedEntryCount: unknown.length, FailedEntries };
-  },
-  ListTargetsByRule({ rules }, body) {
-    const { page, NextToken } = takePage(find(rules, body["Rule"]).targets, body["NextToken"], body["Limit"]);
-    return { Targets: page, NextToken };
-  },
 };
 
 /** Runs an operation by its name. Every operation refuses a bus other than the default one. */
@@ -107,13 +80,6 @@ export async function runOperation(backend: EventsBackend, name: string, body: B
     );
   }
   return operation(backend, body);
-}
-
-async function setState({ bus, rules }: EventsBackend, body: Body, State: Rule["State"]): Promise<object> {
-  const rule = find(rules, body["Name"]);
-  await rules.put({ ...rule, State });
-  await bus.schedule(rule.Name);
-  return {};
 }
 
 function find(rules: Rules, name: unknown): Rule {

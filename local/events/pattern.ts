@@ -1,16 +1,23 @@
-import { BlockList, isIP } from "node:net";
-import { isObject } from "../json";
+import { isObject, JsonLimitError, parseJson } from "../json";
+import { ServiceError } from "../wire";
 
 /**
  * An event pattern of EventBridge. Fields are joined by AND, and the entries of a list by OR. An array in an event
- * matches if one of its elements matches. Source: "Amazon EventBridge event patterns" and "Comparison operators",
- * EventBridge user guide.
+ * matches if one of its elements matches. An entry is a value, or one of the operators below. Source: "Amazon
+ * EventBridge event patterns" and "Comparison operators", EventBridge user guide.
  */
 export type Pattern = Readonly<Record<string, unknown>>;
 
+/** The operators, with a test of their operand. */
+const operators: Readonly<Record<string, (operand: unknown) => boolean>> = {
+  exists: (operand) => typeof operand === "boolean",
+  prefix: (operand) => typeof operand === "string",
+  // EventBridge refuses two adjacent stars, which mean the same as one.
+  wildcard: (operand) => typeof operand === "string" && !/(^|[^\\])\*\*/.test(operand),
+};
+
 export function matchesPattern(pattern: Pattern, event: unknown): boolean {
   return Object.entries(pattern).every(([field, rule]) => {
-    if (field === "$or") return (rule as readonly Pattern[]).some((branch) => matchesPattern(branch, event));
     const value = isObject(event) && Object.hasOwn(event, field) ? event[field] : undefined;
     if (Array.isArray(rule)) return rule.some((matcher) => matchesLeaf(matcher, value));
     // In a missing field, only `exists: false` can match.
@@ -32,78 +39,62 @@ function isLeaf(value: unknown): boolean {
 
 function matchesValue(matcher: unknown, value: unknown): boolean {
   if (!isObject(matcher)) return matcher === value;
-  const [operator, operand] = Object.entries(matcher)[0]!;
-  switch (operator) {
-    case "anything-but":
-      return !matchesAny(operand, value);
-    case "numeric":
-      return typeof value === "number" && inRange(operand as readonly unknown[], value);
-    default:
-      return typeof value === "string" && matchesText(operator, operand, value);
-  }
+  if (typeof value !== "string") return false;
+  const { prefix, wildcard } = matcher;
+  return typeof prefix === "string" ? value.startsWith(prefix) : wildcardPattern(String(wildcard)).test(value);
 }
 
-/**
- * Returns whether a value matches the operand of `anything-but`: a value, a list of values, or an operator with one or
- * several texts.
- */
-function matchesAny(operand: unknown, value: unknown): boolean {
-  if (Array.isArray(operand)) return operand.includes(value);
-  if (!isObject(operand)) return operand === value;
-  const [operator, texts] = Object.entries(operand)[0]!;
-  return typeof value === "string" && [texts].flat().some((text) => matchesText(operator, text, value));
-}
-
-function matchesText(operator: string, operand: unknown, value: string): boolean {
-  if (isObject(operand)) {
-    const text = String(operand["equals-ignore-case"]).toLowerCase();
-    return matchesText(operator, text, value.toLowerCase());
-  }
-  const text = String(operand);
-  switch (operator) {
-    case "prefix":
-      return value.startsWith(text);
-    case "suffix":
-      return value.endsWith(text);
-    case "equals-ignore-case":
-      return value.toLowerCase() === text.toLowerCase();
-    case "wildcard":
-      return wildcard(text).test(value);
-    default:
-      return operator === "cidr" && inBlock(text, value);
-  }
-}
-
-/** Converts a wildcard pattern. `*` matches any text, also an empty one. `\*` and `\\` match themselves. */
-function wildcard(text: string): RegExp {
+/** Converts a wildcard pattern. `*` matches any text, also an empty one. `\\*` and `\\\\` match themselves. */
+function wildcardPattern(text: string): RegExp {
   const source = text.replace(/\\([*\\])|([*])|([\s\S])/g, (_, escaped, star, other) =>
     star ? "[\\s\\S]*" : (escaped ?? other).replace(/[.+?^${}()|[\]\\*]/, "\\$&"),
   );
   return new RegExp(`^${source}$`);
 }
 
-function inRange(conditions: readonly unknown[], value: number): boolean {
-  for (let index = 0; index < conditions.length; index += 2) {
-    const bound = conditions[index + 1] as number;
-    const holds = {
-      "=": value === bound,
-      "<": value < bound,
-      "<=": value <= bound,
-      ">": value > bound,
-      ">=": value >= bound,
-    }[conditions[index] as string];
-    if (!holds) return false;
-  }
-  return true;
+function invalidPattern(reason: string): ServiceError {
+  return new ServiceError("InvalidEventPatternException", 400, `Event pattern is not valid. Reason: ${reason}`);
 }
 
-function inBlock(block: string, address: string): boolean {
-  const family = isIP(address);
-  if (family === 0) return false;
-  const [network = "", bits] = block.split("/");
-  if (isIP(network) !== family) return false;
-  const type = family === 4 ? "ipv4" : "ipv6";
-  const list = new BlockList();
-  list.addSubnet(network, Number(bits), type);
-  return list.check(address, type);
+/** Parses an event pattern and refuses one that EventBridge would refuse, or with another operator. */
+export function parsePattern(text: string): Pattern {
+  let pattern: unknown;
+  try {
+    pattern = parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw invalidPattern(`it ${error.rule}`);
+    throw invalidPattern(`it is not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(pattern) || Object.keys(pattern).length === 0) {
+    throw invalidPattern("Event pattern must be an object with a field.");
+  }
+  checkObject(pattern, "");
+  return pattern;
+}
+
+function checkObject(pattern: Pattern, path: string): void {
+  for (const [field, rule] of Object.entries(pattern)) {
+    const where = path === "" ? field : `${path}.${field}`;
+    if (field === "$or") throw invalidPattern(`the embedded EventBridge does not implement $or, at '${where}'`);
+    if (isObject(rule)) {
+      if (Object.keys(rule).length === 0) throw invalidPattern(`Empty objects are not allowed, at '${where}'`);
+      checkObject(rule, where);
+    } else if (Array.isArray(rule)) {
+      if (rule.length === 0) throw invalidPattern(`Empty arrays are not allowed, at '${where}'`);
+      for (const matcher of rule) checkMatcher(matcher, where);
+    } else throw invalidPattern(`'${where}' must be an object or an array, but is ${JSON.stringify(rule)}`);
+  }
+}
+
+function checkMatcher(matcher: unknown, where: string): void {
+  if (Array.isArray(matcher)) {
+    throw invalidPattern(`Match value must be String, number, true, false, or null, at '${where}'`);
+  }
+  if (!isObject(matcher)) return;
+  const [[operator, operand] = ["", undefined], ...more] = Object.entries(matcher);
+  if (more.length > 0) throw invalidPattern(`Only one key allowed in match expression, at '${where}'`);
+  if (Object.hasOwn(operators, operator) && operators[operator]!(operand)) return;
+  throw invalidPattern(
+    `Unrecognized or malformed match type '${operator}': ${JSON.stringify(operand)}, at '${where}'. The embedded EventBridge implements ${Object.keys(operators).join(", ")}.`,
+  );
 }

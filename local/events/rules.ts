@@ -1,8 +1,7 @@
 import { account, region } from "../account";
 import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
-import { matchesPattern, type Pattern } from "./pattern";
-import { parsePattern } from "./pattern-rules";
+import { matchesPattern, type Pattern, parsePattern } from "./pattern";
 import type { ParseSchedule, RetryPolicy, Timetable } from "./target";
 
 /** A target of a rule, with the fields that the embedded EventBridge implements. */
@@ -64,10 +63,6 @@ export class Rules {
   /** Stores a rule. It is in force at once, so the next change sees it. Resolves when it is on disk. */
   put(rule: Rule): Promise<void> {
     return changeDurably(this.rules, rule.Name, this.load(rule), () => this.db.put(prefix + rule.Name, rule));
-  }
-
-  delete(name: string): Promise<void> {
-    return changeDurably(this.rules, name, undefined, () => this.db.del(prefix + name));
   }
 
   /** Returns the recorded time of a rule's next firing. An earlier process may have recorded it. */

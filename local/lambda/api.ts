@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { JsonLimitError, parseJson } from "../json";
-import { BodyTooLarge, readBody, sendJson } from "../wire";
-import { logGroup } from "./environment-variables";
-import { functionArn, functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
-import { asyncPayloadLimit, type FunctionConfig, type InvocationOutcome, syncPayloadLimit } from "./types";
+import { BodyTooLarge, readBody } from "../wire";
+import { functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
+import { asyncPayloadLimit, type InvocationOutcome, syncPayloadLimit } from "./types";
 
 /** The functions of the service that the API calls. */
 export interface LambdaBackend {
-  readonly functions: ReadonlyMap<string, FunctionConfig>;
+  readonly functions: ReadonlyMap<string, unknown>;
   invokeText(name: string, payload: string): Promise<InvocationOutcome>;
   enqueue(name: string, payload: string): Promise<void>;
 }
@@ -39,26 +38,10 @@ export async function handleLambda(
     if (method === "POST" && reference && leaf === "invocations") {
       return invoke(backend, plainName(reference), request, response);
     }
-    if (method === "GET" && !reference) {
-      const functions = [...backend.functions.values()].map(configuration);
-      return sendJson(response, 200, { Functions: functions, NextMarker: null });
-    }
-    if (method === "GET" && reference && leaf === "configuration") {
-      return sendJson(response, 200, configuration(find(backend, plainName(reference))));
-    }
-    if (method === "GET" && reference && !leaf) {
-      return sendJson(response, 200, description(find(backend, plainName(reference))));
-    }
   }
   throw invalidParameter(
-    `The embedded Lambda does not implement ${method} ${url.pathname}. Its functions are fixed when the stack starts; it serves Invoke, GetFunction, GetFunctionConfiguration and ListFunctions.`,
+    `The embedded Lambda does not implement ${method} ${url.pathname}. Its functions are fixed when the stack starts; it serves Invoke.`,
   );
-}
-
-function find(backend: LambdaBackend, name: string): FunctionConfig {
-  const config = backend.functions.get(name);
-  if (!config) throw functionNotFound(name);
-  return config;
 }
 
 async function invoke(
@@ -68,11 +51,9 @@ async function invoke(
   response: ServerResponse,
 ): Promise<void> {
   const type = request.headers["x-amz-invocation-type"] ?? "RequestResponse";
-  find(backend, name);
+  if (!backend.functions.has(name)) throw functionNotFound(name);
   const payload = await readPayload(request, type === "Event" ? asyncPayloadLimit : syncPayloadLimit);
-  if (type === "DryRun") {
-    response.writeHead(204).end();
-  } else if (type === "Event") {
+  if (type === "Event") {
     await backend.enqueue(name, payload);
     response.writeHead(202, { "content-length": 0 }).end();
   } else if (type === "RequestResponse") {
@@ -88,7 +69,7 @@ async function invoke(
     });
     response.end(outcome.payload);
   } else {
-    throw invalidParameter(`InvocationType '${type}' is not one of RequestResponse, Event, DryRun.`);
+    throw invalidParameter(`InvocationType '${type}' is not one of RequestResponse, Event.`);
   }
 }
 
@@ -105,30 +86,4 @@ async function readPayload(request: IncomingMessage, limit: number): Promise<str
     }
     throw error;
   }
-}
-
-function configuration(config: FunctionConfig): object {
-  return {
-    FunctionName: config.name,
-    FunctionArn: functionArn(config.name),
-    Runtime: "nodejs22.x",
-    Handler: "index.handler",
-    Timeout: config.timeoutSeconds ?? 3,
-    MemorySize: config.memoryMb ?? 128,
-    Version: "$LATEST",
-    PackageType: "Zip",
-    State: "Active",
-    LastUpdateStatus: "Successful",
-    Environment: { Variables: config.environment ?? {} },
-    LoggingConfig: { LogFormat: "Text", LogGroup: logGroup(config.name) },
-  };
-}
-
-function description(config: FunctionConfig): object {
-  const concurrency =
-    config.reservedConcurrency === undefined
-      ? {}
-      : { Concurrency: { ReservedConcurrentExecutions: config.reservedConcurrency } };
-  const code = { RepositoryType: "local", Location: `file://${config.bundle}` };
-  return { Configuration: configuration(config), Code: code, ...concurrency };
 }

@@ -6,10 +6,6 @@ import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 import type { InvocationOutcome } from "./types";
 
-/** The age at which Lambda gives up throttled events: six hours. */
-const maxAgeMs = 6 * 3_600_000;
-const throttleDelayMs = 1_000;
-
 interface Invocation {
   readonly functionName: string;
   /** The payload as JSON text. */
@@ -43,10 +39,9 @@ export function createAsyncInvocations(options: AsyncInvocationsOptions): Durabl
           ? { outcome: "dead", error: payload }
           : { outcome: "retry", delayMs, error: payload };
       } catch (error) {
-        if (error instanceof ServiceError && !error.retryable) return { outcome: "dead", error: error.message };
-        // The invocation was throttled, so the function has not run and the attempt does not count.
-        if (clock.now() - queued.addedAt > maxAgeMs) return { outcome: "dead", error: "EventAgeExceeded" };
-        return { outcome: "postpone", delayMs: throttleDelayMs };
+        // The function does not exist any more. Otherwise the service is closing, and the next process delivers the event.
+        if (error instanceof ServiceError) return { outcome: "dead", error: error.message };
+        throw error;
       }
     },
     giveUp: (queued, error) => appendDeadLetter(options.dataDirectory, queued, error, clock.now()),

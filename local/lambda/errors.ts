@@ -11,14 +11,6 @@ export function functionNotFound(name: string): ServiceError {
   });
 }
 
-/** Creates the error for a function whose reserved concurrency is used up. */
-export function throttled(): ServiceError {
-  return new ServiceError("TooManyRequestsException", 429, "Rate Exceeded.", {
-    Type: "User",
-    Reason: "ReservedFunctionConcurrentInvocationLimitExceeded",
-  });
-}
-
 export function requestTooLarge(limit: number): ServiceError {
   return new ServiceError(
     "RequestTooLargeException",

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../clock";
 import type { LogAppender } from "../service";
 import { ExecutionEnvironment } from "./environment";
-import { throttled } from "./errors";
 import type { FunctionConfig, InvocationOutcome } from "./types";
 
 export interface PoolOptions {
@@ -54,13 +53,8 @@ export class FunctionPool {
     private readonly options: PoolOptions,
   ) {}
 
-  /**
-   * Invokes the function with JSON text. Rejects only if the function's reserved concurrency is used up or the service
-   * is closing.
-   */
+  /** Invokes the function with JSON text. Rejects only if the service is closing. */
   async invoke(payload: string): Promise<InvocationOutcome & { readonly requestId: string }> {
-    const { reservedConcurrency } = this.config;
-    if (reservedConcurrency !== undefined && this.busy + this.waiting.length >= reservedConcurrency) throw throttled();
     if (this.busy >= this.options.maxEnvironments) await new Promise<void>((turn) => this.waiting.push(turn));
     else this.busy += 1;
     const environment = this.closed ? undefined : await this.take();

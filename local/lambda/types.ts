@@ -10,8 +10,6 @@ export interface FunctionConfig {
   readonly timeoutSeconds?: number;
   /** The memory. It bounds the JavaScript heap. The default is 128. */
   readonly memoryMb?: number;
-  /** The number of concurrent invocations. More are throttled. Without it, callers wait for a free environment. */
-  readonly reservedConcurrency?: number;
 }
 
 /** The service's files are queued asynchronous invocations and their dead letters. */

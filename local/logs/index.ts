@@ -32,7 +32,7 @@ const maxMessageBytes = 256 * 1024;
  */
 export async function createLogs({ dataDirectory, clock = Date }: LogsOptions): Promise<Service & LogAppender> {
   const store = new LogStore(dataDirectory);
-  const operations = logOperations(store, clock);
+  const operations = logOperations(store);
   let complained = false;
   return {
     signingName: "logs",

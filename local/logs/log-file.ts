@@ -147,10 +147,6 @@ export class LogFile {
     }
   }
 
-  first(): StoredEvent | undefined {
-    return this.forward(this.head).next().value ?? undefined;
-  }
-
   last(): StoredEvent | undefined {
     return this.backward(this.size).next().value ?? undefined;
   }

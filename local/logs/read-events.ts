@@ -12,61 +12,13 @@ const pageBytes = 1024 ** 2;
 export const maxEvents = 10_000;
 
 export interface TimeRange {
-  /** The first millisecond of the range, inclusive. */
+  /** The first millisecond of the range. */
   readonly from: number;
-  /** The end of the range in milliseconds, exclusive. */
+  /** The last millisecond of the range. */
   readonly to: number;
 }
 
-const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp < to;
-
-export interface StreamPage {
-  readonly events: readonly StoredEvent[];
-  readonly forwardToken: string;
-  readonly backwardToken: string;
-}
-
-/**
- * Returns a page of one stream in its order. Tokens are positions in the file: `f/` continues after it, `b/` before it.
- */
-export function readStream(
-  stream: LogFile,
-  range: TimeRange,
-  limit: number,
-  fromHead: boolean,
-  token: string | undefined,
-): StreamPage {
-  const place = token === undefined ? undefined : parsePlace(token);
-  const forward = place ? place.forward : fromHead;
-  const start = place?.offset ?? (fromHead ? stream.seek(range.from) : stream.size);
-  const events: StoredEvent[] = [];
-  let bytes = 0;
-  let reached = start;
-  for (const event of forward ? stream.forward(start) : stream.backward(start)) {
-    if (events.length >= limit || bytes + event.message.length > pageBytes) break;
-    if (Math.abs((forward ? event.end : event.start) - start) > scanBudget) break;
-    if (!forward && event.order < range.from) {
-      reached = stream.head; // Orders only decrease from here on, so no earlier event is in the range.
-      break;
-    }
-    reached = forward ? event.end : event.start;
-    if (!within(range, event)) continue;
-    events.push(event);
-    bytes += event.message.length;
-  }
-  const [first, last] = forward ? [start, reached] : [reached, start];
-  return {
-    events: forward ? events : events.reverse(),
-    forwardToken: `f/${String(last).padStart(56, "0")}/s`,
-    backwardToken: `b/${String(first).padStart(56, "0")}/s`,
-  };
-}
-
-function parsePlace(token: string): { readonly forward: boolean; readonly offset: number } {
-  const match = /^([fb])\/(\d{56})\/s$/.exec(token);
-  if (!match) throw new ServiceError("InvalidParameterException", 400, "The specified nextToken is invalid.");
-  return { forward: match[1] === "f", offset: Number(match[2]) };
-}
+const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp <= to;
 
 export interface FoundEvent extends StoredEvent {
   readonly stream: string;

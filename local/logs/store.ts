@@ -31,12 +31,7 @@ export class LogStore {
   createGroup(name: string, created: number): void {
     const directory = path.join(this.root, fileName(name));
     fs.mkdirSync(directory, { recursive: true });
-    try {
-      LogFile.create(path.join(directory, groupFile), { name, created });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log group already exists: ${name}`);
-    }
+    LogFile.create(path.join(directory, groupFile), { name, created });
   }
 
   findGroup(name: string): LogGroup | undefined {
@@ -59,10 +54,6 @@ export class LogStore {
   }
 
   createStream(group: string, name: string, created: number): LogFile {
-    this.requireGroup(group);
-    if (this.findStream(group, name)) {
-      throw new ServiceError("ResourceAlreadyExistsException", 400, `The specified log stream already exists: ${name}`);
-    }
     const stream = this.remember(LogFile.create(this.streamFile(group, name), { name, created }));
     this.dropOldest(path.dirname(stream.file));
     return stream;
@@ -95,12 +86,6 @@ export class LogStore {
       .filter((stream) => stream !== undefined)
       .filter((stream) => stream.header.name.startsWith(prefix))
       .sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
-  }
-
-  /** Returns the bytes of all the group's files. */
-  sizeOf(group: string): number {
-    const directory = path.join(this.root, fileName(group));
-    return fs.readdirSync(directory).reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
   }
 
   private streamFile(group: string, name: string): string {

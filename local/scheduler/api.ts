@@ -28,12 +28,6 @@ export async function handleScheduler(schedules: Schedules, { method, url, body 
       return list(schedules, query);
     case "POST /schedule-groups/{Name}":
       return createGroup(schedules, parseName(name!), body);
-    case "GET /schedule-groups/{Name}":
-      return describeGroup(findGroup(schedules, name!));
-    case "DELETE /schedule-groups/{Name}":
-      if (name === "default") throw validation("The default schedule group cannot be deleted.");
-      await schedules.deleteGroup(findGroup(schedules, name!).Name);
-      return {};
     case "GET /schedule-groups":
       return listGroups(schedules, query);
     default:

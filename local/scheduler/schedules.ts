@@ -89,15 +89,6 @@ export class Schedules {
     return changeDurably(this.groups, group.Name, group, () => this.options.db.put(groupPrefix + group.Name, group));
   }
 
-  /** Deletes a group with all of its schedules. */
-  async deleteGroup(name: string): Promise<void> {
-    const removed = this.all().filter(({ GroupName }) => GroupName === name);
-    await Promise.all([
-      ...removed.map((schedule) => this.delete(keyOf(schedule))),
-      changeDurably(this.groups, name, undefined, () => this.options.db.del(groupPrefix + name)),
-    ]);
-  }
-
   tick(): void {
     this.ticker.tick();
   }

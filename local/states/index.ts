@@ -35,22 +35,14 @@ export interface StepFunctions extends Service {
  */
 export async function createStepFunctions(options: StepFunctionsOptions): Promise<StepFunctions> {
   const { dataDirectory, functions, events, clock = systemClock, ready } = options;
-  const store = await Store.open(dataDirectory);
-  const engine = new Engine(store, clock, { functions, events });
-  const api: Api = { store, engine, clock, exclusively: changesByMachine(), finishDeletion };
-
-  async function finishDeletion(name: string): Promise<void> {
-    if ((await store.machine(name))?.status !== "DELETING") return;
-    for (const execution of engine.of(name)) await execution.stop({ cause: "The state machine was deleted" });
-    await store.removeMachine(name);
-  }
+  const store = await Store.open(dataDirectory, events);
+  const engine = new Engine(store, clock, functions);
+  const api: Api = { store, engine, clock, exclusively: changesByMachine() };
 
   const resume = await engine.recover();
   let closed = false;
   const start = async (): Promise<void> => {
-    if (closed) return;
-    await resume();
-    for (const { name } of await store.machines(undefined, Number.MAX_SAFE_INTEGER)) await finishDeletion(name);
+    if (!closed) await resume();
   };
   const started = ready ? ready.then(start) : start();
   started.catch((error: unknown) => {

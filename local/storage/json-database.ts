@@ -48,15 +48,6 @@ export class JsonDatabase<V = unknown> {
       for (const [key, text] of chunk) yield [key, JSON.parse(text) as V];
     }
   }
-
-  /** Deletes a range in chunks. */
-  async clear(range: Range<string>): Promise<void> {
-    for (;;) {
-      const keys = await this.keys({ ...range, limit: 1_000 });
-      if (keys.length === 0) return;
-      await this.batch(keys.map((key) => ({ type: "del", key })));
-    }
-  }
 }
 
 /** Changes an entry of a map at once, and takes the change back if it cannot be written. Undefined deletes the entry. */

@@ -1,6 +1,5 @@
 import { Match, type Template } from "aws-cdk-lib/assertions";
-import { matchesPattern } from "../../local/events/pattern";
-import { parsePattern } from "../../local/events/pattern-rules";
+import { matchesPattern, parsePattern } from "../../local/events/pattern";
 import { localWorld } from "../../local/ringmaster/settings";
 import { parseDriftAlarmName } from "../../platform/retraining";
 import { rules } from "../../platform/rules";

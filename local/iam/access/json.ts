@@ -70,8 +70,6 @@ const schedulerOperations: Readonly<Record<string, string>> = {
   "GET schedules": "GetSchedule",
   "DELETE schedules": "DeleteSchedule",
   "POST schedule-groups": "CreateScheduleGroup",
-  "GET schedule-groups": "GetScheduleGroup",
-  "DELETE schedule-groups": "DeleteScheduleGroup",
 };
 
 /**

@@ -35,9 +35,6 @@ export const startExecution: Operation = async (input, api) => {
   const { name: machineName } = await findMachine(api, arn);
   const summary = await api.exclusively(machineName, async () => {
     const machine = await findMachine(api, arn);
-    if (machine.status === "DELETING") {
-      throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${arn}'`);
-    }
     return api.engine.start(machine, { name, input: text, traceHeader });
   });
   return { executionArn: executionArn(summary.machine, summary.name), startDate: summary.startedAt / 1000 };
@@ -112,18 +109,4 @@ export const getExecutionHistory: Operation = async (input, api) => {
     last = record.seq;
   }
   return { events };
-};
-
-export const describeStateMachineForExecution: Operation = async (input, api) => {
-  const summary = await findExecution(input, api);
-  const machine = await api.store.machine(summary.machine);
-  return {
-    stateMachineArn: stateMachineArn(summary.machine),
-    name: summary.machine,
-    definition: summary.definition,
-    roleArn: summary.roleArn,
-    updateDate: summary.machineUpdatedAt / 1000,
-    ...(machine && { loggingConfiguration: machine.logging, tracingConfiguration: machine.tracing }),
-    revisionId: summary.revisionId,
-  };
 };

@@ -61,7 +61,6 @@ export const createStateMachine: Operation = async (input, api) => {
   const now = api.clock.now();
   const machine: MachineRecord = {
     name,
-    status: "ACTIVE",
     definition: checkedDefinition(input),
     roleArn: input.string("roleArn", { max: 256 }),
     createdAt: now,
@@ -71,9 +70,6 @@ export const createStateMachine: Operation = async (input, api) => {
   };
   return api.exclusively(name, async () => {
     const known = await api.store.machine(name);
-    if (known?.status === "DELETING") {
-      throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${stateMachineArn(name)}'`);
-    }
     if (known && !sameCreation(known, machine)) {
       throw new ServiceError("StateMachineAlreadyExists", `State Machine Already Exists: '${stateMachineArn(name)}'`);
     }
@@ -95,9 +91,6 @@ export const updateStateMachine: Operation = async (input, api) => {
   const definition = input.has("definition") ? checkedDefinition(input) : undefined;
   return api.exclusively(machineName(arn), async () => {
     const known = await findMachine(api, arn);
-    if (known.status === "DELETING") {
-      throw new ServiceError("StateMachineDeleting", `State Machine is being deleted: '${arn}'`);
-    }
     const updated: MachineRecord = {
       ...known,
       definition: definition ?? known.definition,
@@ -117,7 +110,7 @@ export const describeStateMachine: Operation = async (input, api) => {
   return {
     stateMachineArn: stateMachineArn(machine.name),
     name: machine.name,
-    status: machine.status,
+    status: "ACTIVE",
     definition: machine.definition,
     roleArn: machine.roleArn,
     type: "STANDARD",
@@ -141,14 +134,4 @@ export const listStateMachines: Operation = async (input, api) => {
     })),
     ...nextToken("machines", found.length > limit ? page.at(-1)?.name : undefined),
   };
-};
-
-export const deleteStateMachine: Operation = async (input, api) => {
-  const name = machineName(input.string("stateMachineArn", { max: 256 }));
-  await api.exclusively(name, async () => {
-    const known = await api.store.machine(name);
-    if (known) await api.store.putMachine({ ...known, status: "DELETING" });
-  });
-  await api.finishDeletion(name);
-  return {};
 };

@@ -13,8 +13,6 @@ export interface Api {
   readonly clock: Clock;
   /** Runs changes of one state machine one after another. */
   exclusively<T>(machine: string, change: () => Promise<T>): Promise<T>;
-  /** Ends a machine's executions and removes it, if it is marked for deletion. */
-  finishDeletion(machine: string): Promise<void>;
 }
 
 export type Operation = (input: Input, api: Api) => Promise<object>;

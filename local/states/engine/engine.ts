@@ -1,16 +1,15 @@
 import type { Clock } from "../../clock";
-import type { EventSink, FunctionInvoker } from "../../service";
+import type { FunctionInvoker } from "../../service";
 import { executionArn } from "../arns";
 import { ServiceError } from "../errors";
 import type { Json } from "../json";
 import type { ExecutionSummary, MachineRecord } from "../store/records";
 import type { Store } from "../store/store";
 import type { StateMachine } from "../types";
+import { apply, emptyState } from "./apply";
 import { Execution, type ExecutionServices } from "./execution";
-import { apply, emptyState } from "./fold";
 import { record } from "./log";
 import { type Children, childDefinition, type MapRun, runMap } from "./map-run";
-import { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
 import type { Outcome } from "./tasks/invoke";
 import { rootThread } from "./thread";
@@ -31,7 +30,6 @@ export interface StartRequest {
 /** The running executions, and the functions that act on them. */
 export class Engine {
   private readonly running = new Map<string, Execution>();
-  private readonly outbox: Outbox;
   private readonly services: ExecutionServices;
   /** The map runs that wait for the end of a child execution. */
   private readonly waiting = new Map<string, () => void>();
@@ -42,14 +40,12 @@ export class Engine {
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
-    { functions, events }: { readonly functions: Pick<FunctionInvoker, "invoke">; readonly events: EventSink },
+    functions: Pick<FunctionInvoker, "invoke">,
   ) {
-    this.outbox = new Outbox(store, events, clock);
     this.services = {
       functions,
       store,
       clock,
-      outbox: this.outbox,
       closed: ({ summary }) => {
         this.running.delete(keyOf(summary));
         this.waiting.get(keyOf(summary))?.();
@@ -67,7 +63,7 @@ export class Engine {
       this.running.set(keyOf(summary), new Execution(summary, state, this.services));
     }
     return async () => {
-      await this.outbox.restore();
+      await this.store.outbox.send();
       for (const execution of this.running.values()) execution.resume();
       // A parent ends before its children are stopped.
       for (const execution of [...this.running.values()]) {
@@ -99,7 +95,6 @@ export class Engine {
       startedAt,
       definition: machine.definition,
       roleArn: machine.roleArn,
-      machineUpdatedAt: machine.updatedAt,
       revisionId: machine.revisionId,
       traceHeader,
     };
@@ -110,9 +105,7 @@ export class Engine {
     const state = emptyState(JSON.parse(summary.definition) as StateMachine);
     const fact = { type: "ExecutionStarted", input: JSON.parse(summary.input) as Json } as const;
     const first = record(state, { thread: rootThread, fact }, summary.startedAt);
-    const event = statusEvent(summary);
-    await this.store.begin(summary, [first], event);
-    this.outbox.deliver({ key: this.store.outboxKey(summary), event });
+    await this.store.begin(summary, [first], statusEvent(summary));
     const execution = new Execution(summary, state, this.services);
     this.running.set(keyOf(summary), execution);
     execution.resume();
@@ -121,8 +114,8 @@ export class Engine {
 
   /** Runs the children of a distributed Map. They inherit role and revision of their parent. */
   private runMap({ summary, state }: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome> {
-    const { machine, name, roleArn, machineUpdatedAt, revisionId } = summary;
-    const inherited = { roleArn, machineUpdatedAt, revisionId, parent: { machine, name } };
+    const { machine, name, roleArn, revisionId } = summary;
+    const inherited = { roleArn, revisionId, parent: { machine, name } };
     const definition = childDefinition(state.machine.States, run.state);
     const children: Children = {
       run: (child) => this.runChild({ ...inherited, ...child }, signal),
@@ -179,10 +172,6 @@ export class Engine {
     throw new ServiceError("TaskDoesNotExist", "Task Does Not Exist: 'Provided task does not exist'");
   }
 
-  of(machine: string): readonly Execution[] {
-    return [...this.running.values()].filter(({ summary }) => summary.machine === machine);
-  }
-
   /** Resolves once every execution waits for a timer, a function or a token. */
   async idle(): Promise<void> {
     while (this.starting > 0 || [...this.running.values()].some((execution) => !execution.idle)) {
@@ -192,7 +181,6 @@ export class Engine {
 
   async close(): Promise<void> {
     this.closing = true;
-    this.outbox.close();
     await Promise.all([...this.running.values()].map((execution) => execution.halt()));
   }
 }

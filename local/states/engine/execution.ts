@@ -11,7 +11,6 @@ import type { Draft } from "./draft";
 import { Effects } from "./effects";
 import { closedSummary, isTerminal, record } from "./log";
 import { type MapRun, mapRunResource } from "./map-run";
-import type { Outbox } from "./outbox";
 import { statusEvent } from "./status-event";
 import { step } from "./step";
 import { invoke, type Outcome } from "./tasks/invoke";
@@ -22,7 +21,6 @@ export interface ExecutionServices {
   readonly functions: Pick<FunctionInvoker, "invoke">;
   readonly store: Store;
   readonly clock: Clock;
-  readonly outbox: Outbox;
   closed(execution: Execution): void;
   /** Runs the children of a distributed Map of this execution. */
   runMap(execution: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome>;
@@ -227,16 +225,13 @@ export class Execution implements View {
   }
 
   private async writeEnd(log: readonly LogRecord[], last: LogRecord): Promise<void> {
-    const { store, outbox } = this.services;
     const ended = closedSummary(this.summary, last);
-    const event = statusEvent(ended);
-    await store.end(ended, log, event);
+    await this.services.store.end(ended, log, statusEvent(ended));
     this.summary = ended;
     this.stopTimer?.();
     this.effects.cancelAll();
     this.runnable.clear();
     this.services.closed(this);
-    outbox.deliver({ key: store.outboxKey(ended), event });
   }
 
   /** Runs a job without a caller. Its failure is reported, and the job is retried. */

@@ -1,7 +1,7 @@
 import { type Fact, isHidden, type LogRecord, maxEvents } from "../store/log-record";
 import type { ExecutionSummary } from "../store/records";
+import { apply } from "./apply";
 import type { Draft } from "./draft";
-import { apply } from "./fold";
 import { type ExecutionState, rootThread } from "./thread";
 
 const terminal: ReadonlySet<Fact["type"]> = new Set([

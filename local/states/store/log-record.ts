@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../json";
 import type { StateType } from "../types";
 
 /*
- * The log of an execution determines its state. The state in memory is folded from it (`fold.ts`), and the history that
+ * The log of an execution determines its state. The state in memory results from it (`apply.ts`), and the history that
  * AWS shows is a projection of it (`api/history-event.ts`). A record contains every value of its expressions, so recorded
  * expressions are never evaluated again.
  */

@@ -4,7 +4,6 @@ export type ExecutionStatus = "RUNNING" | "SUCCEEDED" | "FAILED" | "TIMED_OUT" |
 
 export interface MachineRecord {
   readonly name: string;
-  readonly status: "ACTIVE" | "DELETING";
   readonly definition: string;
   readonly roleArn: string;
   /** Undefined until the first update, as on AWS. */
@@ -31,7 +30,6 @@ export interface ExecutionSummary {
   readonly definition: string;
   readonly roleArn: string;
   readonly revisionId?: string;
-  readonly machineUpdatedAt: number;
   /** The execution that waits for this child of a distributed Map. */
   readonly parent?: { readonly machine: string; readonly name: string };
 }

@@ -1,6 +1,6 @@
-import type { EmittedEvent } from "../../service";
+import type { EmittedEvent, EventSink } from "../../service";
 import { JsonDatabase, type JsonWrite } from "../../storage/json-database";
-import { childMachine } from "../arns";
+import { entryWrite, Outbox } from "../../storage/outbox";
 import type { LogRecord } from "./log-record";
 import type { ExecutionSummary, MachineRecord } from "./records";
 
@@ -11,7 +11,7 @@ import type { ExecutionSummary, MachineRecord } from "./records";
  *   s/machine/start time/execution   executions by start time
  *   l/machine/execution/seq       log
  *   r/machine/execution           running execution
- *   o/machine/execution/status    status event that may be undelivered
+ *   o/number                      status event that may be undelivered
  * A batch that has resolved survives `kill -9` and a power loss; one that has not is there whole, or not at all.
  */
 
@@ -25,21 +25,29 @@ const startKey = (summary: ExecutionSummary): string =>
 /** Returns the range of all keys that begin with `prefix`. */
 const under = (prefix: string) => ({ gte: prefix, lt: `${prefix}\uffff` });
 
-export interface OutboxEntry {
-  readonly key: string;
-  readonly event: EmittedEvent;
-}
-
 export class Store {
-  private constructor(private readonly db: JsonDatabase<Stored>) {}
+  /** The status events of executions. */
+  readonly outbox: Outbox;
 
-  static async open(directory: string): Promise<Store> {
-    const db = new JsonDatabase<Stored>({ directory, store: "states" });
-    await db.open();
-    return new Store(db);
+  private constructor(
+    private readonly db: JsonDatabase,
+    sink: EventSink | undefined,
+  ) {
+    this.outbox = new Outbox(db, sink, "o/");
   }
 
-  close = (): Promise<void> => this.db.close();
+  static async open(directory: string, sink?: EventSink): Promise<Store> {
+    const db = new JsonDatabase({ directory, store: "states" });
+    await db.open();
+    const store = new Store(db, sink);
+    await store.outbox.load();
+    return store;
+  }
+
+  close(): Promise<void> {
+    this.outbox.close();
+    return this.db.close();
+  }
 
   machine = (name: string): Promise<MachineRecord | undefined> => this.get<MachineRecord>(`m/${name}`);
   putMachine = (machine: MachineRecord): Promise<void> => this.db.put(`m/${machine.name}`, machine);
@@ -71,8 +79,8 @@ export class Store {
 
   async running(): Promise<readonly ExecutionSummary[]> {
     const keys = await this.db.keys(under("r/"));
-    const found = keys.map((key) => this.db.get(`x/${key.slice(2)}`));
-    return found.filter((value) => value !== undefined) as readonly ExecutionSummary[];
+    const summaries = keys.map((key) => this.db.get(`x/${key.slice(2)}`) as ExecutionSummary | undefined);
+    return summaries.filter((summary) => summary !== undefined);
   }
 
   async *log(
@@ -87,11 +95,10 @@ export class Store {
 
   /** Writes the start of an execution atomically. */
   begin(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
-    return this.write([
+    return this.announce(event, [
       { type: "put", key: `x/${execution(summary)}`, value: summary },
       { type: "put", key: startKey(summary), value: "" },
       { type: "put", key: `r/${execution(summary)}`, value: "" },
-      { type: "put", key: this.outboxKey(summary), value: event },
       ...entries(summary, log),
     ]);
   }
@@ -100,30 +107,17 @@ export class Store {
 
   /** Writes the end of an execution with its last records. */
   end(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
-    return this.write([
+    return this.announce(event, [
       ...entries(summary, log),
       { type: "put", key: `x/${execution(summary)}`, value: summary },
       { type: "del", key: `r/${execution(summary)}` },
-      { type: "put", key: this.outboxKey(summary), value: event },
     ]);
   }
 
-  outboxKey = (summary: ExecutionSummary): string => `o/${execution(summary)}/${summary.status}`;
-
-  async outbox(): Promise<readonly OutboxEntry[]> {
-    const entries: OutboxEntry[] = [];
-    for await (const [key, value] of this.db.iterator(under("o/"))) entries.push({ key, event: value as EmittedEvent });
-    return entries;
-  }
-  delivered = (key: string): Promise<void> => this.db.del(key);
-
-  /** Deletes a machine and all its executions. */
-  async removeMachine(name: string): Promise<void> {
-    for (const kind of ["l", "s", "x", "r"]) {
-      await this.db.clear(under(`${kind}/${name}/`));
-      await this.db.clear(under(`${kind}/${childMachine(name, "")}`));
-    }
-    await this.db.del(`m/${name}`);
+  private async announce(event: EmittedEvent, writes: readonly Write[]): Promise<void> {
+    const entry = this.outbox.entry(event);
+    await this.write([...writes, entryWrite(entry)]);
+    void this.outbox.send([entry]);
   }
 
   private async get<T extends Stored>(key: string): Promise<T | undefined> {

@@ -1,6 +1,5 @@
 import { takeSpotNotice } from "../../../core/training/job-event";
-import { matchesPattern } from "../../../local/events/pattern";
-import { parsePattern } from "../../../local/events/pattern-rules";
+import { matchesPattern, parsePattern } from "../../../local/events/pattern";
 import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
 import {

@@ -1,20 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   CreateArchiveCommand,
-  DeleteRuleCommand,
-  DescribeRuleCommand,
-  DisableRuleCommand,
-  EnableRuleCommand,
   EventBridgeClient,
   ListRulesCommand,
-  ListTargetsByRuleCommand,
   PutEventsCommand,
   type PutEventsRequestEntry,
   PutRuleCommand,
   type PutRuleCommandInput,
   PutTargetsCommand,
-  RemoveTargetsCommand,
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
@@ -30,7 +24,8 @@ const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:sink";
 const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
 
 describe("events", () => {
-  const directory = temporaryFolder("events");
+  const root = temporaryFolder("events");
+  let directory: string;
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
   const targets = new RecordingTargets();
   let events: EventsService;
@@ -54,24 +49,15 @@ describe("events", () => {
     await served.close();
   };
   beforeEach(async () => {
+    directory = mkdtempSync(join(root, "data-"));
     targets.reset();
     await start();
   });
-  afterEach(async () => {
-    const { Rules } = await client.send(new ListRulesCommand({}));
-    for (const { Name } of Rules!) await drop(Name!);
-    await stop();
-  });
+  afterEach(() => stop());
 
   const rule = async (name: string, what: Partial<PutRuleCommandInput>, ...targets: readonly Target[]) => {
     await client.send(new PutRuleCommand({ Name: name, ...what }));
     if (targets.length > 0) await client.send(new PutTargetsCommand({ Rule: name, Targets: [...targets] }));
-  };
-  const drop = async (name: string) => {
-    const { Targets } = await client.send(new ListTargetsByRuleCommand({ Rule: name }));
-    const Ids = Targets!.map(({ Id }) => Id!);
-    if (Ids.length > 0) await client.send(new RemoveTargetsCommand({ Rule: name, Ids }));
-    await client.send(new DeleteRuleCommand({ Name: name }));
   };
   const put = (...Entries: PutEventsRequestEntry[]) => client.send(new PutEventsCommand({ Entries }));
   const failed = (code: number) => ({ Source: "test", DetailType: "Run ended", Detail: JSON.stringify({ code }) });
@@ -80,7 +66,7 @@ describe("events", () => {
   };
 
   it("delivers a matching event to a function and to a state machine", async () => {
-    const pattern = JSON.stringify({ source: ["test"], detail: { code: [{ numeric: [">", 0] }] } });
+    const pattern = JSON.stringify({ source: ["test"], detail: { code: [137] } });
     await rule(
       "failures",
       { EventPattern: pattern },
@@ -218,7 +204,7 @@ describe("events", () => {
     await start();
     clock.advance(0);
     await until(() => targets.invoked.length === 2);
-    await client.send(new DisableRuleCommand({ Name: "hourly" }));
+    await rule("hourly", { ScheduleExpression: "rate(1 hour)", State: "DISABLED" });
     await until(() => clock.pending === 0);
     clock.advance(3_600_000);
     expect(targets.invoked).toHaveLength(2);
@@ -230,16 +216,11 @@ describe("events", () => {
     );
     expect(RuleArn).toBe("arn:aws:events:us-east-1:000000000000:rule/r-1");
     await client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id: "1", Arn: lambdaArn, Input: "{}" }] }));
-    await client.send(new EnableRuleCommand({ Name: "r-1" }));
     await rule("r-2", { ScheduleExpression: "cron(0 3 * * ? *)" });
-    expect(await client.send(new DescribeRuleCommand({ Name: "r-1" }))).toMatchObject({
-      Name: "r-1",
-      State: "ENABLED",
-      Description: "d",
-      EventPattern: '{"source":["a"]}',
-      EventBusName: "default",
-    });
     const first = await client.send(new ListRulesCommand({ Limit: 1 }));
+    expect(first.Rules).toMatchObject([
+      { Name: "r-1", State: "DISABLED", Description: "d", EventPattern: '{"source":["a"]}', EventBusName: "default" },
+    ]);
     const second = await client.send(new ListRulesCommand({ NextToken: first.NextToken }));
     expect([...first.Rules!, ...second.Rules!].map(({ Name }) => Name)).toEqual(["r-1", "r-2"]);
     expect((await client.send(new ListRulesCommand({ NamePrefix: "r-2" }))).Rules).toMatchObject([
@@ -248,11 +229,9 @@ describe("events", () => {
     const put2 = (Id: string) =>
       client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id, Arn: machineArn }] }));
     await Promise.all([put2("2"), put2("3")]);
-    const { Targets } = await client.send(new ListTargetsByRuleCommand({ Rule: "r-1" }));
-    expect(Targets?.map(({ Id }) => Id)).toEqual(["1", "2", "3"]);
-    await expect(client.send(new DeleteRuleCommand({ Name: "r-1" }))).rejects.toThrow(/has targets/);
-    const removed = await client.send(new RemoveTargetsCommand({ Rule: "r-1", Ids: ["3", "4"] }));
-    expect(removed).toMatchObject({ FailedEntryCount: 1, FailedEntries: [{ TargetId: "4" }] });
+    await rule("r-1", { EventPattern: '{"source":["a"]}' });
+    await put({ ...failed(1), Source: "a" });
+    await until(() => targets.invoked.length === 1 && targets.started.length === 2);
   });
 
   it("refuses what EventBridge refuses, and what it does not implement", async () => {
@@ -281,9 +260,6 @@ describe("events", () => {
     );
     await expect(client.send(new CreateArchiveCommand({ ArchiveName: "a", EventSourceArn: "b" }))).rejects.toThrow(
       /does not implement CreateArchive/,
-    );
-    await expect(client.send(new DescribeRuleCommand({ Name: "none" }))).rejects.toThrow(
-      /Rule none does not exist on EventBus default/,
     );
   });
 });

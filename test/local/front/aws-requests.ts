@@ -66,7 +66,7 @@ export function portRequests(endpoint: string): readonly PortRequest[] {
       const body = { Name: "ringmaster-tick", Rule: "ringmaster-tick", Entries: [{ Source: "x", DetailType: "x" }] };
       return json(endpoint, "events", "AWSEvents", name, body, resource);
     }),
-    ...["CreateLogGroup", "DescribeLogGroups", "DescribeLogStreams", "FilterLogEvents", "GetLogEvents"].map((name) => {
+    ...["DescribeLogGroups", "FilterLogEvents"].map((name) => {
       const logGroupName = "/aws/batch/ringmaster";
       const resource = `${arn("logs", `log-group:${logGroupName}`)}:*`;
       return json(endpoint, "logs", "Logs_20140328", name, { logGroupName, logStreamName: "x" }, resource);
@@ -269,8 +269,6 @@ function schedulerRequests(endpoint: string): readonly PortRequest[] {
     ["DeleteSchedule", "DELETE", "schedules/hostile"],
     ["ListSchedules", "GET", "schedules"],
     ["CreateScheduleGroup", "POST", "schedule-groups/hostile"],
-    ["GetScheduleGroup", "GET", "schedule-groups/hostile"],
-    ["DeleteScheduleGroup", "DELETE", `schedule-groups/${scheduleGroup}`],
     ["ListScheduleGroups", "GET", "schedule-groups"],
   ];
   return names.map(([operation, method, path]) => {

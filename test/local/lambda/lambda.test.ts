@@ -2,14 +2,7 @@ import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import {
-  CreateFunctionCommand,
-  GetFunctionCommand,
-  GetFunctionConfigurationCommand,
-  InvokeCommand,
-  LambdaClient,
-  ListFunctionsCommand,
-} from "@aws-sdk/client-lambda";
+import { CreateFunctionCommand, InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { createLambda, type LambdaService } from "../../../local/lambda";
 import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
@@ -43,7 +36,6 @@ const configs: Readonly<Record<string, object>> = {
   slow: { timeoutSeconds: 0.2 },
   spins: { timeoutSeconds: 0.2 },
   grows: { memoryMb: 24, timeoutSeconds: 60 },
-  reserved: { reservedConcurrency: 1 },
 };
 
 describe("lambda", () => {
@@ -56,9 +48,9 @@ describe("lambda", () => {
 
   const start = async () => {
     lambda = createLambda({
-      functions: [...Object.keys(handlers), "reserved"].map((name) => ({
+      functions: Object.keys(handlers).map((name) => ({
         name,
-        bundle: join(directory, `${name === "reserved" ? "pid" : name}.js`),
+        bundle: join(directory, `${name}.js`),
         ...configs[name],
       })),
       dataDirectory: join(directory, "data"),
@@ -200,13 +192,6 @@ describe("lambda", () => {
     expect(await late).toHaveLength(12); // None waits for an environment that is never started.
   });
 
-  it("throttles beyond the reserved concurrency", async () => {
-    const slow = invoke("reserved", { ms: 200 });
-    const refused = { name: "TooManyRequestsException", Reason: "ReservedFunctionConcurrentInvocationLimitExceeded" };
-    await expect(invoke("reserved")).rejects.toMatchObject(refused);
-    expect((await slow).StatusCode).toBe(200);
-  });
-
   it("limits payloads to 6 MB, both ways", async () => {
     expect((await invoke("large", { size: 6_000_000 })).body).toHaveLength(6_000_000);
     expect((await invoke("large", { size: 6_300_000 })).body.errorType).toBe("Function.ResponseSizeTooLarge");
@@ -233,16 +218,6 @@ describe("lambda", () => {
     await until(() => readFileSync(file, "utf8").length >= 1);
   });
 
-  it("describes its functions", async () => {
-    const { Functions } = await client.send(new ListFunctionsCommand({}));
-    expect(Functions).toHaveLength(Object.keys(handlers).length + 1);
-    const { Configuration, Concurrency } = await client.send(new GetFunctionCommand({ FunctionName: "reserved" }));
-    expect(Configuration).toMatchObject({ FunctionName: "reserved", Timeout: 3, State: "Active" });
-    expect(Concurrency?.ReservedConcurrentExecutions).toBe(1);
-    const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: "env" }));
-    expect(configuration.Environment?.Variables).toEqual({ TABLE: "Catalog" });
-  });
-
   it("refuses unknown functions, bodies that are not JSON, and unimplemented operations", async () => {
     await expect(invoke("nobody")).rejects.toMatchObject({
       name: "ResourceNotFoundException",
@@ -254,8 +229,7 @@ describe("lambda", () => {
     });
     const create = new CreateFunctionCommand({ FunctionName: "f", Role: "r", Code: {} });
     await expect(client.send(create)).rejects.toThrow(/does not implement POST/);
-    const dry = await invoke("echo", {}, { InvocationType: "DryRun" });
-    expect(dry.StatusCode).toBe(204);
+    await expect(invoke("echo", {}, { InvocationType: "DryRun" })).rejects.toThrow(/not one of RequestResponse, Event/);
   });
 
   it.each([

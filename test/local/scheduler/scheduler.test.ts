@@ -6,9 +6,7 @@ import {
   type CreateScheduleCommandInput,
   CreateScheduleGroupCommand,
   DeleteScheduleCommand,
-  DeleteScheduleGroupCommand,
   GetScheduleCommand,
-  GetScheduleGroupCommand,
   ListScheduleGroupsCommand,
   ListSchedulesCommand,
   ListTagsForResourceCommand,
@@ -190,7 +188,7 @@ describe("scheduler", () => {
     await expect(create({ ClientToken: "t-2" })).rejects.toMatchObject({ name: "ConflictException" });
   });
 
-  it("creates and deletes groups", async () => {
+  it("creates groups", async () => {
     await client.send(new CreateScheduleGroupCommand({ Name: "drift" }));
     await expect(client.send(new CreateScheduleGroupCommand({ Name: "drift" }))).rejects.toMatchObject({
       name: "ConflictException",
@@ -211,16 +209,7 @@ describe("scheduler", () => {
       "default",
       "drift",
     ]);
-    expect(await client.send(new GetScheduleGroupCommand({ Name: "drift" }))).toMatchObject({
-      State: "ACTIVE",
-      Arn: "arn:aws:scheduler:us-east-1:000000000000:schedule-group/drift",
-    });
-    await client.send(new DeleteScheduleGroupCommand({ Name: "drift" }));
-    expect(await list({})).toEqual(["default/s"]);
-    await expect(client.send(new DeleteScheduleGroupCommand({ Name: "default" }))).rejects.toThrow(
-      /default schedule group/,
-    );
-    await expect(create({ GroupName: "drift", Name: "u" })).rejects.toThrow(/ScheduleGroup drift does not exist/);
+    await expect(create({ GroupName: "none" })).rejects.toThrow(/ScheduleGroup none does not exist/);
   });
 
   it.each([

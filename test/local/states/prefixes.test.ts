@@ -63,7 +63,7 @@ const overHttp = (states: Harness, executionArn: string): Driven => ({
 /** Runs only the engine over an open store. */
 async function inProcess(store: Store, id: ExecutionSummary, clock: FakeClock, questions: Question[]): Promise<Driven> {
   const functions = invoker(handlersWith(questions));
-  const engine = new Engine(store, clock, { functions, events: { put: () => undefined } });
+  const engine = new Engine(store, clock, functions);
   await (await engine.recover())();
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < 3; quiet += 1) {

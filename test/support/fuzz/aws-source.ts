@@ -23,12 +23,12 @@ const served: Readonly<Record<string, RegExp>> = {
     /^(?:(?:Put|Get|Update|Delete|BatchGet|BatchWrite)Item|TransactWriteItems|Query|Scan|CreateTable|ListTables|UpdateTimeToLive)$/,
   s3: /^(?:(?:Put|Get|Head|Delete|Copy)Objects?|ListObjectsV2|ListObjectVersions|.*Multipart.*|UploadPart.*|CreateBucket|ListBuckets)$/,
   states:
-    /^(?:(?:Create|Update|Describe|Delete)StateMachine|List.*|Start.*|Stop.*|Describe.*|SendTask.*|GetExecutionHistory)$/,
-  events: /^(?:PutEvents|.*Rule|.*Targets.*|ListRules)$/,
-  logs: /^(?:.*LogGroups?|.*LogStreams?|.*LogEvents)$/,
+    /^(?:(?:Create|Update|Describe)StateMachine|ListStateMachines|ListExecutions|(?:Start|Stop|Describe)Execution|SendTask.*|GetExecutionHistory)$/,
+  events: /^(?:PutEvents|PutRule|PutTargets|ListRules)$/,
+  logs: /^(?:DescribeLogGroups|FilterLogEvents)$/,
   scheduler: /./,
   batch: /^(?:(?:Submit|Describe|List|Terminate)Jobs?|Describe.*|(?:Create|Update)JobQueue|RegisterJobDefinition)$/,
-  lambda: /^(?:Invoke|ListFunctions|GetFunction|GetFunctionConfiguration)$/,
+  lambda: /^Invoke$/,
   sns: /^(?:Publish|.*Topic.*|Subscribe|Unsubscribe|ListSubscriptions.*)$/,
   sts: /^(?:AssumeRole|GetCallerIdentity)$/,
 };

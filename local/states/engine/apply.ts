@@ -5,8 +5,9 @@ import { mapRunResource } from "./map-run";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 
 /*
- * state = fold(log). The fold is pure: the same function applies a record when it happens and when it is read after a
- * restart. A restarted execution therefore has exactly the state after its last record.
+ * Event sourcing: the log determines the state of an execution. The function that applies a record is pure, and the same
+ * when the record happens and when it is replayed after a restart. A restarted execution therefore has exactly the state
+ * after its last record.
  */
 
 export const emptyState = (machine: StateMachine): ExecutionState => ({
