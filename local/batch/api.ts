@@ -1,13 +1,68 @@
+import type * as z from "zod";
+import { summarizeJob } from "./describe";
 import type { Engine } from "./engine";
 import { clientError } from "./errors";
 import type { JobBook } from "./job-book";
 import type { JobDefinitions } from "./job-definitions";
-import { listJobs } from "./list-jobs";
-import { jobArn } from "./names";
+import { jobArn, nameOf } from "./names";
 import type { Resources } from "./resources";
 import { parse, schemas } from "./schemas";
 import { makeJobs } from "./submit";
-import type { Job } from "./types";
+import type { Job, ListedJob } from "./types";
+
+type Input = z.infer<typeof schemas.listJobs>;
+
+/** The maximum number of jobs that Batch returns in one page. */
+const pageLimit = 100;
+
+/**
+ * Answers ListJobs for one queue or for the children of one parent. Without a status it returns the RUNNING jobs. A
+ * filter searches all jobs.
+ */
+function listJobs(book: JobBook, input: Input): object {
+  const given = [input.jobQueue, input.arrayJobId, input.multiNodeJobId].filter((value) => value !== undefined);
+  if (given.length !== 1) throw clientError("Give exactly one of jobQueue, arrayJobId and multiNodeJobId.");
+  const filter = input.filters?.[0];
+  const status = input.jobStatus ?? (filter ? undefined : "RUNNING");
+  const matching = candidates(book, input, (job) =>
+    filter && input.jobQueue ? passes(job, filter) : status === undefined || job.status === status,
+  );
+  const after =
+    input.nextToken === undefined ? -1 : matching.findIndex((job) => job.jobId === decode(input.nextToken!));
+  const size = Math.min(input.maxResults ?? pageLimit, pageLimit);
+  const page = matching.slice(after + 1, after + 1 + size);
+  const more = after + 1 + size < matching.length;
+  return { jobSummaryList: page.map(summarizeJob), ...(more ? { nextToken: encode(page.at(-1)!.jobId) } : {}) };
+}
+
+function candidates(book: JobBook, input: Input, matches: (job: ListedJob) => boolean): readonly ListedJob[] {
+  const parentId = input.arrayJobId ?? input.multiNodeJobId;
+  if (parentId !== undefined) {
+    const parent = book.get(parentId);
+    return parent ? book.children(parent).filter(matches) : [];
+  }
+  const queue = nameOf(input.jobQueue!);
+  return [...book.listed()]
+    .filter((job) => job.queue === queue && matches(job))
+    .sort((a, b) => b.createdAt - a.createdAt || (a.jobId < b.jobId ? -1 : 1));
+}
+
+/** A value matches whatever its case, and may end with `*`. */
+function passes(job: ListedJob, { name, values = [] }: { name?: string; values?: string[] }): boolean {
+  if (name !== "JOB_NAME") throw clientError(`Filter '${name}' is not implemented; the embedded Batch has JOB_NAME.`);
+  const jobName = job.jobName.toLowerCase();
+  return values
+    .map((value) => value.toLowerCase())
+    .some((value) => (value.endsWith("*") ? jobName.startsWith(value.slice(0, -1)) : value === jobName));
+}
+
+function encode(jobId: string): string {
+  return Buffer.from(jobId).toString("base64url");
+}
+
+function decode(token: string): string {
+  return Buffer.from(token, "base64url").toString("utf8");
+}
 
 export interface BatchBackend {
   readonly book: JobBook;

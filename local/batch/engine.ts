@@ -11,6 +11,7 @@ import { type Decision, isSpot, type Need, place } from "./placement";
 import type { Resources } from "./resources";
 import { retries } from "./retry";
 import { Runner, type RunnerOptions } from "./runner";
+import { JobTimers } from "./timers";
 import { type Ending, isFinal, type Job, type JobQueue } from "./types";
 
 export interface EngineOptions extends RunnerOptions {
@@ -37,7 +38,7 @@ export class Engine {
   /** The jobs of each queue that wait. An array and a multi-node job are one job: their containers start together. */
   private readonly waiting = new Map<string, Map<string, Job>>();
   private readonly placed = new Map<string, Placed>();
-  private readonly timers = new Map<string, () => void>();
+  private readonly timers: JobTimers;
   private dispatching = false;
   private closed = false;
 
@@ -46,10 +47,11 @@ export class Engine {
     private readonly resources: Resources,
     private readonly options: EngineOptions,
   ) {
+    this.timers = new JobTimers(options.clock);
     this.runner = new Runner(book, options, {
       running: (job) => this.onRunning(job),
       ended: (job, ending) => {
-        this.clearTimers(job);
+        this.timers.clear(job);
         if (job.kind === "node") this.gang.ended(job, ending);
         else this.settle(job, ending);
       },
@@ -121,7 +123,7 @@ export class Engine {
       resources: [`arn:aws:ec2:${region}:${account}:instance/${id}`],
       detail: { "instance-id": id, "instance-action": "terminate" },
     });
-    this.after(job, "spot", spotNoticeMs, () => this.runner.lose(job));
+    this.timers.set(job, "spot", spotNoticeMs, () => this.runner.lose(job));
   }
 
   /** Starts the jobs that fit, after the current change is complete. */
@@ -136,7 +138,7 @@ export class Engine {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const cancel of this.timers.values()) cancel();
+    this.timers.cancelAll();
     await this.runner.close();
   }
 
@@ -269,7 +271,7 @@ export class Engine {
     if (endsAt <= clock.now()) this.runner.start(job, placement, instanceType);
     else {
       this.runner.start(job, placement, instanceType, time);
-      this.after(job, "spot", endsAt - clock.now(), () => this.runner.lose(job));
+      this.timers.set(job, "spot", endsAt - clock.now(), () => this.runner.lose(job));
     }
   }
 
@@ -281,7 +283,7 @@ export class Engine {
     if (unit.terminated !== undefined) this.stop(unit, unit.terminated);
     // A gang has one deadline, the deadline of its main node. Each child of an array has its own.
     const timed = unit.timeoutSeconds !== undefined && (job.kind !== "node" || job.index === job.mainNode);
-    if (timed) this.after(unit, "timeout", unit.timeoutSeconds! * 1000, () => this.stop(unit, timedOut));
+    if (timed) this.timers.set(unit, "timeout", unit.timeoutSeconds! * 1000, () => this.stop(unit, timedOut));
   }
 
   private stop(unit: Job, reason: string): void {
@@ -291,7 +293,7 @@ export class Engine {
 
   /** Decides the job's next state after an attempt has ended. */
   private settle(job: Job, ending: Ending): void {
-    this.clearTimers(job);
+    this.timers.clear(job);
     this.placed.delete(job.jobId);
     const { statusReason } = ending;
     if (isHostLost(statusReason)) this.book.update(job, { hostInterruption: undefined });
@@ -342,18 +344,5 @@ export class Engine {
     };
     if (job.kind === "multi-node") this.gang.recover(job, lost);
     else if (job.kind !== "node") lost(job);
-  }
-
-  private after(job: Job, purpose: string, ms: number, action: () => void): void {
-    const key = `${job.jobId} ${purpose}`;
-    this.timers.get(key)?.();
-    this.timers.set(key, this.options.clock.schedule(ms, action));
-  }
-
-  private clearTimers(job: Job): void {
-    for (const purpose of ["timeout", "spot"]) {
-      this.timers.get(`${job.jobId} ${purpose}`)?.();
-      this.timers.delete(`${job.jobId} ${purpose}`);
-    }
   }
 }

@@ -9,8 +9,7 @@ import { Journal } from "../storage/journal";
 import type { JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
 import { type Rule, type Rules, ruleArn } from "./rules";
-import type { TargetMessage, TargetPorts } from "./target";
-import { createTargetQueue } from "./target-queue";
+import { createTargetQueue, type TargetMessage, type TargetPorts } from "./target";
 
 /** An event as targets receive it. */
 export interface BusEvent {

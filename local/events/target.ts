@@ -1,7 +1,38 @@
 import { createHash } from "node:crypto";
-import type { Delivery, Queued } from "../durable-queue";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../clock";
+import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
 import type { FunctionInvoker } from "../service";
+import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
+
+/**
+ * Creates the durable queue of the deliveries of rules and schedules. A delivery that is given up is written to a
+ * dead-letter file.
+ */
+export function createTargetQueue(
+  ports: TargetPorts,
+  options: {
+    readonly db: JsonDatabase;
+    readonly clock: Clock;
+    readonly dataDirectory: string;
+    /** The prefix of the file `<sender>-dead-letters.ndjson`. */
+    readonly sender: "events" | "scheduler";
+  },
+): DurableQueue<TargetMessage> {
+  const { db, clock, dataDirectory, sender } = options;
+  return new DurableQueue<TargetMessage>({
+    db,
+    prefix: "delivery!",
+    clock,
+    deliver: (queued) => deliver(ports, queued, clock.now()),
+    giveUp: (queued, error) => {
+      const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
+      appendFileSync(join(dataDirectory, `${sender}-dead-letters.ndjson`), `${line}\n`);
+    },
+  });
+}
 
 /**
  * Starts an execution for a rule or schedule. A name that was used before with the same input means the same execution.

@@ -1,11 +1,12 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, type ForkOptions, fork, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { account, region } from "../account";
 import type { Clock } from "../clock";
+import { inheritedEnvironment } from "../inherited-environment";
 import type { LogAppender } from "../service";
-import { endingWithParent } from "./end-with-parent";
-import { functionEnvironment, logGroup } from "./environment-variables";
 import {
   endOfOutput,
   type FunctionConfig,
@@ -15,6 +16,53 @@ import {
   type RuntimeMessage,
   watchParentOption,
 } from "./types";
+
+/**
+ * Returns the variables that Lambda sets, and the function's own. The function's own override them where Lambda allows
+ * it.
+ */
+function functionEnvironment(config: FunctionConfig, logStream: string): Record<string, string> {
+  return {
+    ...inheritedEnvironment(),
+    LANG: "en_US.UTF-8",
+    TZ: ":UTC",
+    AWS_ACCESS_KEY_ID: "ringmaster",
+    AWS_SECRET_ACCESS_KEY: "ringmaster",
+    ...config.environment,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x",
+    AWS_LAMBDA_FUNCTION_NAME: config.name,
+    AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(config.memoryMb ?? 128),
+    AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+    AWS_LAMBDA_LOG_GROUP_NAME: logGroup(config.name),
+    AWS_LAMBDA_LOG_STREAM_NAME: logStream,
+    LAMBDA_TASK_ROOT: dirname(config.bundle),
+    _HANDLER: "index.handler",
+    // The ARN in the context contains it. Lambda's own runtime gets the ARN from its API.
+    RINGMASTER_ACCOUNT: account,
+  };
+}
+
+function logGroup(name: string): string {
+  return `/aws/lambda/${name}`;
+}
+
+/** The program of util-linux that runs a command which the kernel kills when its parent ends. */
+const program = "setpriv";
+const options = ["--pdeathsig", "KILL"];
+
+let works: boolean | undefined;
+
+/**
+ * Returns options of `fork` for a Node.js process that the kernel kills when this process ends, or undefined where no
+ * program can arrange it. A thread that watches the parent instead takes about as long to start as the process.
+ */
+function endingWithParent(flags: readonly string[]): Pick<ForkOptions, "execPath" | "execArgv"> | undefined {
+  works ??= spawnSync(program, [...options, "true"]).status === 0;
+  return works ? { execPath: program, execArgv: [...options, process.execPath, ...flags] } : undefined;
+}
 
 const tailBytes = 4096;
 /** Lambda's limit on the init phase. */

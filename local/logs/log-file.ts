@@ -1,7 +1,103 @@
 import fs from "node:fs";
 import type { LogLine } from "../service";
-import { blockBytes, endOfLastLine, newline, readBlocks, readLines } from "./file-lines";
-import { eventLine, type Header, type Line, parseEvent, type StoredEvent } from "./log-record";
+
+/** A line of a log file without its line feed, with its position in bytes. */
+interface Line {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+interface Header {
+  readonly name: string;
+  /** The creation time in milliseconds since the epoch. */
+  readonly created: number;
+  /** The position of the first remaining line. Undefined if no line was dropped. */
+  readonly first?: number;
+}
+
+/** An event, with the position of its line in bytes. */
+export interface StoredEvent {
+  readonly start: number;
+  readonly end: number;
+  /** The largest timestamp so far. */
+  readonly order: number;
+  readonly timestamp: number;
+  readonly ingested: number;
+  readonly message: string;
+}
+
+function eventLine({ order, timestamp, ingested, message }: Omit<StoredEvent, "start" | "end">): string {
+  return `${JSON.stringify([order, timestamp, ingested, message])}\n`;
+}
+
+/** Parses a line. Returns undefined if it is damaged. */
+function parseEvent({ start, end, text }: Line): StoredEvent | undefined {
+  try {
+    const [order, timestamp, ingested, message] = JSON.parse(text) as [number, number, number, string];
+    return { start, end, order, timestamp, ingested, message };
+  } catch {
+    return undefined;
+  }
+}
+
+const blockBytes = 64 * 1024;
+const newline = 10;
+
+/** Yields the complete lines between two offsets. A line must begin at the first offset. */
+function* readLines(file: string, from: number, to: number): Generator<Line, undefined> {
+  let rest: Buffer = Buffer.alloc(0);
+  let start = from;
+  for (const { block } of readBlocks(file, from, to)) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, block]) : block;
+    let at = 0;
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, at)) {
+      const length = end + 1 - at;
+      yield { start, end: start + length, text: bytes.toString("utf8", at, end) };
+      start += length;
+      at = end + 1;
+    }
+    rest = bytes.subarray(at);
+  }
+  return undefined;
+}
+
+/**
+ * Reads a file in blocks. The file is opened for each block: many streams may be read in parallel, and a reader that
+ * stops leaves no file open.
+ */
+function* readBlocks(
+  file: string,
+  from: number,
+  to: number,
+): Generator<{ readonly at: number; readonly block: Buffer }> {
+  for (let at = from; at < to; ) {
+    const block = Buffer.allocUnsafe(Math.min(blockBytes, to - at));
+    const descriptor = fs.openSync(file, "r");
+    let bytes: number;
+    try {
+      bytes = fs.readSync(descriptor, block, 0, block.length, at);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+    if (bytes === 0) return;
+    yield { at, block: block.subarray(0, bytes) };
+    at += bytes;
+  }
+}
+
+/** Returns the end of the last line feed before an offset, or 0 if there is none. */
+function endOfLastLine(file: string, size: number): number {
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - blockBytes);
+    for (const { block } of readBlocks(file, start, end)) {
+      const found = block.lastIndexOf(newline);
+      if (found >= 0) return start + found + 1;
+    }
+    end = start;
+  }
+  return 0;
+}
 
 /** The default limit on a stream's file, in bytes. */
 const defaultBound = 32 * 1024 * 1024;

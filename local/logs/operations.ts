@@ -2,9 +2,132 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { account, region } from "../account";
 import { ServiceError } from "../wire";
-import { parseFilterPattern } from "./filter-pattern";
-import { filterStreams, maxEvents } from "./read-events";
+import type { LogFile, StoredEvent } from "./log-file";
 import type { LogStore } from "./store";
+
+/**
+ * Parses CloudWatch's unstructured filter patterns: terms that are all required, `?term` of which one is required,
+ * `-term` which must not occur, and `"quoted phrases"`. Terms are case-sensitive substrings. Patterns on JSON (`{…}`),
+ * patterns on fields (`[…]`) and regular expressions (`%…%`) are refused.
+ *
+ * @throws ServiceError InvalidParameterException
+ */
+function parseFilterPattern(pattern: string): (message: string) => boolean {
+  const trimmed = pattern.trim();
+  if (/^[{[%]/.test(trimmed)) {
+    throw new ServiceError(
+      "InvalidParameterException",
+      400,
+      `The embedded CloudWatch Logs filters by terms only; the pattern ${JSON.stringify(trimmed)} is of another kind. Use words or "quoted phrases", with ? or - before them.`,
+    );
+  }
+  const all: string[] = [];
+  const any: string[] = [];
+  const none: string[] = [];
+  for (const [, sign, quoted, word] of trimmed.matchAll(/([?-]?)(?:"((?:[^"\\]|\\.)*)"|(\S+))/g)) {
+    const term = quoted?.replace(/\\(.)/g, "$1") ?? word!;
+    (sign === "?" ? any : sign === "-" ? none : all).push(term);
+  }
+  return (message) =>
+    all.every((term) => message.includes(term)) &&
+    (any.length === 0 || any.some((term) => message.includes(term))) &&
+    !none.some((term) => message.includes(term));
+}
+
+/**
+ * The maximum bytes of files that are read for one answer. A page may therefore be short or empty, and its token
+ * continues.
+ */
+const scanBudget = 16 * 1024 ** 2;
+/** The maximum bytes of messages in one answer. */
+const pageBytes = 1024 ** 2;
+const maxEvents = 10_000;
+
+interface TimeRange {
+  /** The first millisecond of the range. */
+  readonly from: number;
+  /** The last millisecond of the range. */
+  readonly to: number;
+}
+
+const within = ({ from, to }: TimeRange, event: StoredEvent) => event.timestamp >= from && event.timestamp <= to;
+
+interface FoundEvent extends StoredEvent {
+  readonly stream: string;
+}
+
+interface FilterPage {
+  readonly events: readonly FoundEvent[];
+  readonly nextToken?: string;
+}
+
+/** The position of an event among all streams: by order, then stream, then offset. */
+type Place = readonly [order: number, stream: string, start: number];
+
+/** Returns a page of the matching events of many streams, merged by time. */
+function filterStreams(
+  streams: readonly LogFile[],
+  range: TimeRange,
+  passes: (message: string) => boolean,
+  limit: number,
+  token: string | undefined,
+): FilterPage {
+  const after = token === undefined ? undefined : parseFilterToken(token);
+  const events: FoundEvent[] = [];
+  let bytes = 0;
+  let scanned = 0;
+  let last = after;
+  for (const event of merge(streams, Math.max(range.from, after?.[0] ?? 0), after)) {
+    const full = events.length >= limit || bytes + event.message.length > pageBytes;
+    if (full || scanned > scanBudget) return { events, nextToken: filterToken(last!) };
+    scanned += event.end - event.start;
+    last = placeOf(event);
+    if (!within(range, event) || !passes(event.message)) continue;
+    events.push(event);
+    bytes += event.message.length;
+  }
+  return { events };
+}
+
+/** Yields the events of all streams from an order on and after a position, in the order of positions. */
+function* merge(streams: readonly LogFile[], order: number, after: Place | undefined): Generator<FoundEvent> {
+  const heads: { readonly reader: Generator<StoredEvent>; event: FoundEvent }[] = [];
+  for (const stream of streams) {
+    const { name } = stream.header;
+    const reader = stream.forward(stream.seek(order));
+    let next = reader.next();
+    while (!next.done && after && comparePlaces([next.value.order, name, next.value.start], after) <= 0)
+      next = reader.next();
+    if (!next.done) heads.push({ reader, event: { ...next.value, stream: name } });
+  }
+  while (heads.length > 0) {
+    let least = 0;
+    for (let i = 1; i < heads.length; i++) {
+      if (comparePlaces(placeOf(heads[i]!.event), placeOf(heads[least]!.event)) < 0) least = i;
+    }
+    const head = heads[least]!;
+    yield head.event;
+    const next = head.reader.next();
+    if (next.done) heads.splice(least, 1);
+    else head.event = { ...next.value, stream: head.event.stream };
+  }
+}
+
+const placeOf = ({ order, stream, start }: FoundEvent): Place => [order, stream, start];
+
+function comparePlaces(a: Place, b: Place): number {
+  return a[0] - b[0] || (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[2] - b[2];
+}
+
+const filterToken = (place: Place) => Buffer.from(JSON.stringify(place)).toString("base64url");
+
+function parseFilterToken(token: string): Place {
+  try {
+    const place = JSON.parse(Buffer.from(token, "base64url").toString()) as Place;
+    if (typeof place[0] === "number" && typeof place[1] === "string" && typeof place[2] === "number") return place;
+  } catch {}
+  throw new ServiceError("InvalidParameterException", 400, "The specified nextToken is invalid.");
+}
 
 const groupName = z.string().regex(/^[.\-_/#A-Za-z0-9]{1,512}$/);
 const streamName = z.string().regex(/^[^:*]{1,512}$/);

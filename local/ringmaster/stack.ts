@@ -40,8 +40,7 @@ import { apiServerOptions, createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
 import { transferRoutes } from "./api-transfers";
 import { createIam, jobRoleName, rolePermissions } from "./iam";
-import { provision } from "./provision";
-import { trainerImage } from "./provision-compute";
+import { provision, trainerImage } from "./provision";
 import {
   dataPaths,
   functionEnvironment,

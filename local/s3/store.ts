@@ -4,16 +4,40 @@ import path from "node:path";
 import { BoundedMap } from "../bounded-map";
 import type { Time } from "../clock";
 import { Buckets } from "./buckets";
-import type { RemovalCondition, WriteCondition } from "./conditions";
-import { checkWrite } from "./conditions";
+import { checkWrite, type RemovalCondition, type WriteCondition } from "./conditions";
 import { DamagedFileError, isDamage, namingDamage } from "./damage";
 import { Directories } from "./directories";
 import type { Disk } from "./disk";
 import { noSuchKey, type S3Error } from "./errors";
 import { type BinaryKey, fromBinary, toBinary } from "./keys";
 import { type Announcement, announced } from "./notifications";
-import { Pins } from "./pins";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile } from "./record";
+
+/** Counts the readers of a resource, and defers its removal until the last reader has released it. */
+class Pins {
+  private readonly readers = new Map<string, number>();
+  private readonly removals = new Map<string, () => void>();
+
+  /** Pins a resource. Returns the function that releases it, which must be called once. */
+  pin(name: string): () => void {
+    this.readers.set(name, (this.readers.get(name) ?? 0) + 1);
+    return () => {
+      const left = this.readers.get(name)! - 1;
+      if (left > 0) this.readers.set(name, left);
+      else {
+        this.readers.delete(name);
+        this.removals.get(name)?.();
+        this.removals.delete(name);
+      }
+    };
+  }
+
+  /** Removes a resource at once, or when its last reader has released it. */
+  whenFree(name: string, remove: () => void): void {
+    if (this.readers.has(name)) this.removals.set(name, remove);
+    else remove();
+  }
+}
 
 /** An object that is open for reading. It stays complete until `release`, even if its key changes in the meantime. */
 export interface OpenObject extends StoredFile<ObjectRecord> {

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
-import type { ParseSchedule, TargetMessage, TargetPorts } from "../events/target";
-import { createTargetQueue } from "../events/target-queue";
+import { createTargetQueue, type ParseSchedule, type TargetMessage, type TargetPorts } from "../events/target";
 import { changeDurably, type JsonDatabase } from "../storage/json-database";
 import { Ticker } from "../ticker";
 import { type Definition, firingInput, nextFiring, parseDefinition, type Schedule } from "./schedule";

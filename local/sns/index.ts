@@ -1,12 +1,118 @@
 import { randomUUID } from "node:crypto";
+import { account, region } from "../account";
 import { systemClock } from "../clock";
-import { DurableQueue } from "../durable-queue";
+import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
 import type { Caller } from "../iam/caller";
 import { type Fields, serveQuery, type Xml } from "../query-protocol";
 import { ServiceStore, type StoredService, type StoredServiceOptions } from "../service";
 import { ServiceError } from "../wire";
-import { deliver, type Notification } from "./deliver";
-import { invalid, readAttributes, readEndpoint, readTopicName, topicArn, topicNameOf } from "./fields";
+
+interface Attribute {
+  readonly Type: string;
+  readonly Value: string;
+}
+
+/** A message on its way to one subscriber. */
+interface Notification {
+  readonly messageId: string;
+  readonly topicArn: string;
+  readonly subscriptionArn: string;
+  readonly endpoint: string;
+  readonly subject?: string;
+  readonly message: string;
+  readonly attributes: Readonly<Record<string, Attribute>>;
+  readonly timestamp: string;
+}
+
+/** SNS's default for HTTP endpoints: 50 retries, at most 20 s apart. */
+const maxRetries = 50;
+const maxDelayMs = 20_000;
+const timeoutMs = 15_000;
+
+/**
+ * Posts a message once, as SNS does to an HTTP endpoint ("HTTP/HTTPS notification JSON format", Amazon SNS developer
+ * guide).
+ */
+async function deliver({ item, attempts }: Queued<Notification>): Promise<Delivery> {
+  const { messageId, topicArn, subscriptionArn, endpoint, subject, message, attributes, timestamp } = item;
+  let error: string;
+  try {
+    const response = await fetch(endpoint, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "content-type": "text/plain; charset=UTF-8",
+        "x-amz-sns-message-type": "Notification",
+        "x-amz-sns-message-id": messageId,
+        "x-amz-sns-topic-arn": topicArn,
+        "x-amz-sns-subscription-arn": subscriptionArn,
+      },
+      body: JSON.stringify({
+        ...{ Type: "Notification", MessageId: messageId, TopicArn: topicArn, Subject: subject, Message: message },
+        ...{ Timestamp: timestamp, MessageAttributes: attributes },
+      }),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+    if (response.ok) return { outcome: "done" };
+    error = `status ${response.status}`;
+    if (response.status < 500 && response.status !== 429) return { outcome: "dead", error };
+  } catch (cause) {
+    error = String(cause);
+  }
+  if (attempts >= maxRetries) return { outcome: "dead", error };
+  return { outcome: "retry", delayMs: Math.min(maxDelayMs, 1_000 * 2 ** attempts), error };
+}
+
+const arnPrefix = `arn:aws:sns:${region}:${account}:`;
+
+function invalid(reason: string): ServiceError {
+  return new ServiceError("InvalidParameter", 400, `Invalid parameter: ${reason}`);
+}
+
+function topicArn(name: string): string {
+  return arnPrefix + name;
+}
+
+function topicNameOf(arn: string | null): string | undefined {
+  return arn?.startsWith(arnPrefix) ? arn.slice(arnPrefix.length) : undefined;
+}
+
+/** Reads the name of a standard topic. Names with a dot are refused, which includes FIFO topics (`.fifo`). */
+function readTopicName(fields: Fields): string {
+  const name = fields.get("Name") ?? "";
+  if (/^[\w-]{1,256}$/.test(name)) return name;
+  throw invalid("Topic Name must be 1–256 letters, digits, hyphens and underscores; FIFO topics are not implemented");
+}
+
+function readEndpoint(fields: Fields, ownPorts: readonly number[]): string {
+  if (fields.get("Protocol") !== "http")
+    throw invalid(`Protocol is ${fields.get("Protocol")}: the embedded SNS delivers to http endpoints only`);
+  if (fields.has("Attributes.entry.1.key"))
+    throw invalid("Attributes: the embedded SNS implements no subscription attributes");
+  const endpoint = fields.get("Endpoint") ?? "";
+  const { protocol, hostname, port: number } = URL.canParse(endpoint) ? new URL(endpoint) : new URL("none:");
+  if (protocol === "http:" && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) {
+    const port = Number(number) || 80;
+    if (ownPorts.includes(port)) throw invalid(`Endpoint must not be port ${port}, which is the stack's own`);
+    return endpoint;
+  }
+  throw invalid("Endpoint must be an http URL on this machine, such as http://127.0.0.1:8080/");
+}
+
+/** Reads `MessageAttributes.entry.N.…` of a Publish. */
+function readAttributes(fields: Fields): Readonly<Record<string, Attribute>> {
+  const attributes: Record<string, Attribute> = {};
+  for (let n = 1; fields.has(`MessageAttributes.entry.${n}.Name`); n += 1) {
+    const of = `MessageAttributes.entry.${n}`;
+    const Type = fields.get(`${of}.Value.DataType`) ?? "";
+    const Value = fields.get(`${of}.Value.StringValue`);
+    if (!/^(String|Number)/.test(Type) || Value === null)
+      throw invalid(`MessageAttributes: ${Type} is not implemented; use String or Number`);
+    attributes[fields.get(`${of}.Name`) ?? ""] = { Type, Value };
+  }
+  return attributes;
+}
 
 export interface SnsOptions extends StoredServiceOptions {
   /** Returns whether a topic exists without a CreateTopic, like the topics of a deployment. */

@@ -8,6 +8,7 @@ import { Rules } from "../../local/events/rules";
 import { parseSchedule } from "../../local/ringmaster/timetable";
 import type { EmittedEvent } from "../../local/service";
 import { JsonDatabase } from "../../local/storage/json-database";
+import { entryWrite, Outbox } from "../../local/storage/outbox";
 import { Ticker } from "../../local/ticker";
 import { ManualClock } from "../support/manual-clock";
 
@@ -98,6 +99,27 @@ it("a rule that could not be stored or deleted is as it was", async () => {
   await expect(rules.put({ ...rule, State: "DISABLED" })).rejects.toThrow("No space");
   expect(rules.matching({ source: "a" })).toEqual([rule]);
   allow();
+});
+
+it("an outbox sends what the bus refused after a restart, in order", async () => {
+  const event = (detailType: string): EmittedEvent => ({ source: "s", detailType, resources: [], detail: {} });
+  const refuse = () => {
+    throw new Error("full");
+  };
+  const outbox = new Outbox(db, { put: refuse }, "o/");
+  await outbox.load();
+  const entries = ["a", "b"].map((name) => outbox.entry(event(name)));
+  await db.batch(entries.map(entryWrite));
+  await outbox.send(entries);
+  outbox.close();
+  const sent: string[] = [];
+  const next = new Outbox(db, { put: ({ detailType }) => void sent.push(detailType) }, "o/");
+  await next.load();
+  const later = next.entry(event("c"));
+  await db.batch([entryWrite(later)]);
+  await next.send([later]);
+  expect(sent).toEqual(["a", "b", "c"]);
+  expect(await db.keys({ gt: "o/", lt: "o/\uffff" })).toEqual([]);
 });
 
 it("Batch writes rows later that it could not write, and sends events later that the bus refused", async () => {

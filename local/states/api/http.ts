@@ -6,12 +6,45 @@ import { JsonLimitError, parseJson } from "../../json";
 import { BodyTooLarge, readBody } from "../../wire";
 import { readToken } from "../engine/token";
 import { ServiceError } from "../errors";
-import { isObject, type Json } from "../json";
+import { byteLength, isObject, type Json, maxPayloadBytes } from "../json";
 import * as executions from "./executions";
 import { Input } from "./input";
 import * as machines from "./machines";
 import type { Api, Operation } from "./operation";
-import * as tasks from "./tasks";
+
+const tokenOf = (input: Input): string => input.string("taskToken", { max: 2048 });
+
+function outputOf(input: Input): Json {
+  const text = input.string("output", { min: 0 });
+  try {
+    const output = parseJson(text) as Json;
+    if (byteLength(output) <= maxPayloadBytes) return output;
+  } catch (error) {
+    throw new ServiceError("InvalidOutput", `Invalid Output: '${(error as Error).message}'`, { cause: error });
+  }
+  throw new ServiceError("InvalidOutput", `Invalid Output: 'The output is longer than ${maxPayloadBytes} bytes'`);
+}
+
+const sendTaskSuccess: Operation = async (input, api) => {
+  const output = outputOf(input);
+  const token = tokenOf(input);
+  await (await api.engine.byToken(token)).taskSucceeded(token, output);
+  return {};
+};
+
+const sendTaskFailure: Operation = async (input, api) => {
+  const error = input.optional("error", { min: 0, max: 256 });
+  const cause = input.optional("cause", { min: 0, max: 32_768 });
+  const token = tokenOf(input);
+  await (await api.engine.byToken(token)).taskFailed(token, { error, cause });
+  return {};
+};
+
+const sendTaskHeartbeat: Operation = async (input, api) => {
+  const token = tokenOf(input);
+  await (await api.engine.byToken(token)).heartbeat(token);
+  return {};
+};
 
 export const operations: Readonly<Record<string, Operation>> = {
   CreateStateMachine: machines.createStateMachine,
@@ -23,9 +56,9 @@ export const operations: Readonly<Record<string, Operation>> = {
   StopExecution: executions.stopExecution,
   ListExecutions: executions.listExecutions,
   GetExecutionHistory: executions.getExecutionHistory,
-  SendTaskSuccess: tasks.sendTaskSuccess,
-  SendTaskFailure: tasks.sendTaskFailure,
-  SendTaskHeartbeat: tasks.sendTaskHeartbeat,
+  SendTaskSuccess: sendTaskSuccess,
+  SendTaskFailure: sendTaskFailure,
+  SendTaskHeartbeat: sendTaskHeartbeat,
 };
 
 const targetPrefix = "AWSStepFunctions.";

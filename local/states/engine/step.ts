@@ -1,16 +1,107 @@
 import { StateError } from "../errors";
-import type { Json, JsonObject } from "../json";
-import { exitCaught, exitWithResult } from "../query/dataflow";
+import { byteLength, type Json, type JsonObject, maxPayloadBytes } from "../json";
+import { argumentsOf, exitCaught, exitWithInput, exitWithResult } from "../query/dataflow";
+import type { Scope } from "../query/scope";
+import { fillTemplate, unexpectedType } from "../query/template";
 import type { Failure } from "../store/log-record";
+import type { ChoiceRule } from "../types";
 import { scopeOf, type View } from "./context";
 import { type Draft, draft, exitDraft, failureDraft, failureOf } from "./draft";
 import { decideRetry, findCatcher } from "./retry";
-import { choose } from "./states/choice";
 import { proceedMap, proceedParallel, startMap, startParallel } from "./states/join";
-import { failState, pass, wait } from "./states/simple";
-import { schedule } from "./states/task";
-import { rootThread, stateOf, type TaskPhase, type Thread } from "./thread";
-import { abandon } from "./unwind";
+import { failState, pass, seconds, wait } from "./states/simple";
+import { type ExecutionState, type JoinPhase, rootThread, stateOf, type TaskPhase, type Thread } from "./thread";
+
+async function holds(rule: ChoiceRule, index: number, scope: Scope): Promise<boolean> {
+  const field = `Choices[${index}]/Condition`;
+  const value = await fillTemplate(rule.Condition as Json, field, scope);
+  if (typeof value === "boolean") return value;
+  throw unexpectedType(field, "boolean", value);
+}
+
+/** Takes the first rule that holds. Its Output and Assign replace the state's. */
+async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
+  const state = stateOf(thread);
+  const scope = scopeOf(view, thread);
+  for (const [index, rule] of (state.Choices ?? []).entries()) {
+    if (!(await holds(rule, index, scope))) continue;
+    const { Assign: assign, Output: output } = rule;
+    const own = { ...state, Assign: assign, ...(output !== undefined && { Output: output }) };
+    return exitDraft(thread, await exitWithInput(own, scope), rule.Next);
+  }
+  if (state.Default === undefined) {
+    throw new StateError("States.NoChoiceMatched", "No rule of the Choice state matched, and it has no Default.");
+  }
+  return exitDraft(thread, await exitWithInput(state, scope), state.Default);
+}
+
+const waitsForToken = (resource: string): boolean => resource.endsWith(".waitForTaskToken");
+
+/** Evaluates the task's parameters and schedules it. The invocation begins after this is on disk. */
+async function schedule(view: View, thread: Thread): Promise<readonly Draft[]> {
+  const state = stateOf(thread);
+  const { Resource: resource = "", TimeoutSeconds, HeartbeatSeconds } = state;
+  const token = waitsForToken(resource) ? view.token(thread) : undefined;
+  const scope = scopeOf(view, thread, token);
+  const parameters = await argumentsOf(state, scope);
+  if (byteLength(parameters) > maxPayloadBytes) {
+    throw new StateError(
+      "States.DataLimitExceeded",
+      `The state/task '${thread.state}' has arguments with a size exceeding the maximum number of bytes service limit.`,
+    );
+  }
+  const timeoutSeconds = await seconds(scope, "TimeoutSeconds", TimeoutSeconds, 1);
+  const heartbeatSeconds = await seconds(scope, "HeartbeatSeconds", HeartbeatSeconds, 1);
+  const task = { resource, parameters, token, timeoutSeconds, heartbeatSeconds };
+  return [draft(thread, { type: "TaskScheduled", ...task }), draft(thread, { type: "TaskStarted", resource })];
+}
+
+/** The types of states that AWS's history shows as aborted when a sibling fails. */
+const abortable: ReadonlySet<string> = new Set(["Task", "Wait", "Parallel", "Map"]);
+
+const entered = (thread: Thread): boolean => thread.phase.kind !== "ready" && thread.phase.kind !== "ended";
+
+function aborted(thread: Thread, previous: number): readonly Draft[] {
+  const { Type: state } = stateOf(thread);
+  if (!entered(thread) || !abortable.has(state)) return [];
+  return [{ thread: thread.id, fact: { type: "StateAborted", state }, previous }];
+}
+
+/** Handles an uncaught failure. It ends the execution, or fails the Parallel or Map that contains the thread. */
+function abandon(state: ExecutionState, thread: Thread, failure: Failure): readonly Draft[] {
+  const { error, cause } = failure;
+  if (thread.id === rootThread) {
+    // The cause of a timeout is empty in a Catch, and absent in the execution.
+    return [{ thread: rootThread, fact: { type: "ExecutionFailed", error, cause: cause || undefined } }];
+  }
+  const parent = state.threads.get(thread.parent ?? rootThread);
+  if (parent?.phase.kind !== "join") return [];
+  const heartbeat = failure.heartbeat || undefined;
+  return [
+    ...(parent.phase.items ? iterations(state, parent, parent.phase, thread) : branches(state, parent.phase, thread)),
+    { thread: parent.id, fact: { type: "BranchFailed", branch: thread.id, error, cause, heartbeat } },
+  ];
+}
+
+function siblings(state: ExecutionState, join: JoinPhase, failed: Thread): readonly Thread[] {
+  return [...join.running].flatMap((id) => (id === failed.id ? [] : (state.threads.get(id) ?? [])));
+}
+
+function branches(state: ExecutionState, join: JoinPhase, failed: Thread): readonly Draft[] {
+  return [failed, ...siblings(state, join, failed)].flatMap((thread) => aborted(thread, failed.last));
+}
+
+function iterations(state: ExecutionState, map: Thread, join: JoinPhase, failed: Thread): readonly Draft[] {
+  const { last: previous } = failed;
+  const end = (type: "MapIterationFailed" | "MapIterationAborted", thread: Thread): readonly Draft[] => [
+    { thread: map.id, fact: { type, name: map.state, index: thread.index }, previous },
+    ...aborted(thread, previous),
+  ];
+  return [
+    ...end("MapIterationFailed", failed),
+    ...siblings(state, join, failed).flatMap((thread) => end("MapIterationAborted", thread)),
+  ];
+}
 
 const work = {
   Pass: pass,

@@ -144,13 +144,10 @@ describe("events", () => {
     expect(statuses()).toEqual(["RUNNING", status]);
   });
 
-  it("are published again, in order, after an early restart, but not after a later one", async () => {
+  it("are not published again after a restart", async () => {
     await states.start(jsonata({ F: { Type: "Fail" } }));
     await states.settle();
-    states = await states.restart();
-    await states.settle();
     expect(statuses()).toEqual(["RUNNING", "FAILED"]);
-    await states.advance(5000);
     states = await states.restart();
     await states.settle();
     expect(statuses()).toEqual([]);
