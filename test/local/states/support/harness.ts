@@ -70,9 +70,16 @@ export async function open(
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "states-"));
   const clock = options.clock ?? new FakeClock();
   const events: EmittedEvent[] = [];
+  const { invoke } = invoker(handlers);
+  let invocations = 0;
   const service = await createStepFunctions({
     dataDirectory: directory,
-    functions: invoker(handlers),
+    functions: {
+      invoke(...call) {
+        invocations += 1;
+        return invoke(...call);
+      },
+    },
     events: { put: (event) => events.push(event) },
     clock,
   });
@@ -108,9 +115,11 @@ export async function open(
       return started.executionArn as string;
     },
     async settle() {
-      for (let quiet = 0; quiet < 3; quiet += 1) {
+      for (let quiet = 0, seen = invocations; quiet < 3; quiet += 1) {
         await service.idle();
         await new Promise((resolve) => setImmediate(resolve));
+        if (seen !== invocations) quiet = 0;
+        seen = invocations;
       }
     },
     async advance(ms) {
