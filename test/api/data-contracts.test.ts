@@ -4,18 +4,16 @@ import { parseDataContract } from "../../core/datasets/contract/rules";
 import { deliverEvent } from "../../core/notifications/deliver";
 import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 describe("the data contract of a dataset", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made: ReturnType<typeof createTestPlatform>;
   let app: ReturnType<typeof createApp>;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     made = createTestPlatform(embedded);
     app = create(made.platform, { checkResponses: true });
   });
-  afterAll(() => embedded.stop());
 
   const send = (method: string, path: string, body?: unknown) =>
     callApp(app, method, `/datasets/${path}`, body, { "x-ringmaster-actor": "ada" });

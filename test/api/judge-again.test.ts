@@ -1,17 +1,15 @@
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 describe("a version that is judged by a request that comes twice", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
     await call("/models/register", { name: "toy", source: "s3://elsewhere/1", metrics: {} });
     await call("/models/register", { name: "toy", source: "s3://elsewhere/2", metrics: {} });
   });
-  afterAll(() => embedded.stop());
 
   async function call(path: string, body: object, key?: string) {
     const answer = await callApp(app, "POST", path, body, key === undefined ? {} : { "idempotency-key": key });

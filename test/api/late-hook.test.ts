@@ -2,11 +2,11 @@ import { createApp } from "../../api/app";
 import type { HookOutcome } from "../../core/registry/gates/external-check";
 import type { ModelVersion } from "../../core/registry/model";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, type TestPlatform as Platform, startEmbedded } from "../support/embedded";
+import { createTestPlatform, type TestPlatform as Platform, useEmbedded } from "../support/embedded";
 
 /** A gate's hook that answers after something else was decided. */
 describe("a hook that is late", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
   /** Runs while the hook is being called. */
@@ -15,7 +15,6 @@ describe("a hook that is late", () => {
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
     const hooks = {
       async call() {
@@ -27,7 +26,6 @@ describe("a hook that is late", () => {
     const forTeam = (team: string) => ({ ...platform.forTeam(team), hooks });
     app = createApp({ ...platform, forTeam }, { checkResponses: true });
   });
-  afterAll(() => embedded.stop());
 
   const call = (method: string, path: string, body?: object, by = "ada") =>
     callApp(app, method, path, body, { "x-ringmaster-actor": by });

@@ -3,7 +3,7 @@ import type { Deployment } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { firstProblems } from "../../api/http/first-problems";
 import { internalError } from "../../local/dynamodb/errors";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 it("says that the disk is full, where a store says so", async () => {
   const error = internalError(new Error("IO error: /data/dynamodb/000003.log: No space left on device"));
@@ -23,16 +23,14 @@ it("says that the disk is full, where a store says so", async () => {
 
 /** Bodies that cost more to read than they cost to send. */
 describe("the limits of a request", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   let runId: string;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     app = createApp(createTestPlatform(embedded).platform);
     const made = await send("/api/2.0/mlflow/runs/create", '{"experiment_id":"0"}');
     runId = (JSON.parse(made.text) as { run: { info: { run_id: string } } }).run.info.run_id;
   });
-  afterAll(() => embedded.stop());
 
   async function send(path: string, body: string, method = "POST") {
     const response = await app.request(path, { method, headers: { "content-type": "application/json" }, body });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { createEvaluatedRun, stepTimes } from "../support/evaluated-run";
 import { registerTestDataset, resultOf, runOf } from "../support/fixtures";
 
@@ -9,15 +9,13 @@ const hostile = `</script><script>alert("x")</script><img src=x onerror='alert(1
 /** AWS Lambda's answers end at 6 MB, as base64 or not. */
 const largestPage = 4_500_000;
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let app: ReturnType<typeof createApp>;
 let platform: ReturnType<typeof createTestPlatform>["platform"];
-beforeAll(async () => {
-  embedded = await startEmbedded();
+beforeAll(() => {
   platform = createTestPlatform(embedded).platform;
   app = createApp(platform);
 });
-afterAll(() => embedded.stop());
 
 async function call(method: string, path: string, body?: unknown) {
   const answer = await callApp(app, method, path, body, { "x-ringmaster-actor": "ada" });

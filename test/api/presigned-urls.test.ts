@@ -1,18 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createApp } from "../../api/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 const digestOf = (body: string | Uint8Array): string => createHash("sha256").update(body).digest("hex");
 
 /** A person with a presigned URL tries to use it for something else. */
 describe("a presigned URL", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     app = createApp(createTestPlatform(embedded).platform);
   });
-  afterAll(() => embedded.stop());
 
   async function post<T>(path: string, body: object, team = "red"): Promise<T & { readonly status: number }> {
     const headers = { "content-type": "application/json", "x-ringmaster-team": team };

@@ -1,16 +1,15 @@
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 /** One rule for both APIs: `models register` and MLflow's `model-versions/create`. */
 describe("the source of a version that is registered", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   let run: string;
   let other: string;
   let logged: string;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
     for (const name of ["native", "mlflow", "origin"]) await call("/api/v1/models", { name });
     const made = [1, 2].map(() => call("/api/2.0/mlflow/runs/create", { experiment_id: "0" }));
@@ -25,7 +24,6 @@ describe("the source of a version that is registered", () => {
     });
     expect(response.status).toBe(200);
   });
-  afterAll(() => embedded.stop());
 
   const call = (path: string, body: object) => callApp(app, "POST", path, body);
   /** `RUN`, `OTHER` and `LOGGED` stand for ids. */

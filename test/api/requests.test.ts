@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../api/app";
 import { contracts } from "../../api/contracts";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let app: ReturnType<typeof createApp>;
 beforeAll(async () => {
-  embedded = await startEmbedded();
   const { platform } = createTestPlatform(embedded);
   app = createApp(platform);
   await registerTestDataset(platform);
 });
-afterAll(() => embedded.stop());
 
 const json = { "content-type": "application/json" };
 async function call(method: string, path: string, body?: string, headers: Record<string, string> = json) {

@@ -1,17 +1,16 @@
 import { createApp } from "../../api/app";
 import type { Registry } from "../../core/registry/registry";
 import { decideApproval, promote } from "../../core/registry/transitions";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";
 
 describe("rolling back through the API", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   let registry: Registry;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     const { platform } = createTestPlatform(embedded);
     registry = platform.registry;
     app = createApp(platform);
@@ -23,7 +22,6 @@ describe("rolling back through the API", () => {
       });
     for (const version of [1, 2, 3]) await promoteJudged(platform.registry, "digits", version);
   });
-  afterAll(() => embedded.stop());
 
   async function rollBack(body: object, key?: string) {
     const response = await app.request("/api/v1/models/digits/rollback", {

@@ -1,18 +1,16 @@
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { jobInput, registerTestDataset, runOf } from "../support/fixtures";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 /** Two processes over the same stores. */
 let apps: readonly ReturnType<typeof createApp>[];
 let platform: ReturnType<typeof createTestPlatform>["platform"];
-beforeAll(async () => {
-  embedded = await startEmbedded();
+beforeAll(() => {
   platform = createTestPlatform(embedded).platform;
   apps = [createApp(platform), createApp(createTestPlatform(embedded).platform)];
 });
-afterAll(() => embedded.stop());
 
 const call = (method: string, path: string, body: unknown, process = 0) =>
   callApp(apps[process]!, method, path, body, { "x-ringmaster-actor": "ada" });

@@ -4,7 +4,7 @@ import { contracts } from "../../api/contracts";
 import { teamless } from "../../api/http/tenancy";
 import { mlflowOperations } from "../../api/mlflow/operations";
 import { type Scope, scopes } from "../../core/access/tokens";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 /** Operations whose scope does not follow from their method. */
 const decisions = [
@@ -92,15 +92,13 @@ describe("the scope of every operation", () => {
 });
 
 describe("a token", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   let now: number;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     const { platform } = createTestPlatform(embedded);
     app = createApp({ ...platform, clock: { now: () => now } }, { checkResponses: true });
   });
-  afterAll(() => embedded.stop());
   beforeEach(() => {
     now = 1_000_000;
   });

@@ -1,8 +1,8 @@
 import { createApp } from "../../api/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let app: ReturnType<typeof createApp>;
 let runId: string;
 
@@ -26,12 +26,10 @@ async function call<Body>(
 }
 
 beforeAll(async () => {
-  embedded = await startEmbedded();
   const { platform } = createTestPlatform(embedded);
   await platform.runs.create(runOf("run-trained"));
   app = createApp(platform, { checkResponses: true });
 });
-afterAll(() => embedded.stop());
 beforeEach(async () => {
   runId = (await call<Created>("POST", "/runs", {})).body.run.runId;
 });

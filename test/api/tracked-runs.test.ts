@@ -1,18 +1,16 @@
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { registerTestDataset, resultOf, runOf } from "../support/fixtures";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let app: ReturnType<typeof createApp>;
 const platformOf = () => createTestPlatform(embedded).platform;
 beforeAll(async () => {
-  embedded = await startEmbedded();
   app = createApp(platformOf());
   // The logged runs name its second version.
   for (const rows of [100, 200]) await registerTestDataset(platformOf(), "digits", rows);
 });
-afterAll(() => embedded.stop());
 
 const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   callApp(app, method, path, body, { "x-ringmaster-actor": "ada", ...headers });

@@ -75,6 +75,14 @@ export interface Embedded {
   stop(): Promise<void>;
 }
 
+/** Starts the services before the tests of a file or a `describe`, and stops them afterwards. */
+export function useEmbedded(): Embedded {
+  const embedded: Partial<Embedded> = {};
+  beforeAll(async () => void Object.assign(embedded, await startEmbedded()));
+  afterAll(() => embedded.stop?.());
+  return embedded as Embedded;
+}
+
 export async function startEmbedded(): Promise<Embedded> {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
   const tableService = await createDynamoDb({ dataDirectory: join(directory, "dynamodb") });

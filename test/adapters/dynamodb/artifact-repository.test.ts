@@ -1,11 +1,7 @@
 import type { Artifact } from "../../../core/tracking/artifacts";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 const artifacts = (team = "default") => createTestPlatform(embedded).platform.forTeam(team).artifacts;
 const run = (runId: string) => ({ kind: "run", runId }) as const;

@@ -1,10 +1,6 @@
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 const at = "2026-01-01T00:00:00.000Z";
 /** Returns the repository of a new process. */

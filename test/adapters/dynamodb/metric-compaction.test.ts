@@ -4,7 +4,7 @@ import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric
 import type { LogLimits } from "../../../adapters/metric-log/log-state";
 import type { MetricSeries } from "../../../core/tracking/metric-store";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
 /** A segment has 20 batches. With 64 metrics it has 8 groups of two rows each. */
 const limits: LogLimits = {
@@ -20,11 +20,7 @@ const at = (step: number): MetricSeries[] =>
   metrics.map((metric) => ({ metric, steps: [step], values: [step], times: [step] }));
 
 describe("compaction of metrics", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   /** A store whose rows that only compaction writes are counted, and can be refused or held up. */
   function openStore() {

@@ -5,7 +5,7 @@ import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric
 import type { LogLimits } from "../../../adapters/metric-log/log-state";
 import type { MetricPoint, MetricSeries, MetricStore } from "../../../core/tracking/metric-store";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
 import { rounds } from "../../support/rounds";
 
@@ -76,11 +76,7 @@ function failing(client: DynamoDBDocumentClient, faults: readonly string[]): Dyn
 }
 
 describe("metrics in DynamoDB with any faults", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
   let runs = 0;
 
   function openProcess(client: DynamoDBDocumentClient, source: "training" | "logged"): MetricStore {

@@ -2,17 +2,15 @@ import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
 import { ingest } from "../../../lambdas/ingest-metrics/ingest";
 import { metricStoreContract } from "../../core/tracking/metric-store-contract";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 describe("metric points in DynamoDB", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: ReturnType<typeof createTestPlatform>["platform"];
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     ({ platform } = createTestPlatform(embedded));
   });
-  afterAll(() => embedded.stop());
 
   metricStoreContract(() => {
     const logs = new MetricLogs(new MetricRows(embedded.dynamodb, platform.config.tables.metrics));

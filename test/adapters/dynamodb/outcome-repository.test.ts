@@ -1,17 +1,13 @@
 import { createOutcomeRepository } from "../../../adapters/dynamodb/outcome-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
 const at = Date.parse("2026-01-01T00:00:00.000Z");
 
 describe("outcomes in DynamoDB", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   const table = localConfig().tables.catalog;
   const create = (team = `team-${++made}`) => createOutcomeRepository(new Table(embedded.dynamodb, table), team);

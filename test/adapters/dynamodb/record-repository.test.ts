@@ -3,14 +3,10 @@ import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
 import type { Platform } from "../../../adapters/platform";
 import { localConfig } from "../../../local/ringmaster/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 /** Returns the platform of a new process without a cache. */
 const platform = () => createTestPlatform(embedded).platform;

@@ -7,13 +7,9 @@ import { Table } from "../../../adapters/dynamodb/table";
 import type { RunIdentity, RunRecord } from "../../../core/tracking/shapes";
 import { localConfig } from "../../../local/ringmaster/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 const { catalog, metrics } = localConfig().tables;
 const second = (n: number): number => Date.parse("2026-01-01T00:00:00.000Z") + n * 1_000;

@@ -2,14 +2,10 @@ import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { recordOfRun, runOf } from "../../support/fixtures";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 it("creates a run's key once for concurrent requests, and shows it nowhere", async () => {
   const { catalog } = localConfig().tables;

@@ -2,14 +2,10 @@ import { createStudyRepository } from "../../../adapters/dynamodb/study-reposito
 import { Table } from "../../../adapters/dynamodb/table";
 import type { Study, Trial } from "../../../core/tuning/shapes";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
 describe("a study's state", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   const study = (name: string, revision: number) =>
     ({

@@ -1,14 +1,12 @@
 import { absent, ex, requestOf, Table } from "../../../adapters/dynamodb/table";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let table: Table;
-beforeAll(async () => {
-  embedded = await startEmbedded();
+beforeAll(() => {
   table = new Table(embedded.dynamodb, localConfig().tables.catalog);
 });
-afterAll(() => embedded.stop());
 
 describe("expressions", () => {
   it("number their values across the expressions of a request, and name reserved attributes once", () => {

@@ -14,15 +14,13 @@ import { localConfig } from "../../../local/ringmaster/settings";
 import { functionNameIn } from "../../../platform/functions";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { startPlatform } from "../../local/iam/platform";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let client: S3Client;
-beforeAll(async () => {
-  embedded = await startEmbedded();
+beforeAll(() => {
   client = embedded.s3;
 });
-afterAll(() => embedded.stop());
 
 const bucket = () => localConfig().bucket;
 const table = () => new Table(embedded.dynamodb, localConfig().tables.catalog);

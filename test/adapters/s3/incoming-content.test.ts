@@ -6,23 +6,21 @@ import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
 import type { ObjectStore } from "../../../core/ports";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 
 const mebibyte = 1024 * 1024;
 const { bucket } = localConfig();
 
 describe("content with an unknown digest", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let objects: ObjectStore;
   let landing: ObjectStore;
   let incoming: IncomingContent;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     objects = createObjectStore(embedded.s3, bucket, "teams/vision/");
     landing = createObjectStore(embedded.s3, bucket, "teams/.incoming/vision/");
     incoming = createIncomingContent(embedded.s3, bucket, "vision", objects);
   });
-  afterAll(() => embedded.stop());
 
   const digestOf = (body: Uint8Array): string => createHash("sha256").update(body).digest("hex");
   /** Returns the keys of objects other than receipts. */

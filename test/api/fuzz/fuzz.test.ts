@@ -4,7 +4,7 @@ import { contracts } from "../../../api/contracts";
 import type { OpenApiDocument } from "../../../api/openapi/model";
 import { openApiText } from "../../../api/openapi/text";
 import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { type Chain, chains, type Step } from "./chains";
 import { describedBy } from "./described";
 import { goodBodies } from "./good";
@@ -71,7 +71,7 @@ function plainDraft({ operationId, body, query = {}, headers = {}, path = {} }: 
   }));
 }
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let platform: Platform;
 let app: ReturnType<typeof createApp>;
 let knowledge: Knowledge;
@@ -79,7 +79,6 @@ const tally = new Tally(operations.keys());
 const assertDescribed = describedBy(document, operations);
 
 beforeAll(async () => {
-  embedded = await startEmbedded();
   ({ platform } = createTestPlatform(embedded));
   await createWorld(platform);
   knowledge = new Knowledge(requests >= 3_000 ? await furnishExportable(platform) : []);
@@ -91,7 +90,6 @@ beforeAll(async () => {
   const deployment = { ...platform, forTeam: (team: string) => ({ ...platform.forTeam(team), hooks }) };
   app = createApp(deployment, { checkResponses: true });
 });
-afterAll(() => embedded.stop());
 
 it("whatever is sent, the API answers what its description says, and never fails", async () => {
   let rounds = 0;

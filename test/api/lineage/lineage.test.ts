@@ -5,7 +5,7 @@ import type { LineageGraph } from "../../../api/lineage/shapes";
 import { drawLineage } from "../../../cli/commands/lineage";
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerFrom } from "../../../core/lineage/register-from";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -16,12 +16,11 @@ const linksOf = ({ nodes, edges }: LineageGraph): readonly string[] => {
 };
 
 describe("lineage, over the stores", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: Platform;
   let shard: string;
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
     const draft = await registerTestDataset(platform);
     shard = draft.shards[0]!.sha256;
@@ -50,7 +49,6 @@ describe("lineage, over the stores", () => {
     );
     await platform.registry.register(platform.team, { ...made, source: "s3://elsewhere" }, { by: "ada", at });
   });
-  afterAll(() => embedded.stop());
 
   it("of a dataset goes back to files and on to runs and models", async () => {
     const graph = await lineageOfDataset(platform, "digits", 1, { limit: 50 });

@@ -3,7 +3,7 @@ import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 
 interface Version {
@@ -16,16 +16,14 @@ interface Version {
 
 /** A model that a client of MLflow's has logged and registered goes the way of every other: judged, approved, promoted. */
 describe("a version that was registered by MLflow's protocol", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: Hono<ApiEnvironment>;
   let platform: Platform;
   const name = "churn model ü";
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     platform = createTestPlatform(embedded).platform;
     app = createApp(platform);
   });
-  afterAll(() => embedded.stop());
 
   async function call<T = unknown>(method: string, path: string, body?: object, actor = "ada") {
     const response = await app.request(path, {

@@ -2,7 +2,7 @@ import type { Hono } from "hono";
 import type { Deployment, Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
 import type { ApiEnvironment } from "../../../api/http/context";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { createEvaluatedRun, stepTimes } from "../../support/evaluated-run";
 import { jobInput, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
@@ -36,17 +36,15 @@ interface Answer<Body> {
 }
 
 describe("MLflow's API for the platform's own runs", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let deployment: Deployment;
   let platform: Platform;
   let app: Hono<ApiEnvironment>;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     deployment = createTestPlatform(embedded).platform;
     platform = deployment.forTeam("default");
     app = createApp(deployment);
   });
-  afterAll(() => embedded.stop());
 
   async function send<Body>(method: string, path: string, body?: object, headers: object = {}): Promise<Answer<Body>> {
     const response = await app.request(path.startsWith("/") ? path : `/api/2.0/mlflow/${path}`, {

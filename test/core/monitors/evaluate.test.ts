@@ -1,16 +1,12 @@
 import type { LoggedRow } from "../../../core/drift/shapes";
 import { type EvaluateDependencies, evaluateMonitor, publishWindow } from "../../../core/monitors/evaluate";
 import { deleteMonitor } from "../../../core/monitors/lifecycle";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { rounds } from "../../support/rounds";
 import { createScene, minute, type Scene } from "./scene";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 const model = { type: "model", model: "toys", version: 1, everyRows: 200 } as const;
 

@@ -2,22 +2,18 @@ import { deliverEvent, sweepDeliveries } from "../../../core/notifications/deliv
 import type { NotificationRepository } from "../../../core/notifications/ports";
 import { type Delivery, eventTypes, type NotableEvent } from "../../../core/notifications/shapes";
 import type { TestPlatform as Platform } from "../../support/embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { type Calls, createTestPlatform, useEmbedded } from "../../support/embedded";
 
 const minute = 60_000;
 const url = "https://example.com/hook";
 
 /** A team's notifications on real stores, with receivers that answer as `calls.accepts` says. */
 describe("the delivery of an event", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let now = Date.parse("2026-01-01T12:00:00.000Z");
   let platform: Platform;
   let calls: Calls;
   let team = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(async () => {
     now = Date.parse("2026-01-01T12:00:00.000Z");
     const made = createTestPlatform(embedded, { now: () => now });

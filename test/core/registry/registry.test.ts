@@ -1,6 +1,6 @@
 import { createRegistry, type Registry } from "../../../core/registry/registry";
 import { decideApproval, promote, recordGate } from "../../../core/registry/transitions";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { promoteJudged, verdictOn, versionOfRun } from "../../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -8,14 +8,12 @@ const by = { by: "tester", at };
 const verdict = (passed: boolean) => verdictOn({}, passed);
 
 describe("the registry", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let registry: Registry;
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
+  beforeAll(() => {
     registry = createTestPlatform(embedded).platform.registry;
   });
-  afterAll(() => embedded.stop());
 
   const register = (model: string, runId: string) =>
     registry.register("default", versionOfRun(model, runId), by, { runId });

@@ -4,18 +4,14 @@ import { setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { jobSchema } from "../../../core/runs/job";
 import { submitRun } from "../../../core/training/submit";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 import { versionOfRun } from "../../support/registry";
 import { createScene, type Scene } from "./scene";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let scene: Scene;
 let teams = 0;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
 beforeEach(async () => {
   teams += 1;
   scene = await createScene(embedded, `fire-${teams}`);

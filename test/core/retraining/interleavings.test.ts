@@ -2,16 +2,12 @@ import type { Cause } from "../../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../../core/retraining/fire";
 import { setEnabled } from "../../../core/retraining/lifecycle";
 import { sweep } from "../../../lambdas/retrain/retrain";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { rounds } from "../../support/rounds";
 import { createScene, minute, type Scene } from "./scene";
 
-let embedded: Embedded;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
+const embedded = useEmbedded();
 
 /** Dies before one of its calls of the stores or services, if it makes so many. */
 function mortal(whole: FireDependencies, calls: number): FireDependencies {

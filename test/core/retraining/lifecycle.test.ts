@@ -10,17 +10,13 @@ import {
 } from "../../../core/retraining/lifecycle";
 import { nextFirings, type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { sweep } from "../../../lambdas/retrain/retrain";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 import { createScene, minute, type Scene } from "./scene";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let scene: Scene;
 let teams = 0;
-beforeAll(async () => {
-  embedded = await startEmbedded();
-});
-afterAll(() => embedded.stop());
 beforeEach(async () => {
   teams += 1;
   scene = await createScene(embedded, `life-${teams}`);

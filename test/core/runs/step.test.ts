@@ -4,7 +4,7 @@ import { RingmasterError } from "../../../core/errors";
 import { timesOf, workedUntil, workMs } from "../../../core/runs/run";
 import { type Phase, phases } from "../../../core/runs/run-states";
 import { returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 interface State {
@@ -74,12 +74,8 @@ describe("the time that a run took", () => {
 });
 
 describe("a step of a run", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   function setUp() {
     const { platform } = createTestPlatform(embedded);

@@ -1,15 +1,11 @@
 import type { MetricStore } from "../../../core/tracking/metric-store";
 import { copyTrainingMetrics } from "../../../core/training/begin-training";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 describe("the metrics of a training that another run reuses", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   /** A trained run with more points than one event of a stream holds, and a run that reuses it. */
   async function setUp() {

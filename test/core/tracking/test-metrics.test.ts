@@ -1,14 +1,10 @@
 import { leadingMetrics, summaryMetrics, taskKindOf } from "../../../core/evaluation/metrics";
 import { recordTestMetrics } from "../../../core/tracking/test-metrics";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 describe("an evaluation's metrics in the metric store", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   it("are metrics of the run at its last step, once, without those that are undefined", async () => {
     const { platform } = createTestPlatform(embedded);

@@ -9,16 +9,12 @@ import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { resumeRun } from "../../../core/training/pause";
 import { type ReconcileDependencies, reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf, storeResult } from "../../support/fixtures";
 
 describe("the end of a run's training", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   /** A run whose training was launched. */
   async function launched(given: Partial<Run> = {}) {

@@ -4,16 +4,12 @@ import { cancelRun } from "../../../core/training/close-run";
 import { beginEvaluation, completeEvaluation, takeInEvaluation } from "../../../core/training/evaluation-job";
 import { completeJob, takeJobEvent } from "../../../core/training/job-event";
 import { reconcile } from "../../../core/training/reconcile";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 describe("a run's evaluation by a job", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   /** A trial, which shares its training's job, whose evaluation was begun. */
   async function begun(inputHash = "h1") {

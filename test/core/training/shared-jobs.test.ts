@@ -8,7 +8,7 @@ import { resumeRun } from "../../../core/training/pause";
 import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../../../core/training/shared-jobs";
 import { trainingKeys } from "../../../core/training/training-step";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf, storeResult } from "../../support/fixtures";
 import { ManualClock } from "../../support/manual-clock";
 
@@ -16,12 +16,8 @@ const at = "2026-01-01T00:00:00.000Z";
 const epoch = Date.parse(at);
 
 describe("a job that trains several trials", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made = 0;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
 
   /** A study whose trials are launched one after another. Batch's calls are recorded. */
   function world() {

@@ -2,25 +2,15 @@ import { takeSpotNotice } from "../../../core/training/job-event";
 import { matchesPattern, parsePattern } from "../../../local/events/pattern";
 import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
-import {
-  type Calls,
-  createTestPlatform,
-  type Embedded,
-  type TestPlatform as Platform,
-  startEmbedded,
-} from "../../support/embedded";
+import { type Calls, createTestPlatform, type TestPlatform as Platform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:10:00.000Z";
 
 describe("a spot interruption warning", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: Platform;
   let calls: Calls;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
   beforeEach(() => {
     ({ platform, calls } = createTestPlatform(embedded));
   });

@@ -1,7 +1,7 @@
 import { type RetrainEvent, readEvent } from "../../../lambdas/retrain/events";
 import { createRetrainHandler } from "../../../lambdas/retrain/retrain";
 import { createScene, type Scene } from "../../core/retraining/scene";
-import { type Embedded, startEmbedded } from "../../support/embedded";
+import { useEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 
 const own = { bucket: "ringmaster-data", prefix: "ringmaster" };
@@ -112,18 +112,16 @@ describe("an event says what has happened", () => {
 });
 
 describe("the function", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let scene: Scene;
   let handle: (event: RetrainEvent) => Promise<readonly { rule: string; state: string }[]>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     scene = await createScene(embedded, "vision");
     handle = createRetrainHandler(scene.deployment, scene.deployment.logger, scene.dependencies.randomId);
     await scene.rule();
     await scene.rule({ name: "mild", trigger: { type: "drift", monitor: "inputs" } });
     await scene.rule({ name: "severe", trigger: { type: "drift", monitor: "inputs", severity: "critical" } });
   });
-  afterAll(() => embedded.stop());
 
   it("runs a new version once, of three deliveries at once and one late", async () => {
     await scene.push(101);

@@ -24,7 +24,7 @@ import { defaultNoRegression, type PolicyRules } from "../../../../core/runs/gat
 import { jobSchema } from "../../../../core/runs/job";
 import type { RunDetails } from "../../../../core/runs/shapes";
 import { keyText } from "../../../../core/signing-key";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../../support/embedded";
 import { jobInput, resultOf, runOf } from "../../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -45,11 +45,7 @@ function evaluated(objects: Parameters<typeof evaluateModel>[0]["objects"], feat
 }
 
 describe("judging a version", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   async function setup(team: string, rules: Partial<PolicyRules>) {
     const { platform: all, calls } = createTestPlatform(embedded);

@@ -3,7 +3,7 @@ import { gateStep } from "../../../../core/registry/gates/step";
 import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
 import type { Phase } from "../../../../core/runs/run-states";
 import type { RunDetails } from "../../../../core/runs/shapes";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../../support/embedded";
 import { runOf } from "../../../support/fixtures";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
@@ -25,11 +25,7 @@ const comparison = (champion: number, gain: number): ChampionComparison => ({
 });
 
 describe("the gates' step", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   /** A model with a version a letter, by its weights; `champions` are promoted one after the other. */
   async function setup(team: string, weights: readonly string[], champions: readonly number[]) {
