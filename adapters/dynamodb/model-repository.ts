@@ -1,10 +1,11 @@
 import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
+import type { OutboxIndex } from "../../core/registry/outbox";
 import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
-import { modelRow } from "./lineage-rows";
+import { sharedPort, teamPort } from "../port";
+import { modelRow } from "./lineage-repository";
 import {
   absent,
   catalogTable,
@@ -18,7 +19,7 @@ import {
 } from "./table";
 
 /** The index key of all teams' events that are not published yet. */
-export const outboxIndexKey = "REGISTRY#OUTBOX";
+const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
@@ -124,4 +125,28 @@ export const models = teamPort({
 export const registryReads = teamPort({
   uses: { repository: models("read") },
   make: ({ repository }) => ({ repository }),
+});
+
+/** The maximum number of events in one sweep. The next sweep takes the rest. */
+const maxEvents = 500;
+
+/** Finds the unpublished events of all teams, the oldest first. Eventually consistent. */
+export function createOutboxIndex(table: Table): OutboxIndex {
+  return {
+    async list(before) {
+      const unpublished = ex`gsi1pk = ${outboxIndexKey} AND gsi1sk < ${before}`;
+      const { items } = await table.read(unpublished, { index: "gsi1", limit: maxEvents });
+      return items.map((item) => ({
+        team: item["team"] as string,
+        model: item["model"] as string,
+        revision: (item["record"] as HistoryEntry).revision,
+      }));
+    },
+  };
+}
+
+export const outboxIndex = sharedPort({
+  uses: { table: catalogTable() },
+  grants: { list: [queryIndex("Catalog", "gsi1")] },
+  make: ({ table }) => createOutboxIndex(table),
 });

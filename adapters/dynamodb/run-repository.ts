@@ -5,7 +5,7 @@ import type { Phase } from "../../core/runs/run-states";
 import type { MachineRecord, Run, WorkerRecord } from "../../core/runs/shapes";
 import type { FirstRecord } from "../../core/tracking/records/training-record";
 import { isConditionFailed } from "./client";
-import { readRow } from "./lineage-rows";
+import { readRow } from "./lineage-repository";
 import { childRow, newRecordRow } from "./record-rows";
 import { createRunSteps, readableRunOf, runIdOf, runKey, stillOpen } from "./run-steps";
 import { absent, type Expression, ex, exists, type Item, type Key, type Table, type Write } from "./table";

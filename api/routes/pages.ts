@@ -14,7 +14,7 @@ import { compareLimits } from "../compare/comparison";
 import * as contracts from "../contracts/pages";
 import { pageResponse } from "../http/page-response";
 import { defineReplyRoute, type Route } from "../http/route";
-import { attachment } from "../mlflow/artifacts/media-types";
+import { attachment } from "../mlflow/artifacts/send-file";
 import { comparisonHtml } from "../pages/comparison/page";
 import { experimentHtml, experimentsHtml } from "../pages/experiment-html";
 import { readExperimentPage } from "../pages/experiment-page";

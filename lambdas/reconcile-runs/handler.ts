@@ -1,6 +1,6 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
-import { outboxIndex } from "../../adapters/dynamodb/registry-outbox";
+import { outboxIndex } from "../../adapters/dynamodb/model-repository";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";

@@ -5,7 +5,6 @@ import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { downloadUri } from "../registry/download-uri";
 import { findVersion } from "../registry/view";
 import { findRun } from "../tracking/ports";
-import { attachment, mediaTypeOf } from "./media-types";
 import {
   baseName,
   joined,
@@ -18,7 +17,7 @@ import {
   writable,
 } from "./places";
 import { pathBehind, proxiedArtifacts } from "./proxied";
-import { type Delivery, findFile, sendFile } from "./send-file";
+import { attachment, type Delivery, findFile, mediaTypeOf, sendFile } from "./send-file";
 
 /** Maximum size of an `upload-artifact`, which a browser sends. */
 const maxUploadBytes = 10 * 1024 * 1024;

@@ -4,9 +4,8 @@ import type { ApiEnvironment } from "../../http/context";
 import { invalidParameter, MlflowError } from "../errors";
 import { text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
-import { mediaTypeOf } from "./media-types";
 import { baseName, listFiles, placeOf, safeFilePath, safePath, writable } from "./places";
-import { type Delivery, sendFile } from "./send-file";
+import { type Delivery, mediaTypeOf, sendFile } from "./send-file";
 
 const root = "/mlflow-artifacts/artifacts";
 

@@ -16,7 +16,7 @@ import {
   parseModelVersionFilter,
   parseModelVersionOrder,
 } from "../search/registered-models";
-import { pageOf } from "../tracking/paging";
+import { pageOf } from "../tracking/ports";
 import {
   checkAlias,
   checkAliasIsFree,

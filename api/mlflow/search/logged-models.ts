@@ -2,8 +2,7 @@ import type { LoggedModel, LoggedModelMetric } from "../../../core/tracking/logg
 import { SearchSyntaxError } from "../../../core/tracking/search/errors";
 import { compileFilter, type Reader } from "../../../core/tracking/search/evaluate";
 import { fieldsOf } from "../../../core/tracking/search/expression";
-import { orderOf } from "./entities";
-import { mlflowGrammar, parseMlflowFilter } from "./grammar";
+import { mlflowGrammar, orderOf, parseMlflowFilter } from "./grammar";
 
 /** Restricts the metrics that count to those on a dataset. */
 export interface DatasetFilter {

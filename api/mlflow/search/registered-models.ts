@@ -7,8 +7,9 @@ import {
   entityGrammar,
   entityOrder,
   parseEntityOrder,
-} from "./entities";
-import { parseMlflowFilter, refuseDuplicates } from "./grammar";
+  parseMlflowFilter,
+  refuseDuplicates,
+} from "./grammar";
 
 /** The part of a model that MLflow's `registered-models/search` reads. */
 type SearchedModel = Pick<Model, "name" | "updatedAt" | "tags">;

@@ -7,9 +7,8 @@ import { setLifecycle } from "../../services/experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "../search/entities";
-import { checkMaxResults, pageOf } from "./paging";
-import { checkExperimentIsActive, findExperiment, noSuchExperiment } from "./ports";
+import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "../search/grammar";
+import { checkExperimentIsActive, checkMaxResults, findExperiment, noSuchExperiment, pageOf } from "./ports";
 import { experimentView, unlessEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
 

@@ -9,8 +9,7 @@ import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { parseLoggedModelFilter, parseLoggedModelOrder } from "../search/logged-models";
 import { keyValue, locationWithin } from "./experiments";
-import { pageOf } from "./paging";
-import { checkExperimentIsActive, findExperiment, parseExperimentId } from "./ports";
+import { checkExperimentIsActive, findExperiment, pageOf, parseExperimentId } from "./ports";
 import { keyValues, metricView, unlessEmpty } from "./run-view";
 
 type MlflowModelStatus =

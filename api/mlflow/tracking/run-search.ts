@@ -13,8 +13,7 @@ import {
   refuseDuplicates,
 } from "../search/grammar";
 import { viewType } from "./experiments";
-import { checkMaxResults } from "./paging";
-import { parseExperimentId } from "./ports";
+import { checkMaxResults, parseExperimentId } from "./ports";
 import { runView, unlessEmpty } from "./run-view";
 
 const entities: Readonly<Record<string, Field["kind"]>> = {

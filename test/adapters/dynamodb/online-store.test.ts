@@ -1,5 +1,5 @@
 import type { BatchGetCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { createOnlineStore } from "../../../adapters/dynamodb/online-store";
+import { createOnlineStore } from "../../../adapters/dynamodb/feature-store";
 import { Table } from "../../../adapters/dynamodb/table";
 
 const rows = { name: "customers", generation: 1 };

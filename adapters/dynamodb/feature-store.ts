@@ -1,0 +1,303 @@
+import { inRounds } from "../../core/backoff";
+import { BoundedMap } from "../../core/bounded-map";
+import { sha256 } from "../../core/digest";
+import { eachLimited } from "../../core/each-limited";
+import { viewBusy } from "../../core/feature-store/errors";
+import { timeOrder } from "../../core/feature-store/online";
+import type { BatchLog, LatestRow, OnlineStore, RowsKey, ViewRepository } from "../../core/feature-store/ports";
+import type { Batch, Position, RowsState, ViewSummary, ViewVersion } from "../../core/feature-store/shapes";
+import type { WindowRow } from "../../core/feature-store/windows";
+import type { Clock } from "../../core/ports";
+import { catalog, table as grant, queryIndex } from "../../platform/permissions/grants";
+import { sharedPort, teamPort } from "../port";
+import { documents, pauseBeforeRound } from "./client";
+import { absent, catalogTable, ex, type Item, type Key, Table } from "./table";
+
+/** The maximum age of a version that `findRecent` returns. */
+const maxAgeMs = 5_000;
+const maxCached = 500;
+
+/** Stores a team's feature views in the Catalog table (docs/access-patterns.md, "Feature store"). */
+export function createViewRepository(table: Table, team: string, clock: Clock): ViewRepository {
+  const pk = (name: string): string => `TEAM#${team}#VIEW#${name}`;
+  const versionKey = (name: string, version: number) => ({
+    pk: pk(name),
+    sk: `VERSION#${String(version).padStart(9, "0")}`,
+  });
+  const listed = `TEAM#${team}#VIEWS`;
+  const versionOf = (item: Item) => item["record"] as ViewVersion;
+
+  // A version never changes.
+  const versions = new BoundedMap<string, ViewVersion>(maxCached);
+  const recent = new BoundedMap<string, { readonly at: number; readonly version: ViewVersion }>(maxCached);
+
+  async function find(name: string, version: number): Promise<ViewVersion | undefined> {
+    const key = `${name}@${version}`;
+    const known = versions.get(key);
+    if (known) return known;
+    const item = await table.get(versionKey(name, version));
+    if (item) versions.set(key, versionOf(item));
+    return versions.get(key);
+  }
+
+  async function findNewest(name: string): Promise<ViewVersion | undefined> {
+    const head = await table.get({ pk: pk(name), sk: "HEAD" });
+    return head && find(name, head["latest"] as number);
+  }
+
+  return {
+    find,
+
+    async findByDigest(name, digest) {
+      const pointer = await table.get({ pk: pk(name), sk: `DIGEST#${digest}` });
+      return pointer && find(name, pointer["version"] as number);
+    },
+
+    findNewest,
+
+    async findRecent(name) {
+      const known = recent.get(name);
+      if (known && clock.now() - known.at < maxAgeMs) return known.version;
+      const version = await findNewest(name);
+      if (version) recent.set(name, { at: clock.now(), version });
+      return version;
+    },
+
+    register(version) {
+      const { name, digest, definition, features, createdAt } = version;
+      const { owner, description, entities } = definition;
+      const summary: ViewSummary = {
+        ...{ name, latestVersion: version.version, owner, description, entities },
+        ...{ features: features.map((one) => one.name), updatedAt: createdAt },
+      };
+      const head = { pk: pk(name), sk: "HEAD", gsi1pk: listed, gsi1sk: name, latest: version.version, record: summary };
+      return table.tryTransact([
+        table.putting({ ...versionKey(name, version.version), record: version }, absent),
+        table.putting({ pk: pk(name), sk: `DIGEST#${digest}`, version: version.version }, absent),
+        table.putting(head, version.version === 1 ? absent : ex`latest = ${version.version - 1}`),
+      ]);
+    },
+
+    list: (page) =>
+      table.page(ex`gsi1pk = ${listed}`, { ...page, index: "gsi1" }, (item) => item["record"] as ViewSummary),
+
+    listVersions: (name, page) =>
+      table.page(
+        ex`pk = ${pk(name)} AND begins_with(sk, ${"VERSION#"})`,
+        { ...page, descending: true, consistent: false },
+        versionOf,
+      ),
+  };
+}
+
+export const featureViews = teamPort({
+  uses: { table: catalogTable() },
+  grants: {
+    read: [catalog("GetItem")],
+    list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
+    register: [catalog("PutItem")],
+  },
+  make: ({ table }, { team, clock }) => createViewRepository(table, team, clock),
+});
+
+const rounds = 24;
+
+/** Stores the batches of feature views in the Catalog table (docs/access-patterns.md, "Feature store"). */
+function createBatchLog(table: Table, team: string): BatchLog {
+  const pk = ({ name, generation }: RowsKey): string => `TEAM#${team}#VIEWROWS#${generation}#${name}`;
+  const head = (rows: RowsKey) => ({ pk: pk(rows), sk: "HEAD" });
+  const batchKey = (sequence: number): string => `BATCH#${String(sequence).padStart(12, "0")}`;
+  const batchOf = (item: Item) => item["record"] as Batch;
+
+  async function state(rows: RowsKey): Promise<RowsState> {
+    const item = await table.get(head(rows));
+    return {
+      batches: Number(item?.["batches"] ?? 0),
+      rows: Number(item?.["total"] ?? 0),
+      online: (item?.["online"] as Position | undefined) ?? { batch: 0, files: 0 },
+    };
+  }
+
+  async function find(rows: RowsKey, digest: string): Promise<Batch | undefined> {
+    const pointer = await table.get({ pk: pk(rows), sk: `DIGEST#${digest}` });
+    const item = pointer && (await table.get({ pk: pk(rows), sk: batchKey(pointer["sequence"] as number) }));
+    return item && batchOf(item);
+  }
+
+  return {
+    state,
+
+    append: (rows, given) =>
+      inRounds({ rounds, pause: pauseBeforeRound, busy: () => viewBusy(rows.name) }, async () => {
+        const known = await find(rows, given.digest);
+        if (known) return { created: false, batch: known };
+        const { batches, rows: total } = await state(rows);
+        const batch: Batch = { sequence: batches + 1, ...given };
+        const appended = await table.tryTransact([
+          table.updating(
+            head(rows),
+            ex`SET batches = ${batch.sequence}, #total = ${total + given.rows}`,
+            batches === 0 ? absent : ex`batches = ${batches}`,
+          ),
+          table.putting({ pk: pk(rows), sk: batchKey(batch.sequence), record: batch }, absent),
+          table.putting({ pk: pk(rows), sk: `DIGEST#${given.digest}`, sequence: batch.sequence }, absent),
+        ]);
+        return appended ? { created: true, batch } : undefined;
+      }),
+
+    list: (rows, { after, ...page }) =>
+      table.page(
+        ex`pk = ${pk(rows)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`,
+        page,
+        batchOf,
+      ),
+
+    advance: (rows, from, to) =>
+      table.update(
+        head(rows),
+        ex`SET #online = ${to}`,
+        from.batch === 0 && from.files === 0
+          ? ex`attribute_not_exists(#online) OR #online = ${from}`
+          : ex`#online = ${from}`,
+      ),
+  };
+}
+
+export const featureBatches = teamPort({
+  uses: { table: catalogTable() },
+  grants: {
+    read: [catalog("GetItem")],
+    list: [catalog("Query")],
+    write: [catalog("PutItem", "UpdateItem")],
+  },
+  make: ({ table }, { team }) => createBatchLog(table, team),
+});
+
+const writesAtOnce = 32;
+
+/** Deletion by DynamoDB may come this much before the time that a clock of ours shows. */
+const reserveMs = 86_400_000;
+
+/** Stores the latest row of each entity, and rows for windows, in the Features table (docs/access-patterns.md, "Feature store"). */
+export function createOnlineStore(table: Table, team: string): OnlineStore {
+  // The digest has a fixed length, whatever the values of an entity are, and spreads entities over partitions.
+  const keyOf = ({ name, generation }: RowsKey, key: string) => ({
+    pk: `TEAM#${team}#${generation}#${name}#${sha256(key)}`,
+    sk: "LATEST",
+  });
+  const rowKey = (order: string) => `ROW#${order}`;
+
+  const reads = new GroupedReads(table);
+
+  return {
+    put: (rows, latest) =>
+      eachLimited(latest, writesAtOnce, ({ key, order, eventTime, values }) =>
+        table.put(
+          // One attribute of text is smaller than a map of typed values, and faster to read.
+          { ...keyOf(rows, key), key, rank: order, eventTime, content: JSON.stringify(values) },
+          ex`attribute_not_exists(pk) OR #rank < ${order}`,
+        ),
+      ),
+
+    get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await reads.get(keyOf(rows, key))))),
+
+    putWindowRows: (rows, windowRows, keptMs) =>
+      table.batchWrite(
+        windowRows.map(({ key, order, eventTime, values }) => ({
+          ...{ pk: keyOf(rows, key).pk, sk: rowKey(order), key, rank: order, eventTime },
+          ...{ content: JSON.stringify(values), expiresAt: Math.ceil((eventTime + keptMs + reserveMs) / 1_000) },
+        })),
+      ),
+
+    async getWindowRows(rows, key, since, limit) {
+      const { pk } = keyOf(rows, key);
+      const where = ex`pk = ${pk} AND sk BETWEEN ${rowKey(timeOrder(since))} AND ${rowKey("~")}`;
+      const found: WindowRow[] = [];
+      let nextToken: string | undefined;
+      do {
+        const options = { descending: true, limit: limit - found.length, nextToken };
+        const page = await table.page(where, options, windowRowOf);
+        found.push(...page.items);
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined && found.length < limit);
+      return found;
+    },
+  };
+}
+
+function rowOf(item: Item | undefined): LatestRow | undefined {
+  if (!item) return undefined;
+  return {
+    key: item["key"] as string,
+    order: item["rank"] as string,
+    eventTime: item["eventTime"] as number,
+    values: JSON.parse(item["content"] as string) as LatestRow["values"],
+  };
+}
+
+function windowRowOf(item: Item): WindowRow {
+  return {
+    key: item["key"] as string,
+    order: item["rank"] as string,
+    eventTime: item["eventTime"] as number,
+    values: JSON.parse(item["content"] as string) as WindowRow["values"],
+  };
+}
+
+/** Keys of one request to DynamoDB. */
+const maxKeys = 100;
+
+interface WaitingRead {
+  readonly key: Key;
+  readonly settle: (item: Item | undefined) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Reads items. Reads that arrive in the same turn of the event loop, or while a request is in progress, are sent
+ * together in the next one: with several callers at a time, requests take most of the time. A read alone is a request
+ * of its own.
+ */
+class GroupedReads {
+  private waiting: WaitingRead[] = [];
+  private busy = false;
+
+  constructor(private readonly table: Table) {}
+
+  get(key: Key): Promise<Item | undefined> {
+    return new Promise((settle, fail) => {
+      this.waiting.push({ key, settle, fail });
+      if (this.busy) return;
+      this.busy = true;
+      setImmediate(() => void this.pump());
+    });
+  }
+
+  private async pump(): Promise<void> {
+    const group = this.waiting.splice(0, maxKeys);
+    try {
+      const keys = new Map(group.map(({ key }) => [key.pk, key]));
+      const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
+      for (const { key, settle } of group) settle(found.get(key.pk));
+    } catch (error) {
+      for (const { fail } of group) fail(error);
+    }
+    this.busy = this.waiting.length > 0;
+    if (this.busy) setImmediate(() => void this.pump());
+  }
+}
+
+/** The table Features. */
+const featuresTable = sharedPort({
+  uses: { documents: documents() },
+  make: ({ documents }, { config }) => new Table(documents, config.tables.features),
+});
+
+export const onlineFeatures = teamPort({
+  uses: { table: featuresTable() },
+  grants: {
+    read: [grant("Features", "BatchGetItem"), grant("Features", "Query")],
+    write: [grant("Features", "PutItem"), grant("Features", "BatchWriteItem")],
+  },
+  make: ({ table }, { team }) => createOnlineStore(table, team),
+});
