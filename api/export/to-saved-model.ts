@@ -1,7 +1,48 @@
-import type { Exporter } from "../../core/export";
-import { toSavedModelFile } from "./saved-model/translate";
+import { type SignaturePort, savedModel } from "../../adapters/saved-model/graph-def";
+import { type Exporter, unsupportedOperator } from "../../core/export";
+import type { OnnxGraph, Port, TensorValue } from "./onnx/file";
+import { NodeBuilder, prune, type Tensor } from "./saved-model/node-builder";
+import { operators } from "./saved-model/operators";
 import { checkedGraph } from "./to-onnx";
 import { documents } from "./transform-document";
+
+/**
+ * Writes an ONNX graph as a `saved_model.pb` whose signature has the names and types of the graph's inputs and outputs.
+ * Weights are constants. Equal graphs give equal bytes.
+ *
+ * @throws EXPORT_UNSUPPORTED with the operator's name
+ */
+export function toSavedModelFile({ operations, constants, inputs, outputs }: OnnxGraph): Uint8Array {
+  const builder = new NodeBuilder();
+  const tensors = new Map<string, Tensor>();
+  const sizes = ({ dims }: Port): readonly number[] => dims.map((dim) => (typeof dim === "number" ? dim : -1));
+  for (const port of inputs) tensors.set(port.name, builder.placeholder(port.type, sizes(port)));
+  for (const [name, value] of Object.entries(constants)) tensors.set(name, addConstant(builder, value));
+  for (const operation of operations) {
+    const operator = Object.hasOwn(operators, operation.op) ? operators[operation.op] : undefined;
+    if (!operator) throw unsupportedOperator(operation.op, "it has no translation to TensorFlow");
+    const found = operator({
+      builder,
+      op: operation.op,
+      attributes: operation.attributes,
+      // An optional input that is absent has the empty name.
+      inputs: operation.inputs.map((name) => tensors.get(name)!),
+      constants: operation.inputs.map((name) => (Object.hasOwn(constants, name) ? constants[name] : undefined)),
+    });
+    tensors.set(operation.outputs[0]!, found);
+  }
+  const portOf = (port: Port): SignaturePort => {
+    const value = { node: tensors.get(port.name)!.node, output: 0 };
+    return { name: port.name, value, type: port.type, shape: sizes(port) };
+  };
+  const { nodes, signature } = prune(builder.nodes, { inputs: inputs.map(portOf), outputs: outputs.map(portOf) });
+  return savedModel(nodes, signature);
+}
+
+function addConstant(builder: NodeBuilder, value: TensorValue): Tensor {
+  if (value.type === "string") return builder.texts(value.data, value.dims);
+  return builder.constant(value.type, value.data, value.dims);
+}
 
 /**
  * Exports a folder that TensorFlow Serving and `tf.saved_model.load` read. `saved_model.pb` takes raw rows like

@@ -9,7 +9,7 @@ import { exportVersion } from "../../api/export/export-version";
 import { GraphBuilder } from "../../api/export/onnx/builder";
 import { addNetwork } from "../../api/export/onnx/network-graph";
 import { checkParity } from "../../api/export/parity";
-import { toSavedModelFile } from "../../api/export/saved-model/translate";
+import { toSavedModelFile } from "../../api/export/to-saved-model";
 import { probabilitiesOf } from "../../api/export/transform-document";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { mulberry32 } from "../../core/datasets/split";

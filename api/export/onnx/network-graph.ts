@@ -1,15 +1,10 @@
 import { type Network, unsupportedLayer } from "../../../core/export";
-import type { GraphBuilder } from "./builder";
-import { activationLayers } from "./layers/activations";
-import type { Converter } from "./layers/convert";
-import { denseLayers } from "./layers/dense";
-import { maskOf } from "./layers/masks";
-import { mergeLayers } from "./layers/merges";
+import { type GraphBuilder, Value } from "./builder";
+import { activationLayers, type Converter, denseLayers } from "./layers/dense";
 import { recurrentLayers } from "./layers/recurrent";
-import { sequenceLayers } from "./layers/sequences";
-import { shapeLayers } from "./layers/shapes";
+import { maskOf, sequenceLayers } from "./layers/sequences";
+import { mergeLayers, shapeLayers } from "./layers/shapes";
 import { spatialLayers } from "./layers/spatial";
-import { Value } from "./value";
 
 const converters: Readonly<Record<string, Converter>> = {
   ...denseLayers,

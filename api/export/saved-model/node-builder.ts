@@ -5,6 +5,8 @@ import {
   type GraphNode,
   type Signature,
 } from "../../../adapters/saved-model/graph-def";
+import { unsupportedOperator } from "../../../core/export";
+import type { Attribute as OnnxAttribute, TensorValue } from "../onnx/file";
 
 /** The first output of a node. */
 export interface Tensor {
@@ -139,4 +141,38 @@ export function prune(
     nodes: nodes.filter((_, i) => needed.has(i)).map((node) => ({ ...node, inputs: node.inputs.map(moved) })),
     signature: { inputs: ports(inputs), outputs: ports(outputs) },
   };
+}
+
+/** An ONNX operation to be translated. */
+export interface Translation {
+  readonly builder: NodeBuilder;
+  readonly op: string;
+  readonly attributes: Readonly<Record<string, OnnxAttribute>>;
+  readonly inputs: readonly Tensor[];
+  /** The values of inputs that are constants. */
+  readonly constants: readonly (TensorValue | undefined)[];
+}
+
+export type Translator = (translation: Translation) => Tensor;
+
+export function integer(attribute: OnnxAttribute | undefined, otherwise: number): number {
+  return attribute && "int" in attribute ? attribute.int : otherwise;
+}
+
+export function float(attribute: OnnxAttribute | undefined, otherwise: number): number {
+  return attribute && "float" in attribute ? attribute.float : otherwise;
+}
+
+export function integerList(attribute: OnnxAttribute | undefined): readonly number[] | undefined {
+  return attribute && "ints" in attribute ? attribute.ints : undefined;
+}
+
+export function textList(attribute: OnnxAttribute | undefined): readonly string[] {
+  return attribute && "texts" in attribute ? attribute.texts : [];
+}
+
+/** @throws EXPORT_UNSUPPORTED if the input is not a constant list of integers */
+export function constantIntegers(op: string, value: TensorValue | undefined): readonly number[] {
+  if (value?.type === "int64") return Array.from(value.data, Number);
+  throw unsupportedOperator(op, "an input that must be constant is not");
 }

@@ -1,8 +1,17 @@
 import type { ElementType } from "../../../adapters/saved-model/graph-def";
 import { unsupportedOperator } from "../../../core/export";
-import { range } from "../onnx/value";
-import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";
-import { constantIntegers, float, integer, integerList, type Translator, textList } from "./translation";
+import { range } from "../onnx/builder";
+import {
+  constantIntegers,
+  float,
+  integer,
+  integerList,
+  type NodeBuilder,
+  type Tensor,
+  type Translator,
+  textList,
+  typeOf,
+} from "./node-builder";
 import { windowOperators } from "./window-operators";
 
 /** TensorFlow's names of operators that compute each element from the inputs' elements at the same place. */

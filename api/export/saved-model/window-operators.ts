@@ -1,9 +1,16 @@
 import type { Attribute } from "../../../adapters/saved-model/graph-def";
 import { unsupportedOperator } from "../../../core/export";
+import { range } from "../onnx/builder";
 import type { TensorValue } from "../onnx/file";
-import { range } from "../onnx/value";
-import { type NodeBuilder, type Tensor, typeOf } from "./node-builder";
-import { integer, integerList, type Translation, type Translator } from "./translation";
+import {
+  integer,
+  integerList,
+  type NodeBuilder,
+  type Tensor,
+  type Translation,
+  type Translator,
+  typeOf,
+} from "./node-builder";
 
 type FloatValue = Extract<TensorValue, { readonly type: "float" }>;
 

@@ -4,7 +4,7 @@ import { applier } from "../../../api/export/applier";
 import { GraphBuilder } from "../../../api/export/onnx/builder";
 import { addFeatures, missingText } from "../../../api/export/onnx/features-graph";
 import { encodeOnnx } from "../../../api/export/onnx/file";
-import { toSavedModelFile } from "../../../api/export/saved-model/translate";
+import { toSavedModelFile } from "../../../api/export/to-saved-model";
 import { transformDocument } from "../../../api/export/transform-document";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { hasCode, InvalidInputError } from "../../../core/errors";

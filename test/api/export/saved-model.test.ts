@@ -1,7 +1,7 @@
 import { savedModel } from "../../../adapters/saved-model/graph-def";
 import { GraphBuilder } from "../../../api/export/onnx/builder";
 import { NodeBuilder, prune } from "../../../api/export/saved-model/node-builder";
-import { toSavedModelFile } from "../../../api/export/saved-model/translate";
+import { toSavedModelFile } from "../../../api/export/to-saved-model";
 
 const countOf = (file: Uint8Array, text: string): number => Buffer.from(file).toString("latin1").split(text).length - 1;
 

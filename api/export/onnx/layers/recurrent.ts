@@ -1,8 +1,6 @@
 import type { NetworkWeight } from "../../../../core/export";
-import type { GraphBuilder } from "../builder";
-import { range, Value } from "../value";
-import { applied } from "./activations";
-import { type Conversion, type Converter, channelsLast, only, unsupported } from "./convert";
+import { type GraphBuilder, range, Value } from "../builder";
+import { applied, type Conversion, type Converter, channelsLast, only, unsupported } from "./dense";
 import { columnsOf } from "./sequences";
 
 /** A layer's settings. Those of a Bidirectional are the settings of the layer in it. */

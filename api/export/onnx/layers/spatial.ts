@@ -1,8 +1,16 @@
 import type { NetworkWeight } from "../../../../core/export";
-import { range, Value } from "../value";
-import { activated } from "./activations";
-import { type Conversion, type Converter, channelsFirst, channelsLast, only, perAxis, unsupported } from "./convert";
-import { weight } from "./dense";
+import { range, Value } from "../builder";
+import {
+  activated,
+  type Conversion,
+  type Converter,
+  channelsFirst,
+  channelsLast,
+  only,
+  perAxis,
+  unsupported,
+  weight,
+} from "./dense";
 
 /** Layers that slide a window over rows' positions: convolutions and pooling, in one to three dimensions. */
 export const spatialLayers: Readonly<Record<string, Converter>> = {
