@@ -3,17 +3,19 @@ import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/conf
 import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import { configurations } from "./configurations";
 import { rolesOf } from "./policies";
+import { limits, policiesOf, withMaxNames } from "./policy-limits";
 import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
 
 const keyArn = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
 const boundary = "arn:aws:iam::111122223333:policy/boundary";
 
-/** Settings with which a platform follows the rules of an account: key, boundary, shells on instances. */
-describe("a platform with a key, a boundary and Session Manager", () => {
+/** Settings with which a platform follows the rules of an account: key, boundary, shells on instances, quotas of IAM. */
+describe("a platform with a key, a boundary, Session Manager and the longest names", () => {
   let platform: Synthesized;
   let names: readonly (keyof Synthesized["stacks"])[];
   beforeAll(() => {
-    platform = synthesizePlatform(withoutAssets, configurations["with everything"]);
+    const settings = configurations["with everything"]!;
+    platform = synthesizePlatform(withoutAssets, { ...settings, ...withMaxNames(settings) });
     names = Object.keys(platform.stacks) as typeof names;
   });
   afterAll(() => platform.remove());
@@ -65,6 +67,23 @@ describe("a platform with a key, a boundary and Session Manager", () => {
       "ssmmessages:OpenDataChannel",
     ]);
     expect(role.managed.join()).not.toContain("SSM");
+  });
+
+  it("has no policy beyond the quotas of its service", () => {
+    const policies = policiesOf(platform);
+    expect(policies.length).toBeGreaterThan(60);
+    expect(policies.map(({ type }) => type).filter((type) => !limits[type])).toEqual([]);
+    const measured = policies.flatMap((policy) =>
+      limits[policy.type]!.map(([what, max, measure]) => ({ at: policy.at, what, max, is: measure(policy) })),
+    );
+    expect(measured.filter(({ is, max }) => is > max)).toEqual([]);
+  });
+
+  it("attaches at most ten managed policies to a role", () => {
+    for (const stack of names) {
+      for (const { Properties } of Object.values(platform.template(stack).findResources("AWS::IAM::Role")))
+        expect((Properties["ManagedPolicyArns"] ?? []).length).toBeLessThanOrEqual(10);
+    }
   });
 });
 

@@ -1,7 +1,6 @@
 import type { RingmasterConfig } from "../../infra/config";
-import { configurations } from "./configurations";
 import { evaluated, resourcesOf, type TemplateResource } from "./evaluated";
-import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
+import type { Synthesized } from "./synthesized";
 
 interface Statement {
   readonly Action?: string | readonly string[];
@@ -33,7 +32,7 @@ type Limit = readonly [what: string, max: number, measure: (policy: Policy) => n
  * The quotas of the services, which deployments exceed without a word from CDK. Those that an account can have raised
  * have their default.
  */
-const limits: Readonly<Record<string, readonly Limit[]>> = {
+export const limits: Readonly<Record<string, readonly Limit[]>> = {
   // IAM user guide, "IAM and AWS STS quotas".
   "inline policies of a role": [["characters", 10_240, withoutSpace]],
   "AWS::IAM::ManagedPolicy": [["characters", 6_144, withoutSpace]],
@@ -74,7 +73,7 @@ const limits: Readonly<Record<string, readonly Limit[]>> = {
   "AWS::Lambda::Permission": [["bytes", 20_480, characters]],
 };
 
-function policiesOf(platform: Synthesized): readonly Policy[] {
+export function policiesOf(platform: Synthesized): readonly Policy[] {
   return (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[]).flatMap((stack) => {
     const all = resourcesOf(platform.template(stack));
     const grouped = new Map<string, Policy>();
@@ -124,36 +123,8 @@ function documentsUnder(value: unknown, path = ""): readonly (readonly [path: st
 }
 
 /** Names of the maximum length, and teams up to the maximum of their settings. */
-const withMaxNames = ({ teams = [], encryption }: RingmasterConfig): RingmasterConfig => ({
+export const withMaxNames = ({ teams = [], encryption }: RingmasterConfig): RingmasterConfig => ({
   prefix: "p".repeat(24),
   teams: [...teams, ...Array.from({ length: 12 }, (_, i) => ({ name: `t${i}`.padEnd(32, "t") }))],
   ...(encryption ? { encryption } : {}),
-});
-
-/** The policies of the defaults are a part of those of the others. */
-const { "with the defaults": _defaults, ...others } = configurations;
-
-describe.each(Object.entries(others))("a platform %s and the longest names", (_name, settings) => {
-  let platform: Synthesized;
-  beforeAll(() => {
-    platform = synthesizePlatform(withoutAssets, { ...settings, ...withMaxNames(settings) });
-  });
-  afterAll(() => platform.remove());
-
-  it("has no policy beyond the quotas of its service", () => {
-    const policies = policiesOf(platform);
-    expect(policies.length).toBeGreaterThan(60);
-    expect(policies.map(({ type }) => type).filter((type) => !limits[type])).toEqual([]);
-    const measured = policies.flatMap((policy) =>
-      limits[policy.type]!.map(([what, max, measure]) => ({ at: policy.at, what, max, is: measure(policy) })),
-    );
-    expect(measured.filter(({ is, max }) => is > max)).toEqual([]);
-  });
-
-  it("attaches at most ten managed policies to a role", () => {
-    for (const stack of Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[]) {
-      for (const { Properties } of Object.values(platform.template(stack).findResources("AWS::IAM::Role")))
-        expect((Properties["ManagedPolicyArns"] ?? []).length).toBeLessThanOrEqual(10);
-    }
-  });
 });
