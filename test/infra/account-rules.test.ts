@@ -2,6 +2,7 @@ import { App } from "aws-cdk-lib";
 import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/config";
 import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import { configurations } from "./configurations";
+import type { TemplateJson } from "./pins";
 import { rolesOf } from "./policies";
 import { limits, policiesOf, withMaxNames } from "./policy-limits";
 import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesized";
@@ -67,6 +68,21 @@ describe("a platform with a key, a boundary, Session Manager and the longest nam
       "ssmmessages:OpenDataChannel",
     ]);
     expect(role.managed.join()).not.toContain("SSM");
+  });
+
+  it("puts tags on everything but what would be replaced for them, and on instances", () => {
+    const compute = platform.template("compute").toJSON() as TemplateJson;
+    const tagged = (id: string) => JSON.stringify(compute.Resources[id]?.Properties).includes("cost-center");
+    const byType = (type: string) =>
+      Object.keys(compute.Resources).filter((id) => compute.Resources[id]!.Type === type);
+    for (const type of ["JobQueue", "ComputeEnvironment", "SchedulingPolicy"]) {
+      expect(byType(`AWS::Batch::${type}`).filter(tagged)).toEqual([]);
+    }
+    expect(byType("AWS::EC2::PlacementGroup").filter(tagged)).toEqual([]);
+    for (const type of ["AWS::EC2::LaunchTemplate", "AWS::EC2::VPC", "AWS::IAM::Role"]) {
+      // Except the role of CDK's own function, which has no tags.
+      expect(byType(type).filter((id) => !id.startsWith("Custom") && !tagged(id))).toEqual([]);
+    }
   });
 
   it("has no policy beyond the quotas of its service", () => {

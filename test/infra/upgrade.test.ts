@@ -112,19 +112,3 @@ describe("an upgrade is stopped that", () => {
     expect(harmOf(pins({ T: table() }), pins({ T: table(other) }))).toEqual([]);
   });
 });
-
-it("puts an operator's tags on everything but what would be replaced for them, and on instances", () => {
-  const platform = synthesizePlatform(withoutAssets, { tags: { "cost-center": "42" } });
-  const compute = platform.template("compute").toJSON() as TemplateJson;
-  const tagged = (id: string) => JSON.stringify(compute.Resources[id]?.Properties).includes("cost-center");
-  const byType = (type: string) => Object.keys(compute.Resources).filter((id) => compute.Resources[id]!.Type === type);
-  for (const type of ["JobQueue", "ComputeEnvironment", "SchedulingPolicy"]) {
-    expect(byType(`AWS::Batch::${type}`).filter(tagged)).toEqual([]);
-  }
-  expect(byType("AWS::EC2::PlacementGroup").filter(tagged)).toEqual([]);
-  for (const type of ["AWS::EC2::LaunchTemplate", "AWS::EC2::VPC", "AWS::IAM::Role"]) {
-    // Except the role of CDK's own function, which has no tags.
-    expect(byType(type).filter((id) => !id.startsWith("Custom") && !tagged(id))).toEqual([]);
-  }
-  platform.remove();
-});
