@@ -16,7 +16,7 @@ export interface RendezvousTiming {
   readonly survivorCallMs: number;
   /** The n-th member in line seals n times this much later than the first. Usually one writes; if it dies, another does. */
   readonly turnMs: number;
-  /** Gangs with more expected workers share the store's throughput by turns (see `large-gang.ts`). */
+  /** Gangs with more expected workers share the store's throughput by turns (see `timingOf`). */
   readonly largeGangWorkers: number;
 }
 

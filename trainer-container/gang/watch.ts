@@ -6,7 +6,7 @@ import { isLargeGang, readHeadMs, wholeLookMs } from "./timing";
 /** Number of frequent reads after a registration or a change. */
 const eagerLooks = 40;
 
-/** Decides when a waiting member reads the store next, and whether it reads the whole gang (see `large-gang.ts`). */
+/** Decides when a waiting member reads the store next, and whether it reads the whole gang (see `timing.ts`). */
 export class Watch {
   readonly isLarge: boolean;
   private looks = 0;

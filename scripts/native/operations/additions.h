@@ -1,4 +1,4 @@
-/** The additions of a sum in the canonical order (`trainer-container/reduction/tree.ts`). */
+/** The additions of a sum in the canonical order (`trainer-container/reduction/plan.ts`). */
 #pragma once
 
 #include "operation.h"

@@ -9,7 +9,7 @@ export interface Conversion {
   readonly builder: GraphBuilder;
   readonly layer: NetworkLayer;
   readonly inputs: readonly Value[];
-  /** Mask of each input, see `masks.ts`. */
+  /** Mask of each input, see `maskOf` in `sequences.ts`. */
   readonly masks: readonly (string | undefined)[];
 }
 
