@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import { makeTemporaryFolder } from "../../adapters/duckdb/workspace";
+import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { emptyDataset } from "../../core/datasets/errors";
 import { maxQueryLength, type SourceFile } from "../../core/datasets/shapes";
 import { InvalidInputError, type Problem, RingmasterError } from "../../core/errors";

@@ -3,7 +3,7 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeTemporaryFolder } from "../../adapters/duckdb/workspace";
+import { makeTemporaryFolder } from "../../adapters/duckdb/temporary-folder";
 import { createPause } from "../../core/backoff";
 import { InvalidInputError, RingmasterError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { DiskFullError, isDiskFull } from "../../../adapters/duckdb/errors";
-import { makeTemporaryFolder, removeAbandonedFolders, withDuckDb } from "../../../adapters/duckdb/workspace";
+import { makeTemporaryFolder, removeAbandonedFolders } from "../../../adapters/duckdb/temporary-folder";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { processStart } from "../../../adapters/files/process-start";
 import { temporaryFolder } from "../../support/temporary-folder";
 
