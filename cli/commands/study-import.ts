@@ -191,7 +191,7 @@ function parameterOf(text: string, refuse: (rule: string) => InvalidInputError):
   const log = kind.log ?? attributes.log ?? false;
   const step = attributes.step ?? q;
   if (kind.type === "int") return { type: "int", low, high, log, step: step ?? 1 };
-  return { type: "float", low, high, log, step };
+  return { type: "float", low, high, log, ...(step === undefined ? {} : { step }) };
 }
 
 /** Decodes a stored value; of a categorical parameter it is the index of the choice. */

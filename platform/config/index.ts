@@ -8,7 +8,6 @@ export {
   publicTargets,
   readCorsOrigins,
   readHookTargets,
-  readPersonalRoles,
-  readTeamDirectory,
 } from "./settings";
+export { readPersonalRoles, readTeamDirectory } from "./teams";
 export { readTrainerConfig, type TrainerConfig, type TrainerHost, trainerEnvironmentOf } from "./trainer";
