@@ -19,7 +19,7 @@ it("reports a step for which WebAssembly's memory is too small", async () => {
   const fill = (bytes: number) => {
     for (;;) allocate(bytes); // pages that nothing writes take no memory of the machine
   };
-  for (let bytes = 2 ** 26; bytes > 2 ** 20; bytes /= 2) expect(() => fill(bytes)).toThrow(/heap has no/);
+  for (let bytes = 2 ** 30; bytes > 2 ** 20; bytes /= 2) expect(() => fill(bytes)).toThrow(/heap has no/);
 
   const batch = { inputs: new Float32Array(rows * features), labels: new Float32Array(rows), rows };
   const step = () => gradientsOf(model, batch, "1/0", new Float32Array(model.parameterCount));
