@@ -21,12 +21,11 @@ export interface Synthesized {
 
 /**
  * Synthesizes the platform like `cdk synth` with the context of `cdk.json`, but with empty functions instead of the
- * build and without CDK's rules (see `Rules`). Each function has different content, so each asset has its own key.
+ * build and without CDK's rules (see `newApp`). Each function has different content, so each asset has its own key.
  */
 export function synthesizePlatform(
   context: Readonly<Record<string, unknown>> = {},
   config: RingmasterConfig = {},
-  rules: Rules = "skip-rules",
 ): Synthesized {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), "infra-"));
   const bundles = path.join(directory, "bundles");
@@ -36,7 +35,7 @@ export function synthesizePlatform(
   }
   fs.copyFileSync(permissionsFile, path.join(bundles, functionPermissionsFile));
   fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
-  const app = newApp(path.join(directory, "out"), rules, context);
+  const app = newApp(path.join(directory, "out"), context);
   const stacks = definePlatform(app, { repository, bundles }, config);
   return {
     app,
@@ -47,18 +46,16 @@ export function synthesizePlatform(
 }
 
 /**
- * Whether synthesis applies CDK's own rules to the templates, as for users. They take 10 s of processor time:
- * `nag.test.ts` applies them to every configuration, and the other files skip them.
+ * CDK's own rules take 10 s of processor time in each process. `synth.test.ts` applies them as `cdk synth` does, and
+ * `peers/cfn-lint.test.ts` has more of them for a platform with everything.
  */
-export type Rules = "apply-rules" | "skip-rules";
-
-const newApp = (outdir: string, rules: Rules, context: Readonly<Record<string, unknown>> = {}) =>
+const newApp = (outdir: string, context: Readonly<Record<string, unknown>> = {}) =>
   new App({
     // Templates depend neither on traces of where resources were created nor on the file of the tree of constructs.
     context: { ...defaultContext(), "aws:cdk:disable-creation-stack-traces": true, ...context },
     treeMetadata: false,
     outdir,
-    builtinCloudFormationValidation: rules === "apply-rules",
+    builtinCloudFormationValidation: false,
   });
 
 /** The context that skips the packaging and copying of assets, because templates do not depend on them. */
@@ -82,11 +79,10 @@ afterAll(() => {
 export function synthesizeStack<S extends Stack>(
   settings: RingmasterConfig,
   make: (app: App, config: DeploymentConfig) => S,
-  rules: Rules = "skip-rules",
 ) {
   const outdir = fs.mkdtempSync(path.join(os.tmpdir(), "infra-stack-"));
   made.push(outdir);
-  const app = newApp(outdir, rules);
+  const app = newApp(outdir);
   const stack = make(app, readConfig(settings, app.node));
   return {
     app,
