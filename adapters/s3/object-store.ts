@@ -4,8 +4,8 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
+  paginateListObjectsV2,
   S3Client,
 } from "@aws-sdk/client-s3";
 import { CorruptObjectError, ObjectNotFoundError } from "../../core/object-documents";
@@ -190,14 +190,9 @@ class S3ObjectStore implements ObjectStore {
   readonly list: ObjectStore["list"] = async (under) => {
     const { client, bucket, prefix } = this;
     const keys: string[] = [];
-    let token: string | undefined;
-    do {
-      const page = await client.send(
-        new ListObjectsV2Command({ Bucket: bucket, Prefix: `${prefix}${under}`, ContinuationToken: token }),
-      );
-      for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length));
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token !== undefined);
+    const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${prefix}${under}` });
+    for await (const { Contents = [] } of pages)
+      for (const { Key } of Contents) if (Key !== undefined) keys.push(Key.slice(prefix.length));
     return keys;
   };
 
