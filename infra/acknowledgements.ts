@@ -20,7 +20,6 @@ const wildcardReasons = {
   "team-topics": "The platform's own topics, one a team.",
 } as const satisfies Partial<Record<Resource, string>>;
 
-/** Returns those resources as cdk-nag writes them. */
 function wildcards(prefix: string): readonly (readonly [arn: string, reason: string])[] {
   const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
   const world = { partition, region, account, prefix, bucket: `${prefix}-data-${account}-${region}` };

@@ -10,7 +10,6 @@ import { tableNameIn } from "../platform/tables";
 import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
-/** Returns the name of the data bucket. Bucket names are globally unique, so it contains account and region. */
 export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
 
 /**
@@ -84,7 +83,6 @@ export function platformEnvironment(
   });
 }
 
-/** Returns the shares of the teams that differ from the default. */
 function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   return Object.fromEntries(
     teams

@@ -13,7 +13,6 @@ import { WorkflowStack } from "./stacks/workflow-stack";
 import { trainerImage } from "./trainer-image";
 
 export interface PlatformSources {
-  /** The root of the repository. */
   readonly repository: string;
   /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;

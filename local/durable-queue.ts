@@ -1,7 +1,6 @@
 import type { Clock } from "./clock";
 import type { JsonDatabase } from "./storage/json-database";
 
-/** The result of one delivery attempt: delivered, retry after a delay, or give up. */
 export type Delivery =
   | { readonly outcome: "done" }
   | { readonly outcome: "retry"; readonly delayMs: number; readonly error: string }
@@ -12,7 +11,6 @@ export interface Queued<T> {
   readonly id: string;
   readonly item: T;
   readonly attempts: number;
-  /** The time when the item was added, in milliseconds since the epoch, like `dueAt`. */
   readonly addedAt: number;
   readonly dueAt: number;
 }
@@ -22,15 +20,12 @@ export interface DurableQueueOptions<T> {
   /** The prefix of this queue's keys in `db`. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** Attempts one delivery. A rejection is a bug in the caller; it counts as a retry after a minute. */
   readonly deliver: (queued: Queued<T>) => Promise<Delivery>;
   /** Called before an item that is given up leaves the queue. */
   readonly giveUp: (queued: Queued<T>, error: string) => void;
-  /** The number of deliveries that run at once. */
   readonly concurrency?: number;
 }
 
-/** The time until a failed write is repeated. */
 const rewriteMs = 1_000;
 
 /**
@@ -46,7 +41,6 @@ export class DurableQueue<T> {
 
   constructor(private readonly options: DurableQueueOptions<T>) {}
 
-  /** Loads the items that an earlier process left. */
   async open(): Promise<void> {
     const { db, prefix } = this.options;
     for await (const [, value] of db.iterator({ gt: prefix, lt: `${prefix}\uffff` })) this.arm(value as Queued<T>);

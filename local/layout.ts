@@ -5,7 +5,6 @@ import { syncDirectory } from "./storage/directory";
 /** The number of the format of a data directory. It changes whenever this version could not read earlier data. */
 const layout = 4;
 
-/** The data directory has another layout than this version reads. */
 export class LayoutError extends Error {
   override readonly name = "LayoutError";
 
@@ -29,7 +28,6 @@ export function checkLayout(data: string): void {
   if (found !== layout) throw new LayoutError(data, found);
 }
 
-/** Records the layout of a new data directory durably. */
 export function keepLayout(data: string): void {
   const file = fileOf(data);
   if (!existsSync(file)) {

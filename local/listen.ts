@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Another process uses the port. */
 export class PortTakenError extends Error {
   constructor(
     readonly port: number,

@@ -16,7 +16,6 @@ export interface DamagedItem {
   readonly delete?: () => void | Promise<void>;
 }
 
-/** Reads everything in a data directory, and returns what is damaged. No stack may run over the directory. */
 export async function listDamage(data: string): Promise<readonly DamagedItem[]> {
   const items: DamagedItem[] = [];
   for (const location of storesOf(data)) {

@@ -3,7 +3,6 @@ import { closeSync, fstatSync, openSync, renameSync, rmSync, writeSync } from "n
 export interface RotationLimits {
   /** The size at which a file is closed and the next one begins. */
   readonly maxBytes: number;
-  /** The number of closed files to keep. `FILE.1` is the newest. */
   readonly keep: number;
 }
 

@@ -21,23 +21,18 @@ export interface Service {
    * who may do everything.
    */
   handle(request: IncomingMessage, response: ServerResponse, caller?: Caller): Promise<void>;
-  /** Stops timers and closes files. Acknowledged data are already on disk, so `kill -9` loses nothing either. */
   close(): Promise<void>;
 }
 
-/** The options of a service with a database. */
 export interface StoredServiceOptions {
-  /** The directory of the service's files. It is created if it does not exist. */
   readonly dataDirectory: string;
   readonly clock?: Clock;
 }
 
 export interface StoredService extends Service {
-  /** Resolves when the state of earlier processes is loaded. Requests wait for it. */
   readonly ready: Promise<void>;
 }
 
-/** The database of a service, `<name>.level` in its directory. */
 export class ServiceStore<V = unknown> {
   readonly db: JsonDatabase<V>;
   private ready: Promise<void> = Promise.resolve();
@@ -47,7 +42,6 @@ export class ServiceStore<V = unknown> {
     this.db = new JsonDatabase({ directory: join(dataDirectory, `${store}.level`), store });
   }
 
-  /** Opens the database and loads the service's state. */
   open(load: () => Promise<void>): Promise<void> {
     this.ready = this.db.open().then(load);
     // The callers that await it get the error. Without callers it must not end the process.

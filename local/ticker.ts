@@ -18,12 +18,10 @@ export class Ticker {
 
   constructor(
     private readonly clock: Clock,
-    /** The name of the service in reports of failed firings. */
     private readonly service: string,
     private readonly fire: (id: string, dueAt: number) => Promise<void>,
   ) {}
 
-  /** Sets the time of an item. `undefined` removes the item. */
   set(id: string, dueAt: number | undefined): void {
     if (dueAt === undefined) this.due.delete(id);
     else this.due.set(id, dueAt);

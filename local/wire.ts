@@ -10,7 +10,6 @@ export class ServiceError extends Error {
     readonly code: string,
     readonly httpStatus: number,
     message: string,
-    /** Additional members of the exception, e.g. Lambda's `Type` and `Reason`. */
     readonly fields: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -21,7 +20,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Creates the error that EventBridge and its Scheduler return for an invalid request. */
 export function validation(message: string): ServiceError {
   return new ServiceError("ValidationException", 400, message);
 }
@@ -108,10 +106,8 @@ export function sendError(
   sendJson(response, error.httpStatus, body, contentType);
 }
 
-/** The errors and the limits of a service with a JSON protocol. */
 export interface JsonProtocol {
   readonly maxBytes: number;
-  /** Creates the error for a body that is not a JSON object. */
   readonly invalid: (message: string) => ServiceError;
   /** Creates the error for a body that is too large. The default is `invalid`. */
   readonly tooLarge?: (message: string) => ServiceError;

@@ -119,7 +119,6 @@ function withoutType(
   return rest;
 }
 
-/** Returns the parameter with the fields that the gateway checks: name and presence. */
 function parameterOf({ name, in: place, required }: Parameter): object {
   return { name, in: place, required, schema: { type: "string" } };
 }

@@ -62,7 +62,6 @@ function isPlainPattern(pattern: string): boolean {
   return !/\(\?|\\[pPxuk]/.test(pattern);
 }
 
-/** Returns the names of the schemas of which the gateway can check nothing. */
 export function uncheckedSchemas(schemas: Readonly<Record<string, JsonSchema>>): ReadonlySet<string> {
   const names = Object.keys(schemas).filter((name) => Object.keys(gatewaySchema(schemas[name]!)).length === 0);
   return new Set(names);

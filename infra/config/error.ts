@@ -1,4 +1,3 @@
-/** One problem in the configuration: the setting, its value and the violated rule. */
 export interface ConfigProblem {
   /** The path as in the file: `teams[0].weight`. */
   readonly path: string;

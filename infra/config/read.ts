@@ -48,7 +48,6 @@ function problemsOfValidSections(error: z.ZodError, settings: unknown): readonly
   return problemsBetween(withTeams(parsed.data)).filter(({ path }) => !broken.has(path.split(/[.[]/)[0]));
 }
 
-/** Adds a note to a problem whose value comes from the context. */
 function sourced({ path, text }: ConfigProblem, overridden: ReadonlySet<string>): ConfigProblem {
   return overridden.has(path) ? { path, text: `${text} (From the context: -c ${path}=….)` } : { path, text };
 }

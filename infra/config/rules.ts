@@ -9,7 +9,6 @@ import type { DeploymentConfig } from "./schema";
  */
 const teamsLimit = 2_048;
 
-/** A rule about several settings. It yields the problems. */
 type Rule = (config: DeploymentConfig) => Iterable<ConfigProblem>;
 
 const problem = (path: string, value: unknown, rule: string): ConfigProblem => ({
@@ -17,7 +16,6 @@ const problem = (path: string, value: unknown, rule: string): ConfigProblem => (
   text: `${path} is ${JSON.stringify(value)}, but ${rule}.`,
 });
 
-/** Yields a problem at the second occurrence of each repeated value. */
 function* repeated(values: Iterable<readonly [path: string, value: string]>, rule: (first: string) => string) {
   const seen = new Map<string, string>();
   for (const [path, value] of values) {
@@ -220,7 +218,6 @@ const rules: readonly Rule[] = [
   domain,
 ];
 
-/** Returns the conflicts between valid settings of a configuration. */
 export function problemsBetween(config: DeploymentConfig): readonly ConfigProblem[] {
   return rules.flatMap((rule) => [...rule(config)]);
 }

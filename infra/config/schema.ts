@@ -18,14 +18,12 @@ const list = <T extends z.ZodType>(item: T) => z.array(item, { error: "must be a
 const team = z.strictObject(
   {
     name: part.teamName,
-    /** The team's part of a contended queue, relative to the other teams' weights. */
     weight: part.amount(0.01, 100, "the team's part of a contended queue").default(1),
     /**
      * The share of the queue. Teams that name the same share use one part of the queue together. By default each team
      * has its own.
      */
     share: part.teamName.optional(),
-    /** The priority of the team's jobs. Within one share, the waiting job with the highest priority runs first. */
     priority: part.wholeNumber(0, 9_999, "the priority of the team's jobs within their share").default(0),
     /** Limits of the team's runs whose job has none. */
     limits: z
@@ -37,9 +35,7 @@ const team = z.strictObject(
         { error: "must be a mapping with hours, dollars or both" },
       )
       .optional(),
-    /** The IAM principals whose calls belong to this team. `*` matches any characters but `:` and `/`. */
     principals: list(part.principal).default([]),
-    /** The groups of Cognito or of the OIDC token whose members belong to this team. */
     groups: list(part.groupName).default([]),
     /** The estimated cost of the team's runs in a calendar month above which an alarm is raised. */
     monthlyBudgetUsd: part.amount(1, 10_000_000, "US dollars a month").optional(),
@@ -107,7 +103,6 @@ const auth = z
         mode: part.oneOf("oidc"),
         issuer: part.httpsUrl,
         audience: part.audience,
-        /** The claim that lists the caller's groups. */
         groupsClaim: part.audience.default("groups"),
       }),
     ],

@@ -7,7 +7,6 @@ import { Construct } from "constructs";
 
 export interface AlarmTopicProps {
   readonly prefix: string;
-  /** The recipient's address, whose owner must confirm the subscription. */
   readonly email?: string;
 }
 

@@ -9,12 +9,10 @@ export type SecurityScheme = Readonly<Record<string, unknown>>;
 
 const authorizationHeader = { type: "apiKey", name: "Authorization", in: "header" };
 
-/** Returns the scheme for callers that sign with IAM credentials. */
 export function iamScheme(): SecurityScheme {
   return { ...authorizationHeader, "x-amazon-apigateway-authtype": "awsSigv4" };
 }
 
-/** Returns the scheme for callers with an ID token of the user pool. */
 export function cognitoScheme(users: IUserPool): SecurityScheme {
   return {
     ...authorizationHeader,
@@ -23,7 +21,6 @@ export function cognitoScheme(users: IUserPool): SecurityScheme {
   };
 }
 
-/** Returns the scheme for callers with a token of another OpenID provider, which the platform's function verifies. */
 export function oidcScheme(authorizer: IFunction): SecurityScheme {
   return {
     ...authorizationHeader,

@@ -5,7 +5,6 @@ import { ApiGatewayDomain } from "aws-cdk-lib/aws-route53-targets";
 import { Construct } from "constructs";
 import type { DeploymentConfig } from "../config";
 
-/** The operator's domain for the API, with its address record if the zone is given. */
 export class ApiDomain extends Construct {
   /** The target for an alias record in a zone that is managed elsewhere. */
   readonly target: string;

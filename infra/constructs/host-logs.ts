@@ -1,6 +1,5 @@
 import { resourceNames } from "../../platform/trainer-job";
 
-/** The folder of this file's scripts on an instance. */
 const folder = "/opt/ringmaster";
 const kernelLog = "/var/log/ringmaster-kernel.log";
 

@@ -13,7 +13,6 @@ interface LayerContent {
   readonly packages: readonly string[];
   /** The native packages for Lambda's platform, with their binaries. npm installs them only on that platform. */
   readonly native: Readonly<Record<string, readonly string[]>>;
-  /** Whether to omit the packages' dependencies. */
   readonly alone?: true;
   readonly wanted: (file: string) => boolean;
 }
@@ -89,7 +88,6 @@ export function packageLayer(scope: Construct, external: External, nodeModules: 
   return layer;
 }
 
-/** Reports whether a file is a 64-bit ELF binary for x86-64. */
 function isLinuxX64(file: string): boolean {
   if (!fs.existsSync(file)) return false;
   const header = Buffer.alloc(20);
@@ -109,7 +107,6 @@ function manifestOf(name: string, nodeModules: string): Manifest | undefined {
   return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, "utf8")) as Manifest) : undefined;
 }
 
-/** Returns the packages and all their installed dependencies, direct and indirect. */
 function closure(names: readonly string[], nodeModules: string): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (name: string) => {

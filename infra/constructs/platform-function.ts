@@ -25,16 +25,12 @@ export interface PlatformFunctionProps {
   readonly layers: readonly ILayerVersion[];
   readonly environment: Readonly<Record<string, string>>;
   readonly prefix: string;
-  /** The customer-managed key of the data bucket, if it has one. */
   readonly bucketKeyArn?: string | undefined;
   readonly retention: RetentionDays;
-  /** Whether the account has concurrency to reserve. */
   readonly reserve?: boolean;
-  /** The queue for events that an asynchronous function could not process. */
   readonly deadLetterQueue?: IQueue;
 }
 
-/** A function with a role of its own that may do what its ports need, write its log and trace, and nothing else. */
 export class PlatformFunction extends LambdaFunction {
   constructor(scope: Construct, props: PlatformFunctionProps) {
     const { definition, code, permissions, layers, environment, prefix, bucketKeyArn } = props;

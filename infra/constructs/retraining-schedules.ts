@@ -8,7 +8,6 @@ import { retrainingNames } from "../../platform/retraining";
 
 export interface RetrainingSchedulesProps {
   readonly prefix: string;
-  /** The function that schedules call. */
   readonly target: IFunction;
 }
 

@@ -6,7 +6,6 @@ import { statementsOf } from "../grants";
 
 export interface RunRoleProps {
   readonly prefix: string;
-  /** The role that opens the sessions. */
   readonly broker: IRole;
   /** The customer-managed key of the data bucket, if it has one. */
   readonly bucketKeyArn?: string | undefined;

@@ -7,18 +7,14 @@ import { resourceNames, trainerJob } from "../../platform/trainer-job";
 
 export interface TrainerJobDefinitionsProps {
   readonly prefix: string;
-  /** The URI of the image. */
   readonly image: string;
-  /** The role of the trainer. */
   readonly jobRole: IRole;
-  /** The role that fetches the image and opens the log stream. */
   readonly executionRole: IRole;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /** The image's own user (trainer-container/Dockerfile). */
 const user = "10001";
-/** The job's own disk, which the image gives to that user. It contains shards and tensors to upload. */
 const scratch = "/scratch";
 
 /**

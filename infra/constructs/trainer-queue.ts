@@ -23,7 +23,6 @@ export interface TrainerQueueProps {
    */
   readonly serves: "arrays" | "gangs";
   readonly machines: "cpu" | "gpu";
-  /** The families of the instances. */
   readonly families: readonly string[];
   readonly network: TrainerNetwork;
   readonly instances: TrainerInstances;

@@ -8,12 +8,10 @@ export interface CostLine {
   readonly logicalId: string;
   readonly type: string;
   readonly usdAMonth: number;
-  /** The calculation of the sum. */
   readonly because: string;
 }
 
 export interface IdleCost {
-  /** The resources that cost something, the most expensive first. */
   readonly lines: readonly CostLine[];
   /** The number of resources that are free while idle. */
   readonly free: number;
@@ -105,7 +103,6 @@ export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleC
   return { lines, free, usdAMonth: lines.reduce((sum, { usdAMonth }) => sum + usdAMonth, 0) };
 }
 
-/** Returns the calls that a rule schedules. The rule's events are free, but the function that it calls is not. */
 function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state }: Properties): Price | undefined {
   if (typeof schedule !== "string" || state === "DISABLED") return undefined;
   const rule = rules.find((each) => each.schedule === schedule && String(name).endsWith(`-${each.name}`));

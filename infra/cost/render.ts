@@ -5,7 +5,6 @@ import type { RunCost, RunPlan } from "./run";
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 const line = (amount: number, what: string) => `${usd(amount).padStart(10)}  ${what}`;
 
-/** Formats the idle cost for a person. */
 export function renderIdle({ lines, free, usdAMonth }: IdleCost, asOf: string): string {
   return [
     "A month in which nothing happens costs, in us-east-1:",

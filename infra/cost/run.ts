@@ -4,7 +4,6 @@ import { hoursAMonth, prices } from "./prices";
 export interface RunPlan {
   readonly instanceType: string;
   readonly nodes: number;
-  /** The hours of each node, without losses and waits for capacity. */
   readonly hours: number;
   readonly market: "spot" | "on-demand";
   readonly placement: "spread" | "cluster";

@@ -10,7 +10,6 @@ export interface AlarmDefinition {
   /** The meaning and the action, in one or two sentences of the e-mail. */
   readonly says: string;
   readonly metric: IMetric;
-  /** The threshold above or below which the alarm is raised. */
   readonly threshold: number;
   readonly below?: boolean;
   /** The number of periods beyond the threshold, and the number of latest periods that are considered. */
@@ -36,7 +35,6 @@ const unattended: readonly FunctionName[] = [
   "reclaim-storage",
 ];
 
-/** Returns the sum of several metrics. Each metric counts for the cost of an alarm. */
 function sumOf(metrics: readonly IMetric[], label: string): IMetric {
   const named = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
   // Sums the existing data. A function that has never run has none to fill in.

@@ -6,7 +6,6 @@ import type { PlatformMetrics } from "./metrics";
 export interface Graph {
   readonly title: string;
   readonly left: readonly IMetric[];
-  /** The label of the axis: the counted thing and its unit. */
   readonly unit: string;
   readonly stacked?: boolean;
 }

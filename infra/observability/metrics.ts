@@ -25,7 +25,6 @@ export const gpuErrorsMetric = (prefix: string) => ({
   metricName: "GpuErrors",
 });
 
-/** The metrics of one platform: its own, and AWS's metrics of its resources. */
 export class PlatformMetrics {
   constructor(
     private readonly prefix: string,
@@ -54,7 +53,6 @@ export class PlatformMetrics {
     });
   }
 
-  /** Returns the sum of all teams. Missing data count as zero. */
   ofAllTeams(name: OperationalMetric, { statistic, minutes = 5, label, color }: MetricOptions): IMetric {
     const of = definitionOf(name).by === "team" ? this.search(name, statistic, minutes) : "";
     return new MathExpression({
@@ -75,7 +73,6 @@ export class PlatformMetrics {
     });
   }
 
-  /** Returns the number of errors that GPU drivers reported. */
   ofGpus({ statistic, minutes = 5 }: MetricOptions): IMetric {
     const { metricNamespace: namespace, metricName } = gpuErrorsMetric(this.prefix);
     return this.aws(namespace, metricName, {}, statistic, minutes, metricName);

@@ -32,7 +32,6 @@ const stageName = "live";
 
 export interface ApiStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
 }
 

@@ -19,13 +19,9 @@ import { bucketNameIn } from "../names";
 
 export interface ComputeStackProps extends StackProps {
   readonly config: DeploymentConfig;
-  /** Creates the trainer's image within this stack, because an image asset belongs to one stack. */
   readonly trainerImage: (scope: Construct, executionRole: Role) => string;
 }
 
-/**
- * The resources of training: the network, a queue per market, placement and kind of machine, and the trainer's job definitions.
- */
 export class ComputeStack extends Stack {
   /** The URI of the trainers' image, which any stack may use. */
   readonly trainerImage: string;

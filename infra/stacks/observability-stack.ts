@@ -27,7 +27,6 @@ export interface ObservabilityStackProps extends StackProps {
 const graphWidth = 8;
 const graphHeight = 6;
 
-/** The observability of the platform: a dashboard, alarms and a budget. */
 export class ObservabilityStack extends Stack {
   readonly alarms: readonly Alarm[];
 

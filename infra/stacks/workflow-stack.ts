@@ -17,7 +17,6 @@ import { callersEnvironment, platformEnvironment } from "../names";
 import { retentionOf } from "../retention";
 
 export interface WorkflowStackProps extends StackProps {
-  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
   readonly nodeModules: string;
   /** The URI of the trainers' image, which the record of a run contains. */
@@ -41,7 +40,6 @@ const withDeadLetters = functions
   .filter(({ asynchronous }) => asynchronous?.hasDeadLetterQueue)
   .map(({ name }) => name);
 
-/** The functions, and the state machine that calls them. */
 export class WorkflowStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
   readonly stateMachine: StateMachine;

@@ -85,7 +85,6 @@ function describeContainer(job: Job): object | undefined {
   };
 }
 
-/** Builds the `JobSummary` of ListJobs. */
 export function summarizeJob(job: ListedJob): Record<string, unknown> {
   const { container } = job;
   return {
@@ -114,7 +113,6 @@ function isMain(job: Pick<Job, "index" | "mainNode">): boolean {
   return job.index === (job.mainNode ?? 0);
 }
 
-/** Returns the vCPUs and GPUs that a job uses while it runs. An array and a gang use those of all their children. */
 export function needOfJob(job: Job, children: readonly Job[]): Pick<Need, "vcpus" | "gpus"> {
   const containers = (children.length > 0 ? children : [job]).map(({ containerProperties }) => containerProperties);
   const total = (of: typeof vcpusOf) => containers.reduce((sum, container) => sum + of(container), 0);

@@ -35,7 +35,6 @@ const timedOut = "Job attempt duration exceeded timeout";
 export class Engine {
   private readonly runner: Runner;
   private readonly gang: Gang;
-  /** The jobs of each queue that wait. An array and a multi-node job are one job: their containers start together. */
   private readonly waiting = new Map<string, Map<string, Job>>();
   private readonly placed = new Map<string, Placed>();
   private readonly timers: JobTimers;
@@ -76,7 +75,6 @@ export class Engine {
     this.dispatch();
   }
 
-  /** Adds new jobs. Parents come before their children. */
   submit(jobs: readonly Job[]): void {
     for (const job of jobs) this.book.add(job);
     for (const job of jobs) this.admit(job);
@@ -126,7 +124,6 @@ export class Engine {
     this.timers.set(job, "spot", spotNoticeMs, () => this.runner.lose(job));
   }
 
-  /** Starts the jobs that fit, after the current change is complete. */
   dispatch(): void {
     if (this.dispatching || this.closed) return;
     this.dispatching = true;
@@ -148,7 +145,6 @@ export class Engine {
     this.wait(job);
   }
 
-  /** Lets a job wait for its start. Nodes start with their gang, and children with their array, whose place they keep. */
   private wait(job: Job): void {
     if (job.kind === "node") return;
     if (job.kind === "array" && !this.startsWhole(job)) return;
@@ -161,7 +157,6 @@ export class Engine {
     this.waiting.set(job.queue, waiting.set(job.jobId, job));
   }
 
-  /** Whether the containers of an array start together. If it needs more GPUs than there are, each waits for its own. */
   private startsWhole(array: Job): boolean {
     const { length } = this.options.gpus;
     return length === 0 || (this.book.need(array).gpus ?? 0) <= length;
@@ -207,7 +202,6 @@ export class Engine {
     }
   }
 
-  /** Gives the jobs that wait the reason that the machine has no free workers. */
   private explainWait(impossible: ReadonlySet<string>): void {
     const statusReason = `WORKERS_BUSY: ${this.options.vcpus} vCPUs run workers at once on this machine`;
     for (const job of [...this.waiting.values()].flatMap((jobs) => [...jobs.values()])) {
@@ -240,7 +234,6 @@ export class Engine {
     return place(need, this.resources.environmentsOf(queue), { inUse, limit, ...ofGpus });
   }
 
-  /** Counts a job's resources as in use. A child of an array that started as a whole has a part of the array's. */
   private hold(job: Job): void {
     const array = job.kind === "array-child" ? this.book.get(job.parent!) : undefined;
     if (array === undefined || !isPlaced(array)) this.placed.set(job.jobId, { job, ...this.book.need(job) });
@@ -291,7 +284,6 @@ export class Engine {
     else this.runner.stop(unit, reason);
   }
 
-  /** Decides the job's next state after an attempt has ended. */
   private settle(job: Job, ending: Ending): void {
     this.timers.clear(job);
     this.placed.delete(job.jobId);
@@ -307,7 +299,6 @@ export class Engine {
     this.dispatch();
   }
 
-  /** Fails a job for an external reason. */
   private end(job: Job, reason: string): void {
     if (job.kind === "multi-node") {
       for (const node of this.book.children(job)) {
@@ -325,7 +316,6 @@ export class Engine {
     if (job.kind === "array-child") this.updateArray(this.book.get(job.parent!)!);
   }
 
-  /** Updates an array job. It ends when its last child ends, and fails if one of them has failed. */
   private updateArray(array: Job): void {
     const { SUCCEEDED = 0, FAILED = 0 } = this.book.summary(array);
     if (isFinal(array.status) || SUCCEEDED + FAILED < array.size!) return;
@@ -338,7 +328,6 @@ export class Engine {
   private recoverRunning(job: Job): void {
     const lost = (unit: Job) => {
       const { pid, pidStart } = unit.container ?? {};
-      // The host kills its container, unless both were killed together.
       if (pid !== undefined && pidStart !== undefined && processStart(pid) === pidStart) killGroup(pid);
       this.runner.finish(unit, { statusReason: hostLost(instanceId(pid ?? 0)) });
     };

@@ -7,7 +7,6 @@ import { type Ending, isFinal, type Job } from "./types";
 export interface GangHost {
   readonly book: JobBook;
   readonly runner: Runner;
-  /** Starts a node's container. */
   startNode(node: Job, parent: Job): void;
   /** Ends the job with its main node: the job succeeds, is retried, or fails. */
   settle(parent: Job, ending: Ending): void;
@@ -26,7 +25,6 @@ const isMain = (node: Job) => node.index === node.mainNode;
 export class Gang {
   constructor(private readonly host: GangHost) {}
 
-  /** Starts the gang. The parent and its nodes are RUNNABLE. */
   start(parent: Job, placed: Partial<Job>): void {
     const { book } = this.host;
     book.move(parent, "STARTING", placed);
@@ -36,7 +34,6 @@ export class Gang {
     this.host.startNode(main, parent);
   }
 
-  /** Records that a node's container runs. If it is the main node, starts the others. */
   running(node: Job): void {
     const { book } = this.host;
     const parent = book.get(node.parent!)!;
@@ -50,7 +47,6 @@ export class Gang {
     }
   }
 
-  /** Records that a node's container has ended. If it is the main node, stops the others. */
   ended(node: Job, ending: Ending): void {
     const { book, runner } = this.host;
     const parent = book.get(node.parent!)!;
@@ -60,12 +56,10 @@ export class Gang {
     this.settleWhenOver(parent);
   }
 
-  /** Stops every node. The end of the main node then settles the job. */
   stop(parent: Job, reason: string): void {
     for (const node of this.host.book.children(parent)) this.host.runner.stop(node, reason);
   }
 
-  /** Recovers a gang after a restart. The nodes that ran are lost with the machine. */
   recover(parent: Job, lost: (node: Job) => void): void {
     const { book } = this.host;
     const main = this.main(parent);

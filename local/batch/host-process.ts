@@ -59,7 +59,6 @@ export class HostProcess {
     this.send({ type: "interrupt", time });
   }
 
-  /** Kills the host and everything that runs on it. */
   async lose(): Promise<void> {
     this.end ??= { kind: "lost" };
     if (this.child.connected) this.child.disconnect();

@@ -107,12 +107,10 @@ class HostFiles {
     mkdirSync(directory, { recursive: true });
   }
 
-  /** @param pid the container's main process, which identifies the emulated instance */
   describe(machine: Machine, pid: number): void {
     this.publish("machine.json", { instanceId: instanceId(pid), ...machine });
   }
 
-  /** @param time the end of the host (ISO 8601) */
   announce(time: string): void {
     this.publish("spot-notice.json", { action: "terminate", time });
   }

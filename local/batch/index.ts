@@ -60,7 +60,6 @@ export function createBatch(options: BatchOptions): BatchService {
     book.load(rows);
     engine.recover();
   });
-  // The callers that await it get the error. Without callers it must not end the process.
   ready.catch(() => undefined);
   const backend = { book, engine, resources, definitions, now: () => clock.now() };
 

@@ -16,7 +16,6 @@ const keptMs = 7 * 24 * 3_600_000;
  */
 export class JobBook {
   private readonly active = new Map<string, Job>();
-  /** The ended jobs that have no parent. */
   private readonly ended = new Map<string, ListedJob>();
   private readonly summaries = new Map<string, Partial<Record<JobStatus, number>>>();
 
@@ -48,7 +47,6 @@ export class JobBook {
     this.save(job, true);
   }
 
-  /** Changes the state of a job, and other fields with it. */
   move(job: Job, status: JobStatus, changes: Partial<Job> = {}): void {
     this.count(job, -1);
     Object.assign(job, changes, { status });
@@ -58,7 +56,6 @@ export class JobBook {
     if (isFinal(status)) this.releaseOnceWritten(job);
   }
 
-  /** Changes fields without a change of state, so no event is published. */
   update(job: Job, changes: Partial<Job>): void {
     Object.assign(job, changes);
     this.active.set(job.jobId, job);
@@ -76,13 +73,11 @@ export class JobBook {
     return this.active.values();
   }
 
-  /** Returns the jobs that have no parent. */
   *listed(): Generator<ListedJob> {
     for (const job of this.active.values()) if (!job.parent) yield job;
     yield* this.ended.values();
   }
 
-  /** Returns the children of an array or of a multi-node job, in order. */
   children(job: Job): readonly Job[] {
     if (job.kind !== "array" && job.kind !== "multi-node") return [];
     const mark = job.kind === "array" ? ":" : "#";
@@ -105,7 +100,6 @@ export class JobBook {
     return needOfJob(job, this.children(job));
   }
 
-  /** Releases the memory of a job whose parent and siblings have ended too, once all of them are on disk. */
   private releaseOnceWritten(job: Job): void {
     const top = job.parent ? this.get(job.parent) : job;
     if (!top || !isFinal(top.status)) return;
@@ -118,7 +112,6 @@ export class JobBook {
     );
   }
 
-  /** @param family a job without a parent, and its children */
   private release(family: readonly Job[]): void {
     for (const { jobId } of family) this.active.delete(jobId);
     const [{ attempts, containerProperties, nodeProperties, parameters, retryStrategy, tags, ...listed }] =

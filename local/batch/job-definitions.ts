@@ -8,7 +8,6 @@ import type { JobDefinition, NodeProperties } from "./types";
 
 type Input = z.infer<typeof schemas.registerJobDefinition>;
 
-/** Job definitions and their revisions. A revision does not change. */
 export class JobDefinitions {
   /** The revisions by name, the first one first. */
   private readonly byName = new Map<string, JobDefinition[]>();
@@ -52,7 +51,6 @@ export class JobDefinitions {
     return found;
   }
 
-  /** Returns the matching revisions, the latest one first. */
   describe(query: { references?: readonly string[]; name?: string; status?: string }): readonly object[] {
     const all = [...this.byName.values()].flat().reverse();
     const wanted = query.references?.map(nameOf);

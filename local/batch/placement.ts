@@ -1,13 +1,11 @@
 import type { ComputeEnvironment } from "./types";
 
-/** The resources that a job requires. */
 export interface Need {
   readonly vcpus: number;
   readonly gpus?: number;
   readonly multiNode: boolean;
 }
 
-/** The resources of the machine that are in use. */
 export interface Usage {
   /** The vCPUs in use, by compute environment. */
   readonly inUse: ReadonlyMap<string, number>;
@@ -17,7 +15,6 @@ export interface Usage {
   readonly gpus?: { readonly inUse: number; readonly limit: number };
 }
 
-/** Whether a job is placed now, waits for free resources, or can never run. */
 export type Decision =
   | { readonly kind: "place"; readonly computeEnvironment: ComputeEnvironment }
   | { readonly kind: "wait"; readonly for: "machine" | "queue" }

@@ -50,7 +50,6 @@ function childEnvironment(job: Job): Record<string, string> {
   };
 }
 
-/** Finds an image by its whole name, or else by its name without registry and tag. */
 function findImage(images: Readonly<Record<string, ImageConfig>>, name: string): ImageConfig | undefined {
   const short = name.split("/").at(-1)!.split(/[:@]/)[0]!;
   const key = [name, short].find((candidate) => Object.hasOwn(images, candidate));
@@ -59,7 +58,6 @@ function findImage(images: Readonly<Record<string, ImageConfig>>, name: string):
 
 export interface RunnerOptions {
   readonly hostPath: string;
-  /** The directory in which each host has one for its files. */
   readonly hostsDirectory: string;
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;
@@ -71,26 +69,21 @@ export interface RunnerOptions {
 
 export interface RunnerEvents {
   running(job: Job): void;
-  /** Called after the container has ended. The attempt is already recorded in the job. */
   ended(job: Job, ending: Ending): void;
 }
 
-/** A container between its start and its end. */
 interface RunningContainer {
   readonly job: Job;
   readonly host: HostProcess;
   readonly hostDirectory: string;
   readonly gpus: readonly string[];
-  /** The reason for the end, if the container did not end by itself. */
   statusReason?: string;
   cancelGrace?: () => void;
 }
 
 const essentialExited = "Essential container in task exited";
 
-/** Runs the containers of jobs, each under its own host process. */
 export class Runner {
-  /** The running containers, by the id of their job. */
   private readonly containers = new Map<string, RunningContainer>();
   private closing = false;
 
@@ -100,7 +93,6 @@ export class Runner {
     private readonly events: RunnerEvents,
   ) {}
 
-  /** Starts the container of a job that is STARTING. */
   start(job: Job, placement: Placement, instanceType: string, interruption?: string): void {
     const { images, hostPath, hostsDirectory, logs } = this.options;
     const taskArn = `arn:aws:ecs:${region}:${account}:task/ringmaster/${randomUUID().replaceAll("-", "")}`;
@@ -147,12 +139,10 @@ export class Runner {
     running.cancelGrace = this.options.clock.schedule(this.options.graceMs, () => running.host.signal("SIGKILL"));
   }
 
-  /** Announces the interruption of the host in its files. */
   announceInterruption(job: Job, time: string): void {
     this.containers.get(job.jobId)?.host.interrupt(time);
   }
 
-  /** Ends the host of a job. */
   lose(job: Job): void {
     void this.containers.get(job.jobId)?.host.lose();
   }
@@ -172,7 +162,6 @@ export class Runner {
     );
   }
 
-  /** Closes the attempt of a container that has ended or was found dead after a restart. */
   finish(job: Job, ending: Ending): void {
     if (this.closing) return;
     const container = { ...job.container!, stoppedAt: this.options.clock.now(), ...exitOf(ending) };
@@ -214,7 +203,6 @@ function exitOf({ exitCode, reason }: Ending): Pick<Ending, "exitCode" | "reason
   return { ...(exitCode === undefined ? {} : { exitCode }), ...(reason === undefined ? {} : { reason }) };
 }
 
-/** Returns the log group that the job's definition names, as the awslogs driver does. */
 function logGroupOf(job: Job): string {
   return job.containerProperties?.logConfiguration?.options?.["awslogs-group"] ?? defaultLogGroup;
 }

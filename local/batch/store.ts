@@ -2,12 +2,10 @@ import type { EmittedEvent, EventSink } from "../service";
 import { JsonDatabase } from "../storage/json-database";
 import { entryWrite, Outbox, type OutboxEntry } from "../storage/outbox";
 
-/** The time until a failed write is repeated. */
 const retryMs = 1_000;
 
 interface Write {
   readonly key: string;
-  /** The value. Undefined deletes the key. */
   readonly value?: unknown;
   readonly event?: EmittedEvent;
 }
@@ -41,13 +39,11 @@ export class Store {
   /** Resolves when the store has been opened again after a failed write. Undefined if it may be read now. */
   readable = (): Promise<void> | undefined => this.db.readable();
 
-  /** Returns what is on disk. */
   get(key: string): unknown {
     return this.db.get(key);
   }
 
   put(key: string, value: unknown, event?: EmittedEvent): void {
-    // Writes a copy, because the row may change before it is written.
     this.enqueue({ key, value: structuredClone(value), event });
   }
 

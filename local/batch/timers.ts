@@ -3,7 +3,6 @@ import type { Job } from "./types";
 
 const purposes = ["timeout", "spot"] as const;
 
-/** The timers of jobs, one for each purpose. */
 export class JobTimers {
   private readonly timers = new Map<string, () => void>();
 

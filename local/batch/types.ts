@@ -16,9 +16,7 @@ export interface ImageConfig {
 }
 
 export interface BatchOptions {
-  /** The directory of the service's files. */
   readonly dataDirectory: string;
-  /** The images by the name in job definitions, either complete or without registry and tag. */
   readonly images: Readonly<Record<string, ImageConfig>>;
   readonly logs?: LogAppender;
   readonly events?: EventSink;
@@ -31,7 +29,6 @@ export interface BatchOptions {
   readonly hostPath?: string;
   /** The time between SIGTERM and SIGKILL. The default is 30 s, as in the ECS agent. */
   readonly graceMs?: number;
-  /** The time between the notice of a spot interruption and the end of the host. The default is 120 s. */
   readonly spotNoticeMs?: number;
 }
 
@@ -64,7 +61,6 @@ export interface JobDefinition {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** The end of one attempt's container, with the fields of `DescribeJobs`. */
 export interface Ending {
   /** Undefined if no container ran to its end. */
   readonly exitCode?: number;
@@ -115,9 +111,7 @@ export interface Job {
   readonly timeoutSeconds?: number;
   readonly propagateTags: boolean;
   readonly tags: Readonly<Record<string, string>>;
-  /** For jobs that run a process. */
   readonly containerProperties?: ContainerProperties;
-  /** For multi-node parents. */
   readonly nodeProperties?: NodeProperties;
   status: JobStatus;
   statusReason?: string;
@@ -127,9 +121,7 @@ export interface Job {
   container?: Container;
   /** The announced interruption of the spot host: its time in ISO 8601, and in milliseconds since the epoch. */
   hostInterruption?: { readonly time: string; readonly endsAt: number };
-  /** The compute environment that the job was placed in. */
   computeEnvironment?: string;
-  /** The reason given to TerminateJob. Such a job is never retried. */
   terminated?: string;
 }
 

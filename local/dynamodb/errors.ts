@@ -5,7 +5,6 @@ export class DynamoDbError extends Error {
     /** The full name of the error's shape on the wire: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. */
     readonly type: string,
     message: string,
-    /** Additional members of the error's shape, such as `Item` or `CancellationReasons`. */
     readonly members: Readonly<Record<string, unknown>> = {},
     readonly httpStatus = 400,
   ) {
@@ -25,7 +24,6 @@ export class DynamoDbError extends Error {
 
 const service = "com.amazonaws.dynamodb.v20120810#";
 
-/** Creates the error for a request that breaks a rule of the API. */
 export function validation(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.validate#ValidationException", message);
 }
@@ -76,7 +74,6 @@ export interface CancellationReason {
   readonly Item?: unknown;
 }
 
-/** Creates the error for a cancelled transaction, with one reason per item in the request's order. */
 export function transactionCanceled(reasons: readonly CancellationReason[]): DynamoDbError {
   const codes = reasons.map((reason) => reason.Code).join(", ");
   return new DynamoDbError(

@@ -17,7 +17,6 @@ import { Store } from "./store/store";
 import { toDefinition } from "./store/table";
 import { Fields } from "./wire/fields";
 
-/** The maximum size of a request. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const target = "DynamoDB_20120810.";
 const unimplemented = ["ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "Select"];
@@ -117,11 +116,9 @@ export async function createDynamoDb({ dataDirectory, clock = systemClock }: Sto
 
 export interface OpenDynamoDb {
   readonly context: Context;
-  /** Waits for the current maintenance step, and closes the files. */
   close(): Promise<void>;
 }
 
-/** Opens the tables in a directory, and completes the work that a killed process has left. */
 export async function openDynamoDb(dataDirectory: string, clock: Clock): Promise<OpenDynamoDb> {
   const store = await Store.open(dataDirectory);
   const catalog = await Catalog.open(store);

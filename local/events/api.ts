@@ -16,7 +16,6 @@ interface Refusal {
   readonly ErrorMessage: string;
 }
 
-/** Answers PutEvents. Each entry is accepted or refused separately. Accepted entries are on disk when it returns. */
 function putEvents(bus: Bus, entries: unknown): object {
   if (!Array.isArray(entries) || entries.length < 1 || entries.length > countLimit) {
     throw validation(`Entries must be a list of 1–${countLimit} events.`);
@@ -99,7 +98,6 @@ const maxTargets = 5;
 /** The fields of a target that are implemented. */
 const targetFields: readonly string[] = ["Id", "Arn", "RoleArn", "Input", "RetryPolicy", "DeadLetterConfig"];
 
-/** EventBridge's operations by the second part of their target header. */
 export const operations: Readonly<Record<string, Operation>> = {
   PutEvents: ({ bus }, body) => putEvents(bus, body["Entries"]),
 

@@ -18,7 +18,6 @@ export interface BusEvent {
   readonly "detail-type": string;
   readonly source: string;
   readonly account: string;
-  /** The time in ISO 8601 format, in seconds. */
   readonly time: string;
   readonly region: string;
   readonly resources: readonly string[];
@@ -47,7 +46,6 @@ export class Bus {
   private unrouted: BusEvent[] = [];
   private routing: Promise<void> = Promise.resolve();
   private open = false;
-  /** Cancels the repetition of a failed routing. */
   private repeat: (() => void) | undefined;
 
   constructor(private readonly options: BusOptions) {
@@ -61,7 +59,6 @@ export class Bus {
   /** Delivers the events that an earlier process left, then new events. */
   async start(): Promise<void> {
     await this.queue.open();
-    // A firing that became due while no process ran happens now, once.
     for (const { Name } of this.options.rules.all()) this.ticker.set(Name, this.options.rules.dueAt(Name));
     this.open = true;
     this.pump();
@@ -95,7 +92,6 @@ export class Bus {
     };
   }
 
-  /** Computes the next firing of a changed rule. Resolves when it is on disk. */
   async schedule(name: string): Promise<void> {
     const dueAt = this.options.rules.nextFire(name, this.options.clock.now());
     if (dueAt !== this.options.rules.dueAt(name)) await this.options.rules.setDue(name, dueAt);

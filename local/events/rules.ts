@@ -4,18 +4,15 @@ import { ServiceError } from "../wire";
 import { matchesPattern, type Pattern, parsePattern } from "./pattern";
 import type { ParseSchedule, RetryPolicy, Timetable } from "./target";
 
-/** A target of a rule, with the fields that the embedded EventBridge implements. */
 export interface Target {
   readonly Id: string;
   readonly Arn: string;
   readonly RoleArn?: string;
-  /** A constant as JSON text. The target receives the event if it is undefined. */
   readonly Input?: string;
   readonly RetryPolicy?: RetryPolicy;
   readonly DeadLetterConfig?: unknown;
 }
 
-/** A stored rule. */
 export interface Rule {
   readonly Name: string;
   readonly EventPattern?: string;
@@ -41,7 +38,6 @@ export function ruleArn(name: string): string {
   return `arn:aws:events:${region}:${account}:rule/${name}`;
 }
 
-/** The rules of the default bus, each parsed once. */
 export class Rules {
   private readonly rules = new Map<string, Loaded>();
   private readonly due = new Map<string, number>();
@@ -81,7 +77,6 @@ export class Rules {
     return this.rules.get(name)?.rule;
   }
 
-  /** Returns all rules in the order of their names. */
   all(): readonly Rule[] {
     return [...this.rules.values()].map(({ rule }) => rule).sort((a, b) => (a.Name < b.Name ? -1 : 1));
   }

@@ -71,10 +71,8 @@ export interface RetryPolicy {
   readonly MaximumEventAgeInSeconds?: number;
 }
 
-/** An input on its way to a target. */
 export interface TargetMessage {
   readonly arn: string;
-  /** The input as JSON text. */
   readonly input: string;
   readonly retryPolicy?: RetryPolicy;
 }
@@ -86,7 +84,6 @@ const maxDelayMs = 300_000;
 
 export type TargetKind = "lambda" | "states";
 
-/** Returns the kind of a supported target by its ARN. */
 export function targetKind(arn: string): TargetKind | undefined {
   if (/^arn:aws[\w-]*:lambda:[^:]*:[^:]*:function:.+$/.test(arn)) return "lambda";
   if (/^arn:aws[\w-]*:states:[^:]*:[^:]*:stateMachine:.+$/.test(arn)) return "states";
@@ -113,12 +110,10 @@ export async function deliver(ports: TargetPorts, queued: Queued<TargetMessage>,
   }
 }
 
-/** Returns an execution's name, which may have at most 80 characters. */
 function executionName(id: string): string {
   return createHash("sha256").update(id).digest("hex");
 }
 
-/** Parses an input as JSON. A constant that is not JSON is passed as text. */
 function parse(input: string): unknown {
   try {
     return JSON.parse(input);

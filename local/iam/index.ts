@@ -9,7 +9,6 @@ import { SignatureError } from "./signature-error";
 export { AccessDenied, Caller } from "./caller";
 
 export interface IamOptions {
-  /** By name. */
   readonly roles: ReadonlyMap<string, Role>;
   /** The keys of the machine's owner, who may do everything. */
   readonly owner: Pick<TemporaryKeys, "accessKeyId" | "secretAccessKey">;
@@ -20,10 +19,8 @@ export interface IamOptions {
   readonly onAccess?: (access: Access, caller: Caller) => void;
 }
 
-/** The number of cached callers. Parsing a session's policy takes a hundred times as long as evaluating it. */
 const maxCallers = 100;
 
-/** The caller whose keys signed a request. */
 export interface Identity {
   readonly secretAccessKey: string;
   /** Undefined for the owner. */
@@ -44,7 +41,6 @@ export class Iam {
   readonly owner: IamOptions["owner"];
   private readonly keys: KeyMaker;
   private readonly options: IamOptions;
-  /** The known callers by session token. */
   private readonly callers = new BoundedMap<string, Known>(maxCallers);
 
   constructor(options: IamOptions) {
@@ -67,7 +63,6 @@ export class Iam {
     return this.keys.issue(session);
   }
 
-  /** Returns the environment variables with the keys of a role. */
   environmentOf(role: string, name: string): Readonly<Record<string, string>> {
     const { accessKeyId, secretAccessKey, sessionToken } = this.issue({ role, name });
     return {

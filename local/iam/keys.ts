@@ -23,7 +23,6 @@ export interface IssuedKeys {
   readonly secretAccessKey: string;
 }
 
-/** The prefix of AWS's temporary keys. */
 const temporary = "ASIA";
 
 /**

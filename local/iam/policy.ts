@@ -24,18 +24,15 @@ export interface Access {
   readonly context?: () => RequestContext;
 }
 
-/** Evaluates an access. Undefined means that the policy does not apply. */
 export type Policy = (access: Access) => "allow" | "deny" | undefined;
 
 export interface Role {
   readonly name: string;
-  /** All policies of the role together. */
   readonly policy: Policy;
   /** The names of the roles that may assume it. */
   readonly trusts: readonly string[];
   /** The maximum rights of the role, whatever its policies allow. */
   readonly boundary?: Policy;
-  /** The policies that were put after the deployment, by name. */
   readonly inline: Map<string, Policy>;
 }
 

@@ -7,7 +7,6 @@ import { compilePolicy, type Policy, type PolicyDocument, type Role } from "./po
 
 const namespace = "https://iam.amazonaws.com/doc/2010-05-08/";
 const maxBytes = 64 * 1024;
-/** The limit on the characters of all inline policies of a role together, without white space. */
 const maxCharacters = 10_240;
 
 /**
@@ -17,7 +16,6 @@ const maxCharacters = 10_240;
 export function createRolePolicies(iam: Iam, options: StoredServiceOptions): StoredService {
   const store = new ServiceStore<PolicyDocument>("iam", options);
   const { db } = store;
-  /** The characters of each policy, by key in the database. */
   const sizes = new Map<string, number>();
   const apply = (key: string, role: Role, name: string, document: PolicyDocument, policy: Policy): void => {
     role.inline.set(name, policy);

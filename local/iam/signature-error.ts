@@ -1,7 +1,6 @@
 import type { ProblemKind } from "../sigv4/claim";
 import { ServiceError } from "../wire";
 
-/** The names of an error in each protocol, with its status. */
 interface Names {
   readonly json: string;
   readonly query: string;

@@ -4,7 +4,6 @@ import { BodyTooLarge, readBody } from "../wire";
 import { functionNotFound, invalidContent, invalidParameter, requestTooLarge } from "./errors";
 import { asyncPayloadLimit, type InvocationOutcome, syncPayloadLimit } from "./types";
 
-/** The functions of the service that the API calls. */
 export interface LambdaBackend {
   readonly functions: ReadonlyMap<string, unknown>;
   invokeText(name: string, payload: string): Promise<InvocationOutcome>;
@@ -21,7 +20,6 @@ export function plainName(reference: string): string {
   return match[1]!;
 }
 
-/** Handles the supported part of Lambda's REST API. */
 export async function handleLambda(
   backend: LambdaBackend,
   request: IncomingMessage,

@@ -40,7 +40,6 @@ function functionEnvironment(config: FunctionConfig, logStream: string): Record<
     AWS_LAMBDA_LOG_STREAM_NAME: logStream,
     LAMBDA_TASK_ROOT: dirname(config.bundle),
     _HANDLER: "index.handler",
-    // The ARN in the context contains it. Lambda's own runtime gets the ARN from its API.
     RINGMASTER_ACCOUNT: account,
   };
 }
@@ -86,7 +85,6 @@ interface Invocation {
   finish: (result: { payload: string; failed: boolean; rssMb?: number }) => void;
 }
 
-/** An execution environment: a process that serves one invocation at a time until it dies or is killed. */
 export class ExecutionEnvironment {
   private readonly child: ChildProcess;
   private readonly logStream: string;
@@ -98,7 +96,6 @@ export class ExecutionEnvironment {
   private initMs?: number;
   /** Resolves when the handler is loaded, or with the error that prevented it. */
   readonly started: Promise<FunctionError | undefined>;
-  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   dead = false;
 

@@ -21,7 +21,6 @@ import {
 
 interface Invocation {
   readonly functionName: string;
-  /** The payload as JSON text. */
   readonly payload: string;
 }
 
@@ -52,7 +51,6 @@ function createAsyncInvocations(options: AsyncInvocationsOptions): DurableQueue<
           ? { outcome: "dead", error: payload }
           : { outcome: "retry", delayMs, error: payload };
       } catch (error) {
-        // The function does not exist any more. Otherwise the service is closing, and the next process delivers the event.
         if (error instanceof ServiceError) return { outcome: "dead", error: error.message };
         throw error;
       }

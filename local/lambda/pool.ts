@@ -42,7 +42,6 @@ export class FunctionPool {
   private readonly idle: Idle[] = [];
   private readonly all = new Set<ExecutionEnvironment>();
   private readonly waiting: (() => void)[] = [];
-  /** The invocations that may run and wait for an environment. */
   private readonly takers: Taker[] = [];
   private starting = 0;
   private busy = 0;
@@ -109,7 +108,6 @@ export class FunctionPool {
     }
   }
 
-  /** Gives an environment to a waiting invocation. If the start failed, the invocation reports the error. */
   private offer(environment: ExecutionEnvironment): void {
     const taker = this.takers.shift();
     if (taker) taker(environment);

@@ -1,6 +1,5 @@
 import type { LogAppender, StoredServiceOptions } from "../service";
 
-/** A function with the settings of its deployment. */
 export interface FunctionConfig {
   readonly name: string;
   /** The absolute path of a CommonJS bundle that exports `handler`. */
@@ -8,17 +7,14 @@ export interface FunctionConfig {
   readonly environment?: Readonly<Record<string, string>>;
   /** The timeout: 1–900 s. The default is 3, as in Lambda. */
   readonly timeoutSeconds?: number;
-  /** The memory. It bounds the JavaScript heap. The default is 128. */
   readonly memoryMb?: number;
 }
 
-/** The service's files are queued asynchronous invocations and their dead letters. */
 export interface LambdaOptions extends StoredServiceOptions {
   readonly functions: readonly FunctionConfig[];
   readonly logs?: LogAppender;
   /** The bundle of `runtime.ts`. The default is `lambda-runtime.js` next to the running bundle. */
   readonly runtimePath?: string;
-  /** The maximum number of execution environments of a function. More invocations wait. The default is 10. */
   readonly maxEnvironments?: number;
   /** The number of environments of a function that may start at once. The default is half of the processor's cores. */
   readonly maxStarting?: number;
@@ -39,20 +35,16 @@ export interface InvocationOutcome {
   readonly logTail: string;
 }
 
-/** Lambda's error object. */
 export interface FunctionError {
   readonly errorType: string;
   readonly errorMessage: string;
   readonly trace?: readonly string[];
 }
 
-/** The message from the stack to the execution environment. */
 export interface InvokeMessage {
   readonly type: "invoke";
   readonly requestId: string;
-  /** The payload as JSON text. */
   readonly payload: string;
-  /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
 }
 

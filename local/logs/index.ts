@@ -10,7 +10,6 @@ import { logOperations, type Operation } from "./operations";
 import { LogStore } from "./store";
 
 export interface LogsOptions {
-  /** The data directory. It is created if it does not exist. */
   readonly dataDirectory: string;
   readonly clock?: Time;
 }

@@ -10,7 +10,6 @@ interface Line {
 
 interface Header {
   readonly name: string;
-  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
   /** The position of the first remaining line. Undefined if no line was dropped. */
   readonly first?: number;
@@ -119,11 +118,8 @@ export class LogFile {
   readonly file: string;
   readonly header: Header;
   private readonly bound: number;
-  /** The start of the events in the file. */
   private headInFile: number;
-  /** The end of the last complete line in the file. */
   private bytesInFile: number;
-  /** The difference between a position in the stream and the offset in the file. */
   private shift: number;
   private lastOrder: number;
 
@@ -164,12 +160,10 @@ export class LogFile {
     return new LogFile(file, parseHeader(file, first.text), first.end, end, bound);
   }
 
-  /** The position where the events begin. */
   get head(): number {
     return this.headInFile + this.shift;
   }
 
-  /** The position where the events end. */
   get size(): number {
     return this.bytesInFile + this.shift;
   }
@@ -192,7 +186,6 @@ export class LogFile {
     this.lastOrder = order;
   }
 
-  /** Drops the oldest lines and keeps up to half the limit. The rename removes them. */
   private dropOldest(): void {
     const from = this.lineStart(this.bytesInFile - Math.floor(this.bound / 2), this.bytesInFile);
     const header = headerLine({ ...this.header, first: from + this.shift });
@@ -274,7 +267,6 @@ export class LogFile {
     return low;
   }
 
-  /** Returns the first event that begins between two offsets. */
   private eventFrom(offset: number, end: number): StoredEvent | undefined {
     for (const line of readLines(this.file, offset, this.bytesInFile)) {
       if (line.start >= end) return undefined;

@@ -7,7 +7,6 @@ import { LogFile } from "./log-file";
 
 export interface LogGroup {
   readonly name: string;
-  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
 }
 
@@ -17,7 +16,6 @@ export interface LogGroup {
  */
 export class LogStore {
   private readonly root: string;
-  /** The recently used streams by file. Cached streams need no examination of the file's end for an append. */
   private readonly open = new BoundedMap<string, LogFile>(1_000);
 
   private readonly limits: GroupLimits;
@@ -44,7 +42,6 @@ export class LogStore {
     throw new ServiceError("ResourceNotFoundException", 400, `The specified log group does not exist: ${name}`);
   }
 
-  /** Lists the groups by name. */
   listGroups(): readonly LogGroup[] {
     return fs
       .readdirSync(this.root)
@@ -74,7 +71,6 @@ export class LogStore {
     throw new ServiceError("ResourceNotFoundException", 400, `The specified log stream does not exist: ${name}`);
   }
 
-  /** Lists the streams with a prefix by name. */
   listStreams(group: string, prefix = ""): readonly LogFile[] {
     this.requireGroup(group);
     const directory = path.join(this.root, fileName(group));
@@ -118,7 +114,6 @@ export class LogStore {
   }
 }
 
-/** The name of the file that makes a directory a group. */
 const groupFile = "group.json";
 const streamEnding = ".jsonl";
 
@@ -127,7 +122,6 @@ export interface GroupLimits {
   readonly bytes: number;
 }
 
-/** The default limits of a group. */
 const defaultLimits: GroupLimits = { streams: 2_000, bytes: 512 * 1024 * 1024 };
 
 /**

@@ -5,7 +5,6 @@ import type { Caller } from "../iam/caller";
 import { patternOf } from "../iam/conditions";
 import type { Access } from "../iam/policy";
 
-/** One line of a record: a role used a permission, or requested one that it does not have. */
 export interface RecordedAccess {
   readonly role: string;
   readonly action: string;

@@ -17,7 +17,6 @@ import type { TransferRoutes } from "./api-transfers";
 
 type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** API Gateway's limit on the body of a request. */
 const maxBodyBytes = 10 * 1024 * 1024;
 
 export interface ApiServerOptions {
@@ -125,7 +124,6 @@ function challengeTo({ method, headers: { accept = "" } }: IncomingMessage): str
     : 'Bearer realm="ringmaster"';
 }
 
-/** Sends an error in the format that the caller's kind of client expects. */
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,

@@ -14,14 +14,12 @@ import { compilePolicy, type Policy, type Role, unionOf } from "../iam/policy";
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 
-/** Returns the permissions of each role of the platform, by the role's name. */
 export function rolePermissions(
   world: World,
   functionPermissions: FunctionPermissions | undefined,
 ): ReadonlyMap<string, readonly Permission[]> {
   const { prefix } = world;
   return new Map([
-    // A function's role has its name here; CloudFormation gives them names of its own.
     ...functions.map(({ name }) => [functionNameIn(prefix, name), functionPermissions?.[name] ?? []] as const),
     [jobRoleName(prefix), jobPermissions],
     [runRoleNameIn(world), runRolePermissions],

@@ -23,9 +23,7 @@ export interface StackFile {
   readonly api: string;
   readonly data: string;
   readonly allowLoopbackHooks: boolean;
-  /** The vCPUs of the workers that run at once. */
   readonly workers: number;
-  /** The start time (ISO 8601). */
   readonly startedAt: string;
 }
 

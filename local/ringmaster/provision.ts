@@ -24,7 +24,6 @@ import { resourceNames, trainerJob } from "../../platform/trainer-job";
 import { account, region } from "../account";
 import { localConfig, localWorld } from "./settings";
 
-/** The name of the trainer's image in job definitions. */
 export const trainerImage = "ringmaster-trainer";
 
 /**
@@ -75,7 +74,6 @@ const definitionBase = {
   timeout: { attemptDurationSeconds: trainerJob.timeoutSeconds },
 };
 
-/** Creates a scheduling policy with the same weight for every team. */
 async function createPolicy(client: BatchClient, name: string): Promise<string> {
   const arn = `arn:aws:batch:${region}:${account}:scheduling-policy/${name}`;
   const { schedulingPolicies } = await client.send(new DescribeSchedulingPoliciesCommand({ arns: [arn] }));

@@ -19,9 +19,7 @@ export interface StackSettings {
   readonly port: number;
   /** The port of the API. 0 selects a free port. */
   readonly apiPort: number;
-  /** Lets hooks call other programs on this machine. */
   readonly allowLoopbackHooks?: boolean;
-  /** The vCPUs of the workers that run at once. */
   readonly workers: number;
   /** The absolute path of the data directory. */
   readonly dataDirectory: string;
@@ -30,12 +28,10 @@ export interface StackSettings {
 /** The prefix of the platform's names. All stacks share it, because each has its own data directory. */
 const prefix = "ringmaster";
 
-/** Returns the partition, region and account of the platform for ARNs. */
 export function localWorld(): World {
   return { partition: "aws", region, account, prefix, bucket: `${prefix}-data` };
 }
 
-/** Returns the platform's names in the embedded cloud. */
 export function localConfig(): PlatformConfig {
   const names = resourceNames(prefix);
   const retraining = retrainingNames({ prefix, region });
@@ -95,7 +91,6 @@ export function functionEnvironment(endpoint: string, hooks: HookTargets): Reado
   return { ...endpointEnvironment(endpoint), ...environmentOf(localConfig()), ...hookEnvironment(hooks) };
 }
 
-/** Returns the paths in a data directory. */
 export const dataPaths = (dataDirectory: string) => ({
   /** The file that describes the running stack. `status`, `down` and every command that looks for the API read it. */
   stackFile: join(dataDirectory, "stack.json"),

@@ -52,7 +52,6 @@ import {
 import { parseSchedule } from "./timetable";
 
 export interface Stack {
-  /** The URL of the AWS wire protocols. */
   readonly endpoint: string;
   readonly api: string;
   close(): Promise<void>;
@@ -78,7 +77,6 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   const front = createFront(services.promise, iam, { "/_ringmaster/clock": clockEndpoint(schedulerClock) });
   await listen(front, settings.port, "--port");
   const endpoint = `http://127.0.0.1:${portOf(front)}`;
-  // The functions' environment also contains the API's port, which no hook may call.
   const api = promised<Server>();
   const apiFront = createServer(apiServerOptions, (request, response) => {
     void api.promise.then((server) => server.emit("request", request, response));
@@ -211,7 +209,6 @@ function streamDeployment(iam: Iam) {
   return deploy(readScope(process.env), streamPorts, [[documents(), () => createDocumentClient(client)]]);
 }
 
-/** Records the permissions that callers use, next to the bundles that they belong to. Tests ask for it. */
 function accessRecorder(bundles: string, permissions: FunctionPermissions) {
   if (process.env["RINGMASTER_RECORD_ACCESSES"] !== "1") return undefined;
   return createAccessRecorder(join(bundles, "accesses"), rolePermissions(localWorld(), permissions), localWorld());

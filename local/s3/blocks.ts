@@ -6,7 +6,6 @@ export const blockBytes = 64 * 1024;
 
 const entryBytes = 4;
 
-/** Computes the CRC-32 of each block of a body while the body is written. */
 export class BlockChecksums {
   private readonly sums: number[] = [];
   private current = 0;

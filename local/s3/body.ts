@@ -72,7 +72,6 @@ export async function receiveBody(
   return { size, ...verifier.finish(decoder?.trailers) };
 }
 
-/** Reads a small XML body. */
 export async function receiveText(request: IncomingMessage): Promise<string> {
   const chunks: Uint8Array[] = [];
   await receiveBody(

@@ -9,7 +9,6 @@ import { noSuchBucket, S3Error } from "./errors";
 
 export interface Bucket {
   readonly name: string;
-  /** The creation time in milliseconds since the epoch. */
   readonly created: number;
 }
 

@@ -8,10 +8,8 @@ import type { Store } from "./store";
 import type { Uploads } from "./uploads";
 import { writeXml, type XmlFields } from "./xml";
 
-/** Returns the SHA-256 (lowercase hex) that a key promises for its content, or undefined if it promises none. */
 export type ContentRule = (key: string) => string | undefined;
 
-/** The stores and settings that operations use. */
 export interface Context {
   readonly store: Store;
   readonly uploads: Uploads;
@@ -20,7 +18,6 @@ export interface Context {
   readonly contentDigest: ContentRule;
 }
 
-/** A parsed request. */
 export interface Call extends Context {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -14,7 +14,6 @@ export type ChecksumType = "FULL_OBJECT" | "COMPOSITE";
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
-  /** The value in base64. A composite value ends in `-N`. */
   readonly value: string;
 }
 
@@ -57,7 +56,6 @@ class NativeCrc32 implements Hasher {
 
 export const checksumHeader = (algorithm: ChecksumAlgorithm) => `x-amz-checksum-${algorithm.toLowerCase()}`;
 
-/** Returns the name of the XML element, such as `ChecksumCRC32`. */
 export const checksumElement = (algorithm: ChecksumAlgorithm) => `Checksum${algorithm}`;
 
 export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
@@ -67,7 +65,6 @@ export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
   return found;
 }
 
-/** Refuses a value that cannot be a digest of the algorithm. */
 export function requireChecksumShape(algorithm: ChecksumAlgorithm, value: string): string {
   if (Buffer.from(value, "base64").length !== digestBytes[algorithm]) {
     throw invalidRequest(`Value for ${checksumHeader(algorithm)} header is invalid.`);

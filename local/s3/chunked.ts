@@ -6,7 +6,6 @@ import { S3Error } from "./errors";
  * 0, then trailing headers up to an empty line. The SDKs stream bodies in this form, with the checksum in a trailer.
  */
 export class AwsChunkedDecoder {
-  /** The trailers by lowercase name. Complete once `done` is true. */
   readonly trailers = new Map<string, string>();
   private state: "size" | "bytes" | "end-of-bytes" | "trailers" | "done" = "size";
   private left = 0;

@@ -60,7 +60,6 @@ function matches(condition: string, etag: string): boolean {
   });
 }
 
-/** A byte range with inclusive ends. */
 export interface Range {
   readonly start: number;
   readonly end: number;

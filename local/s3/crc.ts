@@ -118,7 +118,6 @@ function tablesOf(parameters: CrcParameters): Tables {
 /** Returns the CRC of A followed by B, from their CRCs (big-endian) and the length of B in bytes. */
 export function combineCrc(parameters: CrcParameters, a: Uint8Array, b: Uint8Array, lengthOfB: number): Buffer {
   let value = toBigInt(a);
-  // Column i of the matrix is the result of appending a zero bit to bit i.
   let matrix = Array.from({ length: parameters.bits }, (_, bit) =>
     bit === 0 ? parameters.polynomial : 1n << BigInt(bit - 1),
   );

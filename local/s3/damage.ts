@@ -1,7 +1,6 @@
 import { S3Error } from "./errors";
 import { fromBinary } from "./keys";
 
-/** A stored file differs from what was written. The message describes the difference. */
 export class DamagedFileError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -9,7 +8,6 @@ export class DamagedFileError extends Error {
   }
 }
 
-/** Creates the error for a damaged object, which names the object. The element `Damage` contains the detail. */
 export function damagedObject(bucket: string, binaryKey: string, cause: DamagedFileError): S3Error {
   const key = fromBinary(binaryKey);
   return new S3Error(
@@ -24,7 +22,6 @@ export function isDamage(error: unknown): error is S3Error {
   return error instanceof S3Error && error.cause instanceof DamagedFileError;
 }
 
-/** Runs a read, and turns damage of a file into an error that names the object. */
 export function namingDamage<T>(bucket: string, key: string, read: () => T): T {
   try {
     return read();

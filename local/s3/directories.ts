@@ -30,9 +30,6 @@ export class Directories {
     }
   }
 
-  /**
-   * Removes a directory below `top` and its parents, as long as they are empty. Returns the first directory that stays.
-   */
   removeEmpty(directory: string, top: string): string {
     let current = directory;
     while (current !== top) {

@@ -91,7 +91,6 @@ export async function writeFlushed(file: string, content: string | Uint8Array): 
   }
 }
 
-/** The bytes that are collected before one write to the disk. */
 const batchBytes = 1024 ** 2;
 
 /**
@@ -149,7 +148,6 @@ export class FileWriter {
     }
   }
 
-  /** Writes the rest, syncs and closes the file. */
   async finish(): Promise<void> {
     await this.flush();
     await this.writing;
@@ -157,7 +155,6 @@ export class FileWriter {
     this.close();
   }
 
-  /** Closes and removes the file. */
   async abandon(): Promise<void> {
     await this.writing.catch(() => {});
     this.close();

@@ -1,7 +1,6 @@
 import { AccessDenied } from "../iam/caller";
 import { isDiskFull } from "../storage/space";
 
-/** An error answer of S3 (API reference, "Error responses"). */
 export class S3Error extends Error {
   readonly code: string;
   readonly httpStatus: number;

@@ -102,7 +102,6 @@ export function objectHeaders(record: ObjectRecord): Record<string, string> {
   return headers;
 }
 
-/** Returns the headers that answers to writes repeat. */
 export function storedHeaders(record: Pick<ObjectRecord, "encryption">): Record<string, string> {
   return record.encryption ? { "x-amz-server-side-encryption": record.encryption } : {};
 }

@@ -38,7 +38,6 @@ export function fromBinary(key: string): string {
   return Buffer.from(key, "latin1").toString("utf8");
 }
 
-/** Checks a key by S3's rules. An empty key does not occur here, because it addresses the bucket. */
 export function requireKey(key: string): BinaryKey {
   const binary = toBinary(key);
   if (binary.length > maxKeyBytes) {
@@ -49,7 +48,6 @@ export function requireKey(key: string): BinaryKey {
   return binary;
 }
 
-/** Returns the path of the object's file, relative to the bucket's object directory. */
 export function relativePath(key: BinaryKey): string {
   const segments = key.split("/");
   const names: string[] = [];

@@ -67,7 +67,6 @@ class Walk {
         if (text > after && text.startsWith(prefix)) yield* this.object(text);
         continue;
       }
-      // Every key below begins with `text`. Checks whether any of them is in the listing.
       const inPrefix = text.startsWith(prefix) || prefix.startsWith(text);
       const passed = text <= after && !after.startsWith(text);
       if (!inPrefix || passed || this.isRolledUp(text)) continue;

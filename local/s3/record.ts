@@ -18,7 +18,6 @@ import { DamagedFileError } from "./damage";
 export interface ObjectRecord {
   readonly bucket: string;
   readonly key: string;
-  /** The size of the body in bytes. */
   readonly size: number;
   /** The ETag without quotes. */
   readonly etag: string;
@@ -26,7 +25,6 @@ export interface ObjectRecord {
   readonly modified: number;
   /** The id of this write, which is the id of the version. */
   readonly writeId: string;
-  /** The standard headers that S3 stores and returns: `content-type`, `cache-control`, … */
   readonly headers: Readonly<Record<string, string>>;
   /** The user metadata. Names have no `x-amz-meta-`. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -79,7 +77,6 @@ export interface StoredFile<T> {
   readonly body?: Buffer;
 }
 
-/** Reads and verifies the record of an open file. @throws DamagedFileError if the file was truncated or changed */
 export function readRecord<T extends ObjectRecord | PartRecord>(descriptor: number): StoredFile<T> {
   const fileSize = fs.fstatSync(descriptor).size;
   const end = readEnd(descriptor, fileSize, firstRead);
@@ -127,7 +124,6 @@ export function findRecord<T extends ObjectRecord | PartRecord>(file: string): T
 
 export function openIfThere(file: string): number | undefined {
   try {
-    // The check takes a tenth of the time of an exception.
     if (!fs.statSync(file, { throwIfNoEntry: false })) return undefined;
     return fs.openSync(file, "r");
   } catch (error) {

@@ -10,11 +10,9 @@ export interface DamagedObject {
   readonly bucket: string;
   readonly key: string;
   readonly reason: string;
-  /** Deletes the object's file. The next start deletes the parts that belong to it. */
   delete(): void;
 }
 
-/** Reads every object of a data directory, and yields the damaged ones. */
 export async function* damagedObjects(dataDirectory: string): AsyncGenerator<DamagedObject> {
   const disk = new Disk(dataDirectory);
   const store = new Store(disk, Date);

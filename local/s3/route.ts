@@ -18,7 +18,6 @@ import { putObject } from "./operations/put";
 
 export type Operation = (call: Call) => Promise<void>;
 
-/** The operations by scope, method and the query parameter that selects them. */
 export const operations: Readonly<Record<string, Operation>> = {
   "service GET": listBuckets,
   "bucket PUT": createBucket,

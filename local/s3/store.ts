@@ -84,7 +84,6 @@ export class Store {
     return this.recordOf(bucket, key);
   }
 
-  /** Returns the record of an object in a bucket that is known to exist. */
   recordOf(bucket: string, key: BinaryKey): ObjectRecord | undefined {
     return namingDamage(bucket, key, () => {
       const record = findRecord<ObjectRecord>(this.disk.object(bucket, key));
@@ -213,7 +212,6 @@ export class Store {
     this.pins.whenFree(record.parts.uploadId, () => this.disk.discard(directory));
   }
 
-  /** Returns the common fields of a new record. */
   newWrite(bucket: string): Pick<ObjectRecord, "bucket" | "modified" | "writeId"> {
     return { bucket, modified: this.clock.now(), writeId: randomUUID() };
   }

@@ -11,7 +11,6 @@ import { type BinaryKey, toBinary } from "./keys";
 import { findRecord, type ObjectRecord, type PartRecord } from "./record";
 import type { Store } from "./store";
 
-/** A multipart upload: `upload.json` while it is open, `completed.json` once its object exists. */
 export interface Upload {
   readonly uploadId: string;
   readonly key: string;
@@ -114,7 +113,6 @@ export class Uploads {
     return record && { ...record, number };
   }
 
-  /** Lists the part numbers in ascending order. */
   listPartNumbers(bucket: string, uploadId: string): readonly number[] {
     return fs
       .readdirSync(this.store.disk.upload(bucket, uploadId))
@@ -123,7 +121,6 @@ export class Uploads {
       .sort((a, b) => a - b);
   }
 
-  /** Aborts an upload. It is durable when it returns. */
   async abort(bucket: string, uploadId: string, key: BinaryKey): Promise<void> {
     this.requireOpen(bucket, uploadId, key);
     this.requireStill(uploadId);
@@ -131,7 +128,6 @@ export class Uploads {
     await flushDirectory(this.store.disk.uploads(bucket));
   }
 
-  /** Runs a completion while the upload's parts cannot change. */
   async completing<T>(uploadId: string, complete: () => Promise<T>): Promise<T> {
     this.requireStill(uploadId);
     this.uploadsBeingCompleted.add(uploadId);

@@ -1,6 +1,5 @@
 import { malformedXml } from "./errors";
 
-/** The content of an element. An array repeats the element, and undefined omits it. */
 export type XmlValue = string | number | boolean | undefined | XmlFields | readonly XmlValue[];
 export interface XmlFields {
   readonly [element: string]: XmlValue;
@@ -98,7 +97,6 @@ function decodeEntities(text: string): string {
   );
 }
 
-/** Returns the text of the first child with that name, or undefined if there is none. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return element.children.find((child) => child.name === name)?.text;
 }

@@ -114,7 +114,6 @@ export interface SchedulerOptions extends TargetPorts, StoredServiceOptions {
 }
 
 export interface SchedulerService extends StoredService {
-  /** Fires the schedules that are due by the clock. Needed only with a clock whose timers do not run. */
   tick(): void;
 }
 

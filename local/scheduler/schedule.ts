@@ -6,7 +6,6 @@ import { ServiceError, validation } from "../wire";
 
 const name = z.string().regex(/^[0-9a-zA-Z\-_.]{1,64}$/, "must be 1–64 letters, digits, '-', '_' or '.'");
 
-/** The input of CreateSchedule and UpdateSchedule. Times are in seconds since the epoch. */
 const definition = z.object({
   GroupName: name.default("default"),
   ScheduleExpression: z.string().min(1).max(256),
@@ -40,7 +39,6 @@ const definition = z.object({
 
 export type Definition = z.infer<typeof definition>;
 
-/** A stored schedule. */
 export interface Schedule extends Definition {
   readonly Name: string;
   /** The creation time in seconds since the epoch. */

@@ -8,7 +8,6 @@ import { type Definition, firingInput, nextFiring, parseDefinition, type Schedul
 
 export interface Group {
   readonly Name: string;
-  /** The creation time in seconds since the epoch. */
   readonly CreationDate: number;
   readonly token?: string;
 }
@@ -66,7 +65,6 @@ export class Schedules {
     return this.groups.get(name);
   }
 
-  /** Returns all schedules by group and name. */
   all(): readonly Schedule[] {
     return [...this.schedules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, schedule]) => schedule);
   }
@@ -118,7 +116,6 @@ export class Schedules {
         schedule ? db.put(schedulePrefix + key, schedule) : db.del(schedulePrefix + key),
       );
     } catch (error) {
-      // The ticker repeats a failed firing itself.
       const dueAt = this.schedules.get(key)?.dueAt;
       if (dueAt === undefined || dueAt > this.options.clock.now()) this.ticker.set(key, dueAt);
       throw error;

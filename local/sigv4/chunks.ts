@@ -16,14 +16,12 @@ export class ChunkVerifier {
   constructor(
     { scope, time, signature }: SignatureClaim,
     private readonly key: Uint8Array,
-    /** Whether the trailing headers are also signed. */
     readonly signedTrailer: boolean,
   ) {
     this.prefix = `${time}\n${scope.join("/")}`;
     this.previous = signature;
   }
 
-  /** Adds bytes to the current chunk. */
   update(bytes: Uint8Array): void {
     this.hash.update(bytes);
   }

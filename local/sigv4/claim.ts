@@ -1,12 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The maximum clock skew. AWS accepts signatures of the last and the next five minutes. */
 const maxSkewMs = 5 * 60_000;
-/** The maximum validity of a presigned URL in seconds. */
 const maxExpires = 604_800;
 export const algorithm = "AWS4-HMAC-SHA256";
 
-/** The signed parts of a request, as received. */
 export interface SignedRequest {
   readonly method: string;
   /** The path and query. */
@@ -14,14 +11,12 @@ export interface SignedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A request's signature, not verified yet. */
 export interface SignatureClaim {
   readonly accessKeyId: string;
   /** The scope `<date>/<region>/<service>/aws4_request`. */
   readonly scope: readonly [date: string, region: string, service: string, terminator: string];
   readonly signedHeaders: readonly string[];
   readonly signature: string;
-  /** The time, e.g. `20150830T123600Z`. */
   readonly time: string;
   /**
    * The header `x-amz-content-sha256`: a digest, `UNSIGNED-PAYLOAD` or `STREAMING-…`. `undefined` if the request has no

@@ -7,7 +7,6 @@ export interface SignedPayload {
   readonly body?: Buffer;
   /** The required SHA-256 of the body in lower-case hex. The service that reads the body compares it. */
   readonly digest?: string;
-  /** Verifies a body with signed chunks. The service that reads the body calls it. */
   readonly chunks?: ChunkVerifier;
 }
 

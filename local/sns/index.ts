@@ -12,7 +12,6 @@ interface Attribute {
   readonly Value: string;
 }
 
-/** A message on its way to one subscriber. */
 interface Notification {
   readonly messageId: string;
   readonly topicArn: string;

@@ -9,9 +9,7 @@ import { Store } from "./store/store";
 export type { Clock } from "../clock";
 
 export interface StepFunctionsOptions {
-  /** The service's own directory. It is created if it does not exist. Only one process at a time may use it. */
   readonly dataDirectory: string;
-  /** The functions that Lambda tasks call. */
   readonly functions: Pick<FunctionInvoker, "invoke">;
   /** Receives "Step Functions Execution Status Change" events. */
   readonly events: EventSink;

@@ -1,6 +1,5 @@
 /* The keys of the store are in `store/store.ts`. */
 
-/** Describes the record of a key. */
 export function describeStatesKey(key: string): string {
   const [kind = "", machine = "", second = "", third = ""] = key.split("/");
   const execution = (name: string) => `execution ${name} of state machine ${machine}`;
@@ -11,7 +10,6 @@ export function describeStatesKey(key: string): string {
   return kind === "r" ? `the mark that ${execution(second)} is running` : execution(second);
 }
 
-/** Returns the keys to delete with a damaged record. An execution without its summary or a record of its log is deleted. */
 export function deletedWith(key: string, all: readonly string[]): readonly string[] {
   const [kind, machine, name] = key.split("/");
   if (kind !== "l" && kind !== "x") return [key];

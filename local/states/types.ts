@@ -10,11 +10,9 @@ export const resources: readonly string[] = [
   "arn:aws:states:::lambda:invoke.waitForTaskToken",
 ];
 
-/** States and the first of them: a state machine, a branch of a Parallel, or a Map's processor. */
 export interface Container {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
-  /** The mode of a Map's processor. */
   readonly ProcessorConfig?: { readonly Mode?: "INLINE" | "DISTRIBUTED"; readonly ExecutionType?: "STANDARD" };
 }
 
@@ -41,7 +39,6 @@ export interface Catcher {
   readonly Output?: Json;
 }
 
-/** A rule of a Choice state. */
 export interface ChoiceRule {
   readonly Next?: string;
   readonly Assign?: JsonObject;
@@ -63,7 +60,6 @@ export interface State {
   readonly Output?: Json;
   readonly Items?: Json;
   readonly ItemSelector?: Json;
-  /** The fields of single types. */
   readonly Resource?: string;
   readonly TimeoutSeconds?: number | string;
   readonly HeartbeatSeconds?: number | string;

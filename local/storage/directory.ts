@@ -1,7 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Creates a directory and its parents durably. Idempotent. */
 export function makeDirectory(directory: string, mode?: number): void {
   const absolute = resolve(directory);
   const first = mkdirSync(absolute, { recursive: true, ...(mode === undefined ? {} : { mode }) }) ?? absolute;

@@ -4,7 +4,6 @@ export type JsonWrite<V> =
   | { readonly type: "put"; readonly key: string; readonly value: V }
   | { readonly type: "del"; readonly key: string };
 
-/** A database of JSON values with text keys. */
 export class JsonDatabase<V = unknown> {
   private readonly rows: Database<string>;
 
@@ -17,7 +16,6 @@ export class JsonDatabase<V = unknown> {
    * @throws DamagedStoreError
    */
   open = (): Promise<void> => this.rows.open();
-  /** Waits for the current writes and closes the database. */
   close = (): Promise<void> => this.rows.close();
 
   /** Resolves when the database has been opened again after a failed write. Undefined if it may be read now. */

@@ -1,7 +1,6 @@
 import type { EmittedEvent, EventSink } from "../service";
 import type { JsonDatabase, JsonWrite } from "./json-database";
 
-/** An event with its key. */
 export interface OutboxEntry {
   readonly key: string;
   readonly event: EmittedEvent;

@@ -5,7 +5,6 @@ export interface StoreLocation {
   readonly store: string;
 }
 
-/** Returns the services' databases in a data directory. */
 export function storesOf(data: string): readonly StoreLocation[] {
   const own = ["dynamodb", "states"].map((store) => ({ store, directory: join(data, store) }));
   const nested = ["batch", "events", "iam", "lambda", "scheduler", "sns"].map((store) => ({
@@ -15,7 +14,6 @@ export function storesOf(data: string): readonly StoreLocation[] {
   return [...own, ...nested];
 }
 
-/** Returns the paths of the services' journals in a data directory. */
 export function journalsOf(data: string): readonly string[] {
   return [join(data, "events", "events-journal.ndjson"), join(data, "s3", "notifications.ndjson")];
 }

@@ -10,7 +10,6 @@ import { type Synthesized, synthesizePlatform, withoutAssets } from "./synthesiz
 const keyArn = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
 const boundary = "arn:aws:iam::111122223333:policy/boundary";
 
-/** Settings with which a platform follows the rules of an account: key, boundary, shells on instances, quotas of IAM. */
 describe("a platform with a key, a boundary, Session Manager and the longest names", () => {
   let platform: Synthesized;
   let names: readonly (keyof Synthesized["stacks"])[];

@@ -6,7 +6,6 @@ import { ApiStack } from "../../infra/stacks/api-stack";
 import { authorizer } from "../../platform/functions";
 import { synthesizeStack } from "./synthesized";
 
-/** Synthesizes only the API's stack. It refers to the functions by name. */
 export function apiStack(config: RingmasterConfig) {
   const bundles = fs.mkdtempSync(path.join(os.tmpdir(), "infra-api-"));
   fs.mkdirSync(path.join(bundles, "lambdas"));

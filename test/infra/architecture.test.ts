@@ -13,7 +13,6 @@ const drawn = drawDeployment(definition, functionPermissions);
 
 describe("docs/architecture.md", () => {
   it("draws what is deployed", () => {
-    // UPDATE_DOCS=1 draws it again.
     if (process.env["UPDATE_DOCS"]) {
       const updated = text.replace(
         /(```mermaid\n)flowchart LR\n {2}callers[\s\S]*?(\n```)/,

@@ -6,7 +6,6 @@ import { ConfigError, type RingmasterConfig, readConfig } from "../../infra/conf
 const read = (settings: unknown, context: Readonly<Record<string, unknown>> = {}) =>
   readConfig(settings as RingmasterConfig, new App({ context }).node);
 
-/** Returns the problems of settings, one per line. */
 function problemsOf(settings: unknown, context?: Readonly<Record<string, unknown>>): readonly string[] {
   try {
     read(settings, context);

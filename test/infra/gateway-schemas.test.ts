@@ -103,7 +103,6 @@ it("keeps model names distinct", () => {
   expect(new Set(Object.keys(schemas).map(modelName)).size).toBe(Object.keys(schemas).length);
 });
 
-/** Draft 7 interprets the remaining part of draft 4 in the same way. */
 const ajv = new Ajv({ strict: false });
 ajv.addSchema({ $id: "api", components: { schemas: models } });
 

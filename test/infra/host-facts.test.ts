@@ -110,12 +110,10 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 });
 
 describe("the user data", () => {
-  /** Runs the commands with stand-ins for `systemctl` and `iptables`, below a root of its own. Returns that root. */
   function runUserData(): string {
     const root = mkdtempSync(join(folder, "root-"));
     const stubs = {
       systemctl: `echo "systemctl $*" >> ${root}/calls`,
-      // Rules are lines of a file.
       iptables: `
         echo "iptables $*" >> ${root}/calls
         [ -e ${root}/broken ] && exit 3

@@ -5,14 +5,12 @@ const root = path.resolve(__dirname, "../..");
 const text = readFileSync(path.join(root, "trainer-container", "Dockerfile"), "utf8").replaceAll("\\\n", " ");
 const lines = text.split("\n").filter((line) => !line.startsWith("#"));
 
-/** Returns the value of an ARG without references to other arguments. */
 const argument = (name: string): string =>
   (lines.find((line) => line.startsWith(`ARG ${name}=`))?.slice(`ARG ${name}=`.length) ?? "").replace(
     /\$\{(\w+)\}/g,
     (_, other: string) => argument(other),
   );
 
-/** Returns the instructions of a stage. */
 function stage(name: string): readonly string[] {
   const begin = lines.findIndex((line) => line.startsWith("FROM ") && line.endsWith(` AS ${name}`));
   const end = lines.findIndex((line, i) => i > begin && line.startsWith("FROM "));

@@ -13,7 +13,6 @@ function networkOf(settings: RingmasterConfig) {
   return { network, stack, template: Template.fromStack(stack) };
 }
 
-/** Returns a summary of all rules of the group. */
 function rulesOf(template: Template) {
   const [group] = resources(template, "AWS::EC2::SecurityGroup");
   const out = (group!.Properties["SecurityGroupEgress"] ?? []) as readonly Record<string, unknown>[];

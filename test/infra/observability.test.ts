@@ -11,7 +11,6 @@ import { repository, resources, synthesizeStack } from "./synthesized";
 
 const runbook = fs.readFileSync(path.join(repository, "docs", "operations.md"), "utf8");
 
-/** An alarm that another stack has created. */
 let other: Alarm;
 const { template } = synthesizeStack(
   {
@@ -27,7 +26,6 @@ const { template } = synthesizeStack(
 );
 const of = (type: string) => resources(template, type);
 const alarms = () => of("AWS::CloudWatch::Alarm").map(({ Properties }) => Properties);
-/** Returns the text of the dashboard's body, which is a join of literals and references. */
 const dashboard = () => JSON.stringify(of("AWS::CloudWatch::Dashboard"));
 
 describe("observability", () => {

@@ -1,4 +1,3 @@
-/** The used part of a CloudFormation template. */
 export interface TemplateJson {
   readonly Resources: Readonly<Record<string, ResourceJson>>;
 }
@@ -10,7 +9,6 @@ interface ResourceJson {
   readonly Properties?: Readonly<Record<string, unknown>>;
 }
 
-/** The parts of a resource that must stay as deployed. */
 export interface Pin {
   readonly type: string;
   /** Whether the resource is kept when its stack or its logical id is removed. */
@@ -21,7 +19,6 @@ export interface Pin {
   readonly indexes?: Readonly<Record<string, unknown>>;
 }
 
-/** The pins by logical id. */
 export type Pins = Readonly<Record<string, Pin>>;
 
 /**
@@ -80,7 +77,6 @@ function indexesOf(properties: Readonly<Record<string, unknown>>): Readonly<Reco
   );
 }
 
-/** Returns a sentence for each harmful effect of deploying `now` over `before`. */
 export function harmOf(before: Pins, now: Pins): readonly string[] {
   const harm: string[] = [];
   for (const [id, was] of Object.entries(before)) {

@@ -7,7 +7,6 @@ export interface SynthesizedRole {
   readonly managed: readonly string[];
   /** The rights of its policies, including managed policies of the template. A denied right begins with `not`. */
   readonly rights: readonly string[];
-  /** The rights of its permissions boundary. Undefined if it has none. */
   readonly boundary: readonly string[] | undefined;
 }
 

@@ -88,7 +88,6 @@ export function policiesOf(platform: Synthesized): readonly Policy[] {
   });
 }
 
-/** Yields each policy document in a resource, with the resource whose quota it counts for. */
 function* documentsIn(id: string, { Type, Properties = {} }: TemplateResource) {
   if (Type === "AWS::Lambda::Permission") {
     const { Action, FunctionName, Principal, SourceArn } = Properties;

@@ -9,7 +9,6 @@ import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from
 
 type Resources = Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
 
-/** The properties that name resources in these templates. */
 const naming = [
   "TableName",
   "BucketName",
@@ -85,7 +84,6 @@ const ofType = (type: string) =>
       .map(([id, { Properties }]) => ({ id, Properties })),
   );
 
-/** Returns the variables of every function and of the trainers' jobs. */
 function environments() {
   const ours = new Set(functions.map(({ name }) => `ringmaster-${name}`));
   const ofFunctions = ofType("AWS::Lambda::Function")
@@ -117,7 +115,6 @@ function* sourceFiles(...places: readonly string[]): Generator<string> {
   }
 }
 
-/** Returns the platform's variables in the code of these places, without comments. */
 function variablesIn(...places: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const file of sourceFiles(...places)) {

@@ -73,7 +73,6 @@ const machineTelemetry = [
   "xray:PutTraceSegments *",
 ];
 
-/** Returns a logical id without the hash that CDK appends. */
 const plain = (logicalId: string) => logicalId.replace(/[0-9A-F]{8}$/, "");
 const withoutHashes = (right: string) => right.replace(/<([A-Za-z]+?)[0-9A-F]{8}(\.\w+)?>/g, "<$1$2>");
 const idOf = (name: string) => name.replaceAll("-", "");

@@ -12,7 +12,6 @@ interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** Returns whether the schema has the setting. `*` matches any name, and `teams[]` an element of the list `teams`. */
 function has(at: JsonSchema, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
   const choices = [...(at.anyOf ?? []), ...(at.oneOf ?? [])];

@@ -51,7 +51,6 @@ export function synthesizePlatform(
  */
 const newApp = (outdir: string, context: Readonly<Record<string, unknown>> = {}) =>
   new App({
-    // Templates depend neither on traces of where resources were created nor on the file of the tree of constructs.
     context: { ...defaultContext(), "aws:cdk:disable-creation-stack-traces": true, ...context },
     treeMetadata: false,
     outdir,
@@ -75,7 +74,6 @@ afterAll(() => {
   for (const directory of made) fs.rmSync(directory, { recursive: true, force: true });
 });
 
-/** Synthesizes one stack of the platform without the others. */
 export function synthesizeStack<S extends Stack>(
   settings: RingmasterConfig,
   make: (app: App, config: DeploymentConfig) => S,
@@ -93,7 +91,6 @@ export function synthesizeStack<S extends Stack>(
   };
 }
 
-/** Returns the context in `cdk.json`. */
 function defaultContext(): Readonly<Record<string, unknown>> {
   const { context } = JSON.parse(fs.readFileSync(path.join(repository, "cdk.json"), "utf8")) as {
     readonly context: Readonly<Record<string, unknown>>;
@@ -111,7 +108,6 @@ export interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: unknown;
 }
-/** Returns the statements of the policies attached to the role whose logical id contains the text. */
 export function statementsOf(template: Template, role: string): readonly Statement[] {
   return resources(template, "AWS::IAM::Policy")
     .filter(({ Properties }) => JSON.stringify(Properties["Roles"]).includes(role))

@@ -11,7 +11,6 @@ import { repository, type Synthesized, synthesizePlatform, withoutAssets } from 
  */
 const record = process.env["RINGMASTER_RECORD_BASELINE"] === "1";
 
-/** The deployments and their settings. The second one has the optional resources. */
 const deployments: readonly [name: string, settings: RingmasterConfig][] = [
   ["default", {}],
   ["cognito", { api: { auth: { mode: "cognito" } } }],

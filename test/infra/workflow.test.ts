@@ -9,7 +9,6 @@ import { permissionsFile } from "../support/permissions";
 import { temporaryFolder } from "../support/temporary-folder";
 import { repository, resources, synthesizeStack } from "./synthesized";
 
-/** A directory for empty bundles. The layers have no packages, because these tests do not need them. */
 const directory = temporaryFolder("workflow");
 fs.mkdirSync(path.join(directory, "lambdas"));
 for (const { name } of functions) fs.writeFileSync(path.join(directory, "lambdas", `${name}.js`), `// ${name}`);

@@ -7,7 +7,6 @@ export interface Scenario {
   readonly plan: SequentialPlan;
   /** The canary's share of the units. */
   readonly weight: number;
-  /** Returns the outcome of one unit. @param uniform in [0, 1), may be called repeatedly */
   readonly canary: (uniform: () => number) => number;
   readonly champion: (uniform: () => number) => number;
   /** Number of units of both arms together. */
@@ -18,17 +17,14 @@ export interface Rates {
   readonly promoted: number;
   readonly rolledBack: number;
   readonly undecided: number;
-  /** Median of the decided ones, in units of both arms. NaN if none was decided. */
   readonly medianUnits: number;
 }
 
 /** Decides after each look; `undefined`: continue. */
 type Judge = (canary: ArmSums, champion: ArmSums) => "promote" | "roll-back" | undefined;
 
-/** Number of units between two looks. */
 const lookEvery = 20;
 
-/** The product's own test. */
 export function mixtureTest(plan: SequentialPlan): Judge {
   return (canary, champion) => {
     const { decision } = judgeCanary(plan, canary, champion);

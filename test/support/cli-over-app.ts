@@ -4,7 +4,6 @@ import type { createApp } from "../../api/app";
 import { type CliResult, runCli } from "./cli";
 import { startServer } from "./web-server";
 
-/** Serves an API app on the loopback interface, and runs the command line as users do against it. */
 export async function cliOverApp(app: ReturnType<typeof createApp>) {
   const server = await startServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -16,7 +15,6 @@ export async function cliOverApp(app: ReturnType<typeof createApp>) {
     const answer = await app.request(request.url ?? "/", { method: request.method, headers, body });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (!answer.body) return void response.end();
-    // A body that fails breaks the connection off.
     await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => undefined);
   });
   return {

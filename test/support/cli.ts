@@ -35,7 +35,6 @@ async function runNow(args: readonly string[], environment: NodeJS.ProcessEnv): 
   }
 }
 
-/** Takes what is written to a stream until `restore`. */
 function capture(stream: NodeJS.WriteStream) {
   const { write, isTTY, columns } = stream;
   let text = "";

@@ -13,7 +13,6 @@ export function objectFiles(s3Directory: string, bucket: string, key: string): r
   return parts.map((name) => path.join(directory, name));
 }
 
-/** Changes one bit of a file. */
 export function flipBit(file: string, at: number): void {
   const descriptor = fs.openSync(file, "r+");
   const byte = Buffer.alloc(1);

@@ -66,16 +66,13 @@ import { tables } from "../../platform/tables";
 import { testIam } from "./iam";
 import { callInProcess } from "./in-process";
 
-/** The stores of the embedded cloud in a temporary directory, with stock clients and the platform's tables and bucket. */
 export interface Embedded {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly s3: S3Client;
-  /** Holds the services' data: `dynamodb`, `s3`. */
   readonly directory: string;
   stop(): Promise<void>;
 }
 
-/** Starts the services before the tests of a file or a `describe`, and stops them afterwards. */
 export function useEmbedded(): Embedded {
   const embedded: Partial<Embedded> = {};
   beforeAll(async () => void Object.assign(embedded, await startEmbedded()));
@@ -147,7 +144,6 @@ function keySchema(of: { readonly partitionKey: { name: string }; readonly sortK
   ];
 }
 
-/** Requests to the services that a test does without. */
 export interface Calls {
   readonly submitted: JobRequest[];
   readonly terminated: string[];
@@ -179,11 +175,9 @@ export interface Calls {
   spans: readonly WorkerSpan[];
   /** Batch's state of any job; a test changes it. */
   job: JobOutcome;
-  /** The newest revisions of the job definitions. */
   definitions: JobDefinitions;
 }
 
-/** The ports of the API and those that other functions use. */
 const testPorts = {
   shared: {
     ...platformPorts.shared,
@@ -330,7 +324,6 @@ export function createTestPlatform(
   return { platform: forTeam(defaultTeam), calls };
 }
 
-/** One millisecond goes by whenever it is looked at. */
 function stillClock(): Clock {
   let time = Date.parse("2026-01-01T00:00:00.000Z");
   return {

@@ -65,7 +65,6 @@ export async function fitted(
   return fitter.finish();
 }
 
-/** Steps that ONNX has too. */
 const steps = [
   { kind: "standardize", column: "Beak (mm)", impute: "median", indicator: true },
   { kind: "log", column: "probabilities", name: "log", output: false },

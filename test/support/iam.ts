@@ -4,7 +4,6 @@ import { localWorld } from "../../local/ringmaster/settings";
 /** Knows the keys of fronts in tests and benchmarks. */
 export const testIam = createIam({ world: localWorld(), secret: "test" });
 
-/** The owner's keys on these fronts, as an environment has them. */
 export const ownerEnvironment = {
   AWS_ACCESS_KEY_ID: testIam.owner.accessKeyId,
   AWS_SECRET_ACCESS_KEY: testIam.owner.secretAccessKey,

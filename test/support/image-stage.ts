@@ -17,10 +17,8 @@ import path from "node:path";
 const repository = path.resolve(__dirname, "../..");
 const dockerfile = path.join(repository, "trainer-container", "Dockerfile");
 
-/** The time limit of one instruction. */
 const stageMs = 300_000;
 
-/** The user of the image. */
 export const imageUser = 10_001;
 
 /** Folders of this machine that stand in for the base image's. */
@@ -41,7 +39,6 @@ interface Instruction {
   readonly text: string;
 }
 
-/** Returns the instructions of each stage by its name; the last stage is `""`. */
 function readStages(): ReadonlyMap<string, readonly Instruction[]> {
   const lines = readFileSync(dockerfile, "utf8")
     .split("\n")
@@ -61,7 +58,6 @@ function readStages(): ReadonlyMap<string, readonly Instruction[]> {
   return stages;
 }
 
-/** Returns the variables that the image sets. */
 export function imageEnvironment(): Readonly<Record<string, string>> {
   const text = readStages()
     .get("")!
@@ -90,7 +86,6 @@ function mountScript(root: string): string {
   ].join("\n");
 }
 
-/** Runs the instructions of a stage that needs nothing but Node and npm. */
 function runStage(instructions: readonly Instruction[], root: string): void {
   makeRoot(root);
   let directory = "/";
@@ -131,7 +126,6 @@ exec chroot ${root} /bin/sh -c 'cd "$0" && eval "$1"' "$0" "$1"`;
 }
 
 export interface StagedImage {
-  /** The image's root folder. */
   readonly root: string;
   /** Returns a program and arguments that run a command as the image's user in a new container with its own `/scratch`. */
   container(command: readonly string[]): readonly [program: string, ...args: string[]];

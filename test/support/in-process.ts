@@ -65,7 +65,6 @@ class Response extends PassThrough {
     private readonly failed: (error: Error) => void,
   ) {
     super();
-    // The client may leave a body that breaks off unread.
     this.on("error", () => undefined);
   }
 

@@ -1,6 +1,5 @@
 import type * as z from "zod";
 
-/** Draws from a seed: mulberry32. */
 export function draws(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -11,7 +10,6 @@ export function draws(seed: number): (limit: number) => number {
   };
 }
 
-/** Values as JSON that hardly any field may have. */
 const badValues = [
   ...["null", "true", "{}", "[]", '"text"', '""', "-1", "0.5", "1e308", "-1e308", "1e-200", "1e999"],
   ...['{"__proto__":{"polluted":true}}', '{"constructor":{"prototype":1}}', '[{"evil":true}]'],
@@ -19,7 +17,6 @@ const badValues = [
   "[".repeat(10_000) + "]".repeat(10_000),
 ];
 
-/** Texts that are no document of any kind. */
 const badTexts = [
   "",
   "{",

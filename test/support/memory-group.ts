@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The files of a control group, by the version of control groups. */
 const versions = [
   { root: "/sys/fs/cgroup", limit: "memory.max", peak: "memory.peak", anonymous: /^anon (\d+)/m },
   {
@@ -12,15 +11,12 @@ const versions = [
   },
 ] as const;
 
-/** A control group with a memory limit, as Docker creates one for a container. */
 export interface MemoryGroup {
-  /** Moves a process into the group. What it starts is in the group too. */
   add(pid: number): void;
   /** Returns the largest use in MiB, which includes cached files. */
   peakMb(): number;
   /** Returns the current use in MiB without cached files, which the kernel frees when memory is short. */
   ownMb(): number;
-  /** Returns the processes of the group. */
   pids(): readonly number[];
   /** Removes the group, whose processes must have ended. */
   remove(): void;

@@ -8,7 +8,6 @@ export type Items = Readonly<Record<string, string | undefined>>;
 /** EC2's instance metadata service (version 2) of one instance. */
 export class MetadataService {
   items: Items = {};
-  /** Requests get no answer while it is true. */
   hangs = false;
   /** Milliseconds that a token lives. The real service takes it from the request. */
   tokenMs = 60_000;

@@ -15,7 +15,6 @@ registerOwnLayers();
 export type Layer = Parameters<ReturnType<typeof sequential>["add"]>[0];
 type Apply = (from: SymbolicTensor) => SymbolicTensor;
 
-/** Rows of a test input. */
 export const rows = 5;
 export const image = [6, 7, 3];
 export const series = [9, 4];
@@ -25,14 +24,12 @@ export const chain =
   (from) =>
     list.reduce((tensor, layer) => layer.apply(tensor) as SymbolicTensor, from);
 
-/** Builds a model that outputs every layer on one axis, so that no later layer hides an error. */
 export function build(shape: readonly number[], apply: Apply): LayersModel {
   const from = input({ shape: [...shape] });
   const last = apply(from);
   return model({ inputs: from, outputs: last.shape.length > 2 ? chain(layers.flatten())(last) : last });
 }
 
-/** Sets random weights and running statistics. Variances stay positive. */
 export function shake(network: LayersModel, random: () => number): void {
   for (const weight of network.weights) {
     const positive = /variance|gamma/.test(weight.originalName);
@@ -41,7 +38,6 @@ export function shake(network: LayersModel, random: () => number): void {
   }
 }
 
-/** Networks with every layer that exporters convert. */
 export const cases: readonly (readonly [name: string, shape: readonly number[], apply: Apply])[] = [
   ["dense", [6], chain(layers.dense({ units: 4, activation: "relu" }), layers.dense({ units: 3, useBias: false }))],
   ["dense over positions", series, chain(layers.dense({ units: 4, activation: "tanh" }))],

@@ -1,9 +1,7 @@
 import type { Random } from "./random";
 
-/** A client's operation whose effect can be counted afterwards. */
 export interface Operation {
   readonly kind: string;
-  /** Unique in the campaign. */
   readonly id: string;
   /** Whether a client may repeat it if it got no answer. */
   readonly repeatable: boolean;
@@ -20,27 +18,21 @@ export interface Operation {
   kill?(): boolean;
   /** Whether an acknowledged operation may have had no effect. */
   mayDoNothing?(): Promise<boolean>;
-  /** Counts its effect. @throws Error if only a part of it exists */
   count(): Promise<number>;
 }
 
-/** A kind of work that clients do concurrently with others. */
 export interface Load {
   readonly name: string;
   /** Relative frequency. */
   readonly weight: number;
   draw?(random: Random, id: string): Operation;
-  /** Returns an operation with its own client, at most one per round. */
   extra?(random: Random, id: string): Operation | undefined;
-  /** Called before each round. */
   begin?(round: number): Promise<void>;
-  /** Resolves when nothing that it started is in progress. @throws Error that names what is stuck */
   settle?(): Promise<void>;
   /** Checks properties of all operations together. @returns violations */
   audit?(entries: readonly Entry[]): Promise<readonly string[]>;
 }
 
-/** An operation and its client's knowledge of it. */
 export interface Entry {
   readonly operation: Operation;
   readonly round: number;
@@ -48,7 +40,6 @@ export interface Entry {
   answer: "acknowledged" | "unanswered" | string;
   /** Whether a violation of it was reported. */
   reported?: true;
-  /** The outcome, for a report. */
   readonly log: string[];
 }
 

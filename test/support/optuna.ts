@@ -1,6 +1,5 @@
 import { Database } from "node-sqlite3-wasm";
 
-/** Tables of `optuna.storages._rdb.models`, without keys and tables that are not read. */
 const tables = `
   CREATE TABLE version_info (schema_version INTEGER);
   CREATE TABLE studies (study_id INTEGER, study_name TEXT);
@@ -30,7 +29,6 @@ export const rates = `
     (10, 2, 0.5, 'FINITE'), (10, 1, 0.75, 'FINITE'), (10, 3, NULL, 'NAN');
 `;
 
-/** Creates a database as Optuna does. */
 export function createOptunaDatabase(path: string, sql: string, version = 12): void {
   const database = new Database(path);
   database.exec(`${tables} INSERT INTO version_info VALUES (${version}); ${sql}`);

@@ -15,7 +15,6 @@ export function oneOf<T>(random: Random, values: readonly T[]): T {
   return values[integerBelow(random, values.length)]!;
 }
 
-/** Returns `count` different values in random order. */
 export function someOf<T>(random: Random, values: readonly T[], count: number): readonly T[] {
   const rest = [...values];
   return Array.from(

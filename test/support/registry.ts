@@ -10,7 +10,6 @@ import { runOf } from "./fixtures";
 const at = "2026-01-01T00:00:00.000Z";
 const actor = { by: "tester", at };
 
-/** A verdict about the champion and the policy of the model as it is. */
 export function verdictOn({ production, policy }: Pick<Model, "production" | "policy">, passed: boolean): GateVerdict {
   return {
     passed,
@@ -21,7 +20,6 @@ export function verdictOn({ production, policy }: Pick<Model, "production" | "po
   };
 }
 
-/** Records a verdict about the present champion. */
 export async function judgeNow(registry: Registry, model: string, version: number): Promise<void> {
   const head = await registry.head(model);
   await registry.apply(model, [version], recordGate(version, verdictOn(head, true), actor));
@@ -34,7 +32,6 @@ export async function promoteJudged(registry: Registry, model: string, version: 
   await registry.apply(model, [version], promote(version, actor));
 }
 
-/** A version as a run makes it. */
 export function versionOfRun(model: string, runId: string): NewVersion & { readonly runId: string } {
   return {
     model,

@@ -40,7 +40,6 @@ function requestOf({ method = "GET", url, headers = {}, body }: Unsigned): HttpR
   } as unknown as HttpRequest;
 }
 
-/** Signs a request with Amazon's own library. @returns its headers */
 export async function sign(request: Unsigned, keys: Keys, signingDate = new Date()): Promise<Record<string, string>> {
   const { headers } = await signerOf(request.service, keys).sign(requestOf(request), { signingDate });
   return headers;

@@ -48,7 +48,6 @@ export function mountSmallDisk(
     },
     free: () => rmSync(ballast, { force: true }),
     unmount() {
-      // Processes that use it may still be ending.
       execFileSync("umount", ["--lazy", directory]);
       rmdirSync(directory);
     },

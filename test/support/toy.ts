@@ -1,4 +1,3 @@
-/** Three classes on a line, 1 apart with noise of width 1 in two of three columns: learnable, and made by arithmetic alone. */
 export function toyCsv(rows: number): string {
   let state = 1;
   const noise = (): number => {

@@ -26,7 +26,6 @@ export interface Cost {
   readonly resumeMs?: number;
   /** Finished by a surviving worker, and repeated by it or by others. */
   readonly lostSteps: number;
-  /** Finished by any worker, and repeated: only dead workers may have finished the step in progress. */
   readonly repeatedSteps: number;
 }
 

@@ -3,9 +3,7 @@ import type { AddressInfo } from "node:net";
 
 export interface WebServer {
   readonly port: number;
-  /** `http://127.0.0.1:PORT` */
   readonly endpoint: string;
-  /** Stops, and ends the connections that are open. */
   close(): Promise<void>;
 }
 

@@ -94,7 +94,6 @@ function write(
   }
 }
 
-/** Returns the map or list that contains the last part of the path, and copies the containers on the way. */
 function containerOf(draft: DraftMap, path: Path, touchedLists: Set<DraftList>): DraftMap | DraftList {
   let container: DraftMap | DraftList = draft;
   for (const part of path.slice(0, -1)) {

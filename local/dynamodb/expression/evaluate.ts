@@ -3,7 +3,6 @@ import { compareScalars, equalValues } from "../value/compare";
 import type { Comparator, Condition, Operand } from "./ast";
 import { valueAt } from "./path";
 
-/** Returns whether the item fulfils the condition. A missing attribute equals nothing and has no order. */
 export function holds(condition: Condition, item: Item): boolean {
   switch (condition.kind) {
     case "and":

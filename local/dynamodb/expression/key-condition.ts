@@ -17,7 +17,6 @@ export type RangeCondition =
   | { readonly operator: Exclude<Comparator, "<>"> | "begins_with"; readonly value: AttributeValue }
   | { readonly operator: "between"; readonly low: AttributeValue; readonly high: AttributeValue };
 
-/** A query's key condition: one partition, and an interval of its sort key. */
 export interface KeyCondition {
   readonly hash: AttributeValue;
   readonly range?: RangeCondition;

@@ -17,13 +17,10 @@ export abstract class OperandParser<Term extends { readonly kind: string }> {
     protected readonly scope: Scope,
   ) {}
 
-  /** Parses what may stand between parentheses. */
   protected abstract inner(): Term | Leaf;
 
-  /** Parses a function and its arguments. */
   protected abstract call(): Term | Leaf;
 
-  /** Parses a value, a path, a call, or a parenthesis. */
   protected term(): Term | Leaf {
     const token = this.tokens.peek();
     if (token.kind === "value") {

@@ -4,7 +4,6 @@ import { type Condition, type Operand, type Path, pathText, type SetValue, type 
 import type { Findings, Scope } from "./scope";
 import type { Tokens } from "./tokens";
 
-/** Parses `a.b[0].#c`, beginning at the next token. */
 export function parsePath(tokens: Tokens, scope: Scope, findings: Findings): Path {
   const path: [string, ...(string | number)[]] = [parseName(tokens, scope, findings)];
   for (;;) {
@@ -42,7 +41,6 @@ function checkPair(one: Path, two: Path, findings: Findings): void {
   findings.add("overlap", `Two document paths overlap with each other; ${both}`);
 }
 
-/** Returns the value at the path, if the item has one. */
 export function valueAt(item: Item, path: Path): AttributeValue | undefined {
   let value = attribute(item, path[0]);
   for (let i = 1; i < path.length && value !== undefined; i++) {
@@ -64,7 +62,6 @@ export function refusePathsIntoKeys(paths: Iterable<Path>, keys: ReadonlyMap<str
   }
 }
 
-/** Returns all document paths in a condition. */
 export function conditionPaths(condition: Condition): Path[] {
   switch (condition.kind) {
     case "and":
@@ -90,7 +87,6 @@ function operandPaths(operands: readonly Operand[]): Path[] {
   });
 }
 
-/** Returns all document paths in an update, both targets and operands. */
 export function updatePaths(update: Update): Path[] {
   return update.flatMap((action) => [action.path, ...(action.kind === "set" ? valuePaths(action.value) : [])]);
 }

@@ -9,7 +9,6 @@ export interface Token {
   readonly end: number;
 }
 
-/** The kinds of tokens, in the order of the sticky pattern's groups. */
 const kinds = ["word", "name", "value", "number", "symbol"] as const;
 const pattern =
   /[ \t\r\n]*(?:([a-zA-Z][a-zA-Z0-9_]*)|(#[a-zA-Z0-9_]+)|(:[a-zA-Z0-9_]+)|([0-9]+)|(<>|<=|>=|[^ \t\r\n]))/y;

@@ -86,7 +86,6 @@ class UpdateParser extends OperandParser<SetValue> {
     return this.sum();
   }
 
-  /** Parses a term with at most one operator. `a + b + c` is a syntax error in DynamoDB. */
   private sum(): SetValue {
     const left = this.term();
     const sign = (["+", "-"] as const).find((symbol) => this.tokens.at(symbol));

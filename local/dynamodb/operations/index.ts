@@ -5,7 +5,6 @@ import { query, scan } from "./query";
 import { createTable, listTables, updateTimeToLive } from "./tables";
 import { transactWriteItems } from "./transact";
 
-/** The operations by the name in X-Amz-Target. All others get an UnknownOperationException. */
 export const operations: ReadonlyMap<string, Operation> = new Map(
   Object.entries({
     BatchGetItem: batchGetItem,

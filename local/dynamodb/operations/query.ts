@@ -18,7 +18,6 @@ import { checkProjection, shownJson } from "./items";
 /** The size of a page. A page ends with the item that exceeds it, including filtered items. */
 const pageBytes = 1024 * 1024;
 
-/** The common fields of Query and Scan. */
 interface PageRequest {
   readonly tableName: string;
   readonly indexName: string | undefined;
@@ -85,12 +84,10 @@ function sourceOf(table: Table, { indexName, consistent }: PageRequest): Source 
   return { table, index };
 }
 
-/** Returns the common first bytes of the keys of a table's items or an index's entries. */
 function headOf({ table, index }: Source): Buffer {
   return index ? compose(kind.index, [table.id, index.id]) : compose(kind.item, [table.id]);
 }
 
-/** Reads, filters and projects one page of a range. */
 async function readPage(
   { store }: Context,
   { table, index }: Source,
@@ -119,7 +116,6 @@ async function readPage(
   return `{"Items":[${shown.join(",")}],"Count":${shown.length},"ScannedCount":${scanned}${next}}`;
 }
 
-/** Checks a query's filter. It must not contain key attributes. */
 function checkFilter({ table, index }: Source, filter: Condition): void {
   const names = new Set(keyNames(index?.key ?? table.key));
   const key = conditionPaths(filter).find(([name]) => names.has(name));
@@ -168,7 +164,6 @@ function from({ table, index }: Source, interval: Interval, startKey: Item | und
   return forward ? { gt: start, lt: interval.lt } : { gte: interval.gte, lt: start, reverse: true };
 }
 
-/** Refuses a start key that does not consist of exactly the key attributes of the table and the index. */
 function requireExactStartKey({ table, index }: Source, key: Item): void {
   const names = new Set([...keyNames(table.key), ...(index ? keyNames(index.key) : [])]);
   if (Object.keys(key).length !== names.size || Object.keys(key).some((name) => !names.has(name))) {

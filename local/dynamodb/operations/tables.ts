@@ -8,7 +8,6 @@ import type { Operation } from "./context";
 
 const maxIndexes = 20;
 
-/** Parameters that would change the answers or the bill on AWS. */
 const unimplemented = [
   "DeletionProtectionEnabled",
   "LocalSecondaryIndexes",
@@ -123,7 +122,6 @@ export const listTables: Operation = async ({ catalog }, fields) => {
   return { TableNames: page, LastEvaluatedTableName: names.length > limit ? page.at(-1) : undefined };
 };
 
-/** Enables a table's TTL. DynamoDB may take an hour. This change is complete when the answer is sent. */
 export const updateTimeToLive: Operation = async (context, fields) => {
   const name = fields.tableName();
   const specification = fields.structure("TimeToLiveSpecification");

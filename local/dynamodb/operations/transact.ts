@@ -132,7 +132,6 @@ function requireDistinct(keys: readonly Buffer[]): void {
  */
 interface Kept {
   readonly digest: string;
-  /** The expiry in milliseconds since the epoch. */
   readonly until: number;
 }
 

@@ -29,7 +29,6 @@ export interface PreparedWrite {
   readonly found: Found;
 }
 
-/** Checks a write against its table and reads its item. Throws if the table's schema forbids the write. */
 export function prepare(draft: Draft, table: Table, write: ItemWrite): PreparedWrite {
   if (write.kind === "put") checkItem(table, write.item);
   else checkKey(table, write.key);
@@ -49,7 +48,6 @@ function checkUpdate(table: Table, update: Update): void {
   refusePathsIntoKeys(updatePaths(update), table.keyRoles);
 }
 
-/** Returns the error if the condition fails, or undefined if it holds. */
 export function checkCondition({ write, found }: PreparedWrite): DynamoDbError | undefined {
   if (!write.condition || holds(write.condition, found.item ?? noItem)) return undefined;
   return conditionFailed(write.itemOnFailure ? found.item : undefined);
@@ -57,7 +55,6 @@ export function checkCondition({ write, found }: PreparedWrite): DynamoDbError |
 
 const noItem: Item = emptyItem();
 
-/** Applies a write whose condition holds. Returns the new item. */
 export function apply(draft: Draft, { write, table, found }: PreparedWrite): Item | undefined {
   if (write.kind === "check") return found.item;
   const next = afterWrite(write, table, found);

@@ -20,7 +20,6 @@ export class Catalog {
     return catalog;
   }
 
-  /** Reloads the tables. After a failed write, memory may be ahead of the disk. */
   async load(): Promise<void> {
     const prefix = compose(kind.table, []);
     const tables = new Map<string, Table>();

@@ -8,7 +8,6 @@ import { keyNames } from "./table";
 const maxHashBytes = 2048;
 const maxRangeBytes = 1024;
 
-/** Returns the storage key of an item by its key attributes, which `checkKey` or `checkItem` has checked. */
 export function itemKey(table: Table, item: Item): Buffer {
   const hash = encodeScalar(item[table.key.hash.name]!);
   const range = table.key.range ? [encodeScalar(item[table.key.range.name]!)] : [];

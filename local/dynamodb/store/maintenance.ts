@@ -56,7 +56,6 @@ export class Maintenance {
     });
   }
 
-  /** Removes expired items. */
   async sweep(): Promise<void> {
     await this.forgetTokens();
     for (const table of [...this.catalog.all()]) if (table.timeToLive) await this.expire(table.name);
@@ -74,7 +73,6 @@ export class Maintenance {
       const current = this.catalog.find(name);
       if (current?.id !== table.id || !current.timeToLive) return;
       const found = findByKey(draft, compose(kind.item, [table.id], key.subarray(expiryKeyHead)));
-      // The item's expiry may have changed since the range was read.
       const second = found.item && expirySecond(found.item, current.timeToLive.attribute);
       if (second !== undefined && second < now) replaceItem(draft, current, found, undefined);
     });

@@ -2,7 +2,6 @@ import { DamagedStoreError } from "../../storage/damage";
 import { Database, type Range as KeyRange } from "../../storage/database";
 import { internalError } from "../errors";
 
-/** The view of the store for a plan. It includes everything that earlier plans will write. */
 export interface Draft {
   get(key: Buffer): string | undefined;
   put(key: Buffer, value: string): void;
@@ -62,7 +61,6 @@ export class Store {
     return this.database.readable();
   }
 
-  /** Returns the value that is on disk now. */
   get(key: Buffer): string | undefined {
     return this.database.get(key);
   }

@@ -1,21 +1,17 @@
 import type { KeySchema } from "../expression/key-condition";
 
-/** A global index. Its entries have all attributes of their items. */
 export interface Index {
   readonly id: number;
   readonly name: string;
   readonly key: KeySchema;
-  /** The status. All writes maintain an index that is being created. Existing items are added in the background. */
   readonly status: "CREATING" | "ACTIVE";
 }
 
 export interface TimeToLive {
   readonly attribute: string;
-  /** False until the expiries of the existing items are indexed. */
   readonly ready: boolean;
 }
 
-/** The stored JSON of a table. */
 export interface TableDefinition {
   /** The table's id, which is never reused. */
   readonly id: number;

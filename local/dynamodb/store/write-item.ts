@@ -5,7 +5,6 @@ import type { Draft } from "./store";
 import { decodeItem, encodeItem } from "./stored-item";
 import type { Index, Table } from "./table";
 
-/** An item as a plan found it. */
 export interface Found {
   readonly key: Buffer;
   readonly stored: string | undefined;
@@ -40,7 +39,6 @@ export function replaceItem(draft: Draft, table: Table, found: Found, next: Item
   if (table.timeToLive) replaceExpiry(draft, table, table.timeToLive.attribute, found, next);
 }
 
-/** Replaces the entry of an index. An item that lacks one of the index's keys has none. */
 function replaceEntry(
   draft: Draft,
   table: Table,
@@ -55,7 +53,6 @@ function replaceEntry(
   if (now && stored !== undefined) draft.put(now, stored);
 }
 
-/** Adds the entry of an item that is older than the index. */
 export function addEntry(draft: Draft, table: Table, index: Index, found: Found): void {
   if (found.item) replaceEntry(draft, table, index, { ...found, item: undefined }, found.item, found.stored);
 }

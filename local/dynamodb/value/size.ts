@@ -36,9 +36,6 @@ function binaryBytes(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }
 
-/**
- * Returns the bytes of a number: about one per two significant digits, one for the exponent, and one for a minus sign.
- */
 function numberBytes(text: string): number {
   if (text === "0") return 1;
   const digits = text.replace(/^-?0?\.?0*|[-.]/g, "").length;

@@ -108,7 +108,6 @@ export class Fields {
     if (value.length > 255) this.breaks(name, value, "have length less than or equal to 255");
   }
 
-  /** Reads a map of attribute values. */
   item(name: string): Item | undefined {
     const value = this.any(name);
     return value === undefined ? undefined : readItem(value);
@@ -138,7 +137,6 @@ export class Fields {
     throw serialization(`Unexpected field type at '${this.at(name)}'`);
   }
 
-  /** Reads the members of a map of structures. */
   map(name: string): readonly (readonly [string, unknown])[] | undefined {
     const value = this.any(name);
     if (value === undefined) return undefined;
@@ -159,7 +157,6 @@ export class Fields {
     return standIn;
   }
 
-  /** @throws ValidationException with the violated constraints of all members that were read */
   check(): void {
     const count = this.broken.length;
     if (count === 0) return;

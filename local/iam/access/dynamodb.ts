@@ -66,7 +66,6 @@ function leadingKeys(keys: readonly unknown[]): RequestContext {
   return texts.length === keys.length && texts.length > 0 ? { "dynamodb:leadingkeys": texts } : {};
 }
 
-/** Returns the partition of a query: the part `<partition key> = :value` of its condition. */
 function queriedKey(body: Body, table: string, partitionKeyOf: PartitionKeyOf): unknown {
   if (body["IndexName"] !== undefined) return undefined;
   const name = partitionKeyOf(table.split("/").at(-1) ?? "");

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RequestContext } from "../conditions";
 import type { Access } from "../policy";
 
-/** The parts of a request to S3 that IAM needs. */
 export interface S3Request {
   readonly method: string;
   readonly bucket: string;
@@ -11,7 +10,6 @@ export interface S3Request {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The actions by the name of the operation. */
 const actions: Readonly<Record<string, string>> = {
   "service GET": "ListAllMyBuckets",
   "bucket PUT": "CreateBucket",
@@ -30,7 +28,6 @@ const actions: Readonly<Record<string, string>> = {
   "object POST uploadId": "PutObject",
 };
 
-/** The query parameters that select another operation. */
 const selectors = `list-type location uploads delete tagging uploadId acl accelerate analytics append attributes cors
   encryption intelligent-tiering inventory legal-hold lifecycle logging metrics notification object-lock
   ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention

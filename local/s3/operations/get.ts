@@ -47,7 +47,6 @@ function prepare(call: Call, record: ObjectRecord): Answer {
   }
   if (query.has("partNumber")) throw notImplemented("partNumber");
   const range = parseRange(request.headers.range, record.size);
-  // A range has no checksum.
   Object.assign(headers, wantsChecksum(call) && !range ? checksumHeaders(record) : {}, responseOverrides(query));
   headers["content-disposition"] = attachmentOf(headers["content-disposition"]);
   const { start, end } = range ?? whole;

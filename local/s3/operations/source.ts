@@ -48,7 +48,6 @@ function decodeSource(path: string): string {
   }
 }
 
-/** Copies a range of the source's bytes and computes their digests. */
 export async function copyBytes(
   call: Call,
   source: CopySource,

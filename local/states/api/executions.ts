@@ -35,7 +35,6 @@ function scheduled(task: ScheduledTask, data: boolean): Shown {
   return ["TaskScheduled", "taskScheduled", { ...parts(task.resource), region, parameters, ...limits }];
 }
 
-/** Builds an event of a task. */
 function task(
   resource: string,
   what: "Started" | "Submitted" | "Succeeded" | "Failed" | "TimedOut",

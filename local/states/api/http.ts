@@ -62,7 +62,6 @@ export const operations: Readonly<Record<string, Operation>> = {
 };
 
 const targetPrefix = "AWSStepFunctions.";
-/** The maximum size of a request: a definition of 1 MiB with every character escaped. */
 const maxBodyBytes = 8 * 1_048_576;
 
 async function body(request: IncomingMessage): Promise<Json> {
@@ -89,7 +88,6 @@ function find(target: string | string[] | undefined): Operation {
   throw new ServiceError("UnknownOperationException", `The operation '${String(target)}' is not implemented`);
 }
 
-/** Answers one request of the JSON 1.0 protocol. Never rejects. */
 export async function handle(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,6 @@
 import { ServiceError } from "../errors";
 import type { Json, JsonObject } from "../json";
 
-/** The parameters of a request, which are checked when they are read. */
 export class Input {
   constructor(readonly fields: JsonObject) {}
 
@@ -56,7 +55,6 @@ export class Input {
     return value === 0 ? 100 : value;
   }
 
-  /** Reads the cursor in `nextToken`. Refuses a token of another listing. */
   cursor(listing: string): string | undefined {
     const token = this.optional("nextToken", { max: 3096 });
     if (token === undefined) return undefined;

@@ -6,7 +6,6 @@ import type { MachineRecord } from "../store/records";
 import type { Store } from "../store/store";
 import type { Input } from "./input";
 
-/** The stores and functions that the API's operations use. */
 export interface Api {
   readonly store: Store;
   readonly engine: Engine;

@@ -34,7 +34,6 @@ export const unimplementedFields: ReadonlySet<string> = new Set([
   "ToleratedFailurePercentage",
 ]);
 
-/** The required fields. Exactly one of each group must exist. */
 export const required: Readonly<Record<StateType, readonly (readonly string[])[]>> = {
   Pass: [["Next", "End"]],
   Task: [["Next", "End"], ["Resource"]],

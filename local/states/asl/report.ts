@@ -1,4 +1,3 @@
-/** A finding about a definition, with the code that AWS gives it. */
 export interface Diagnostic {
   readonly severity: "ERROR";
   readonly code: DiagnosticCode;
@@ -12,7 +11,6 @@ export type DiagnosticCode =
   | "MISSING_TRANSITION_TARGET"
   | "DUPLICATE_STATE_NAME";
 
-/** Collects all findings, so that the caller gets them at once. */
 export class Report {
   readonly diagnostics: Diagnostic[] = [];
 
@@ -21,7 +19,6 @@ export class Report {
   }
 }
 
-/** Builds the message of an InvalidDefinition error. */
 export function invalidDefinition(diagnostics: readonly Diagnostic[]): string {
   const listed = diagnostics.map(
     ({ code, message, location }) => `${code}: ${message}${location ? ` at ${location}` : ""}`,

@@ -6,7 +6,6 @@ interface Assignment {
   readonly at: string;
 }
 
-/** Returns every variable that the states of one scope assign, including their catchers and choice rules. */
 function assignments(states: JsonObject, at: string): readonly Assignment[] {
   return Object.entries(states).flatMap(([name, state]) => {
     if (!isObject(state)) return [];

@@ -52,7 +52,6 @@ const retrierFields: Readonly<Record<string, readonly [range: Range, rule: strin
   JitterStrategy: [(value) => value === "FULL" || value === "NONE", "FULL or NONE"],
 };
 
-/** Checks ErrorEquals of every object in the list, and calls back for it. */
 function eachHandler(list: Json, report: Report, at: string, check: (entry: JsonObject, at: string) => void): void {
   if (!isArray(list)) {
     report.add(at, "Expected value of type Array");
@@ -208,7 +207,6 @@ function checkProcessor(state: JsonObject, around: Surroundings, at: string): vo
   checkContainer(processor, distributed ? { ...around, assigned: new Set() } : around, here);
 }
 
-/** Returns whether the Map is distributed. */
 function checkProcessorConfig(config: Json | undefined, report: Report, at: string): boolean {
   if (!isObject(config)) return false;
   const { Mode: mode = "INLINE", ExecutionType: type } = config;
@@ -236,7 +234,6 @@ function checkLabel(label: Json, distributed: boolean, report: Report, at: strin
   }
 }
 
-/** The surroundings of a checked state. */
 export interface Surroundings {
   /** The names of all states so far, which are unique in the whole machine. */
   readonly names: Set<string>;
@@ -245,7 +242,6 @@ export interface Surroundings {
   readonly report: Report;
 }
 
-/** Checks a container of states: the machine itself, a branch, or a Map's processor. */
 export function checkContainer(container: JsonObject, around: Surroundings, at: string): void {
   const { report, names } = around;
   const { StartAt: start, States: states } = container;

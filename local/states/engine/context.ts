@@ -4,13 +4,11 @@ import type { Scope } from "../query/scope";
 import type { ExecutionSummary } from "../store/records";
 import { type ExecutionState, type Thread, variablesOf } from "./thread";
 
-/** The view of a running execution for the rules of its states. */
 export interface View {
   readonly summary: ExecutionSummary;
   readonly state: ExecutionState;
   now(): number;
   random(): number;
-  /** Creates a task token for a thread. */
   token(thread: Thread): string;
 }
 

@@ -4,7 +4,6 @@ import type { Exit } from "../query/dataflow";
 import type { Fact, Failure } from "../store/log-record";
 import { stateOf, type Thread } from "./thread";
 
-/** A fact to record, with its thread and, unless it is the thread's latest event, its previous event. */
 export interface Draft {
   readonly thread: string;
   readonly fact: Fact;
@@ -27,7 +26,6 @@ const located = (thread: Thread, { error, cause }: StateError): string =>
     ? cause
     : `An error occurred while executing the state '${thread.state}' (entered at the event id #${thread.enteredId}). ${cause}`;
 
-/** Builds the record of a state that failed within Step Functions. */
 export function failureDraft(thread: Thread, failed: StateError): Draft {
   const { error, evaluation } = failed;
   const cause = located(thread, failed);
@@ -41,7 +39,6 @@ export const failureOf = (thread: Thread, failed: StateError): Failure => ({
   cause: located(thread, failed),
 });
 
-/** Builds the record of leaving a state, to `next` or to its own Next or End. */
 export function exitDraft(thread: Thread, { output, assigned }: Exit, next = stateOf(thread).Next): readonly Draft[] {
   const { Type: state } = stateOf(thread);
   withinLimit(output, thread.state);

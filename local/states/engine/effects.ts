@@ -2,10 +2,8 @@ import { at, type Clock } from "../../clock";
 import type { Outcome } from "./tasks/invoke";
 import type { Phase, TaskPhase, Thread } from "./thread";
 
-/** The effects that a blocked thread waits for: timers, and the invocation of its task. */
 export interface EffectHandlers {
   readonly clock: Clock;
-  /** Called when the thread may continue. */
   wake(thread: string): void;
   invoke(phase: TaskPhase, signal: AbortSignal): Promise<Outcome>;
   settled(thread: string, phase: TaskPhase, outcome: Outcome): void;

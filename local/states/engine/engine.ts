@@ -27,13 +27,10 @@ export interface StartRequest {
   readonly traceHeader?: string;
 }
 
-/** The running executions, and the functions that act on them. */
 export class Engine {
   private readonly running = new Map<string, Execution>();
   private readonly services: ExecutionServices;
-  /** The map runs that wait for the end of a child execution. */
   private readonly waiting = new Map<string, () => void>();
-  /** The number of child executions that are being written. */
   private starting = 0;
   private closing = false;
 
@@ -119,7 +116,6 @@ export class Engine {
     const definition = childDefinition(state.machine.States, run.state);
     const children: Children = {
       run: (child) => this.runChild({ ...inherited, ...child }, signal),
-      // The end of the service is not the end of the parent.
       stop: async (child) => void (this.closing || (await this.find(child)?.stop({}))),
     };
     return runMap(run, summary, definition, children, signal);
@@ -146,7 +142,6 @@ export class Engine {
     return (await this.store.execution(child))!;
   }
 
-  /** Starts a child. A full disk delays it, like the writes of a running execution. */
   private async beginChild(summary: ExecutionSummary, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
@@ -161,7 +156,6 @@ export class Engine {
 
   find = (id: Id): Execution | undefined => this.running.get(keyOf(id));
 
-  /** Returns the execution of a task token. */
   async byToken(token: string): Promise<Execution> {
     const parts = readToken(token);
     const execution = this.find(parts);

@@ -66,7 +66,6 @@ export class Execution implements View {
   random = (): number => Math.random();
   token = (thread: Thread): string => makeToken({ ...this.summary, thread: thread.id });
 
-  /** Continues from the end of the log. */
   resume(): void {
     const { TimeoutSeconds: seconds } = this.state.machine;
     if (seconds !== undefined) {
@@ -240,7 +239,6 @@ export class Execution implements View {
   }
 }
 
-/** Returns the threads that a record creates. */
 function createdThreads(entry: LogRecord, thread: Thread | undefined): readonly string[] {
   if (thread?.phase.kind !== "join") return [];
   if (entry.type === "ParallelStarted") return [...thread.phase.running];

@@ -12,7 +12,6 @@ const terminal: ReadonlySet<Fact["type"]> = new Set([
 ]);
 export const isTerminal = (fact: Fact): boolean => terminal.has(fact.type);
 
-/** The types of events that AWS chains to no other event, because they come from outside the flow. */
 const detached: ReadonlySet<Fact["type"]> = new Set(["ExecutionAborted", "ExecutionTimedOut"]);
 
 const historyFull: Fact = {

@@ -20,7 +20,6 @@ export interface MapRun {
   readonly concurrency: number;
 }
 
-/** A child execution before its start. */
 export interface Child {
   readonly machine: string;
   readonly name: string;
@@ -30,7 +29,6 @@ export interface Child {
 
 /** The functions of the engine that start and stop child executions. */
 export interface Children {
-  /** Starts a child, or finds the one with its name. Resolves with its end. */
   run(child: Child): Promise<ExecutionSummary>;
   stop(child: Child): Promise<void>;
 }
@@ -103,7 +101,6 @@ export function childDefinition(states: Container["States"], state: string): str
   return JSON.stringify({ QueryLanguage: "JSONata", StartAt, States });
 }
 
-/** Names of states are unique in the whole machine. */
 function findState(states: Container["States"], name: string): State | undefined {
   if (Object.hasOwn(states, name)) return states[name];
   for (const { ItemProcessor, Branches = [] } of Object.values(states)) {

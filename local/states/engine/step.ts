@@ -19,7 +19,6 @@ async function holds(rule: ChoiceRule, index: number, scope: Scope): Promise<boo
   throw unexpectedType(field, "boolean", value);
 }
 
-/** Takes the first rule that holds. Its Output and Assign replace the state's. */
 async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
   const scope = scopeOf(view, thread);
@@ -37,7 +36,6 @@ async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
 
 const waitsForToken = (resource: string): boolean => resource.endsWith(".waitForTaskToken");
 
-/** Evaluates the task's parameters and schedules it. The invocation begins after this is on disk. */
 async function schedule(view: View, thread: Thread): Promise<readonly Draft[]> {
   const state = stateOf(thread);
   const { Resource: resource = "", TimeoutSeconds, HeartbeatSeconds } = state;
@@ -179,7 +177,6 @@ interface FailedPhase {
   readonly announced: boolean;
 }
 
-/** Applies Retry, or else Catch. Otherwise the failure passes to the enclosing state or the execution. */
 async function handleFailure(view: View, thread: Thread, phase: FailedPhase): Promise<readonly Draft[]> {
   const { failure, joined, announced } = phase;
   const state = stateOf(thread);

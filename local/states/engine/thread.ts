@@ -6,9 +6,7 @@ import type { Container, State, StateMachine } from "../types";
 export interface Thread {
   readonly id: string;
   readonly parent?: string;
-  /** The index of the branch or iteration. */
   readonly index: number;
-  /** The item of a Map's iteration. */
   readonly item?: Json;
   readonly container: Container;
   phase: Phase;
@@ -19,7 +17,6 @@ export interface Thread {
   enteredId: number;
   /** The number of uses of each retrier of the state. */
   retries: number[];
-  /** The variables assigned in this scope. */
   variables: JsonObject;
   /** The id of the thread's latest event. */
   last: number;

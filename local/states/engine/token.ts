@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "../errors";
 
-/** The parts of a task token. It names its execution and thread, so that no index of tokens is needed. */
 export interface TokenParts {
   readonly machine: string;
   readonly name: string;

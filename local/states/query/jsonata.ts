@@ -33,7 +33,6 @@ function partition(array: unknown, size: unknown): Json | undefined {
   return chunks;
 }
 
-/** The maximum number of items of `$range` and `States.ArrayRange`, as on AWS. */
 const maxRangeItems = 1000;
 
 function range(first: unknown, last: unknown, step: unknown): number[] {
@@ -79,14 +78,12 @@ const jsonataFunctions: Readonly<Record<string, JsonataFunction>> = {
   parse,
 };
 
-/** The computing time that one expression may use, in milliseconds. */
 const budgetMs = 2000;
 /** The time in milliseconds after which an evaluation lets the event loop run. */
 const sliceMs = 10;
 const maxDepth = 500;
 const maxSequence = 500_000;
 
-/** The variables that an expression sees as `$name`. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
 interface Meter {
@@ -135,7 +132,6 @@ class BoundedRegExp extends RegExp {
 
 const cache = new BoundedMap<string, jsonata.Expression>(2_000);
 
-/** Compiles an expression. Throws JSONata's syntax error. */
 export function compile(expression: string): jsonata.Expression {
   const known = cache.get(expression);
   if (known) return known;
@@ -162,7 +158,6 @@ const clockFunctions = (now: number): Bindings => ({
       : jsonata("$fromMillis($at, $picture, $timezone)").evaluate(undefined, { at: now, picture, timezone }),
 });
 
-/** Returns the message of any error that JSONata throws: `code: message` for its own errors. */
 export function jsonataMessage(error: unknown): string {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   return code && code !== "ERR_SCRIPT_EXECUTION_TIMEOUT" ? `${code}: ${message}` : (message ?? String(error));

@@ -49,7 +49,6 @@ export async function fillTemplate(template: Json, field: string, scope: Scope):
   return filled;
 }
 
-/** Creates the error for a field whose expression returned the wrong kind of value. */
 export function unexpectedType(field: string, expected: string, value: Json): StateError {
   const was = value === null ? "null" : isArray(value) ? "array" : typeof value;
   const what = `The field '${field}' has an unexpected type. Expected '${expected}', but was '${was}' for value: ${JSON.stringify(value)}`;

@@ -79,7 +79,6 @@ export type HiddenFact =
 const hidden: ReadonlySet<Fact["type"]> = new Set(["WaitArmed", "RetryScheduled", "StateFailed", "BranchFailed"]);
 export const isHidden = (fact: Fact): boolean => hidden.has(fact.type);
 
-/** A failure that Retry and Catch may handle. */
 export interface Failure extends FailureDetails {
   /** A missed heartbeat appears as States.Timeout, and `States.HeartbeatTimeout` also matches it. */
   readonly heartbeat?: boolean;

@@ -18,7 +18,6 @@ export interface ExecutionSummary {
   readonly machine: string;
   readonly name: string;
   readonly status: ExecutionStatus;
-  /** The text that the caller sent. */
   readonly input: string;
   readonly startedAt: number;
   readonly stoppedAt?: number;

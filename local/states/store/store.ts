@@ -22,11 +22,9 @@ const digits = (value: number, width: number): string => String(value).padStart(
 const execution = ({ machine, name }: Pick<ExecutionSummary, "machine" | "name">): string => `${machine}/${name}`;
 const startKey = (summary: ExecutionSummary): string =>
   `s/${summary.machine}/${digits(summary.startedAt, 15)}/${summary.name}`;
-/** Returns the range of all keys that begin with `prefix`. */
 const under = (prefix: string) => ({ gte: prefix, lt: `${prefix}\uffff` });
 
 export class Store {
-  /** The status events of executions. */
   readonly outbox: Outbox;
 
   private constructor(
@@ -52,7 +50,6 @@ export class Store {
   machine = (name: string): Promise<MachineRecord | undefined> => this.get<MachineRecord>(`m/${name}`);
   putMachine = (machine: MachineRecord): Promise<void> => this.db.put(`m/${machine.name}`, machine);
 
-  /** Returns state machines by name, after the name `after`. */
   async machines(after: string | undefined, limit: number): Promise<readonly MachineRecord[]> {
     const range = after === undefined ? under("m/") : { ...under("m/"), gt: `m/${after}`, gte: undefined };
     const found: MachineRecord[] = [];
@@ -93,7 +90,6 @@ export class Store {
     for await (const [, value] of this.db.iterator(range)) yield value as LogRecord;
   }
 
-  /** Writes the start of an execution atomically. */
   begin(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
     return this.announce(event, [
       { type: "put", key: `x/${execution(summary)}`, value: summary },
@@ -105,7 +101,6 @@ export class Store {
 
   append = (id: ExecutionSummary, log: readonly LogRecord[]): Promise<void> => this.write(entries(id, log));
 
-  /** Writes the end of an execution with its last records. */
   end(summary: ExecutionSummary, log: readonly LogRecord[], event: EmittedEvent): Promise<void> {
     return this.announce(event, [
       ...entries(summary, log),

@@ -11,7 +11,6 @@ import { tokenTerms } from "../../support/token-terms";
 describe("the API's server", () => {
   const data = mkdtempSync(join(tmpdir(), "api-server-"));
   const tokens = createTokenStore(data);
-  /** A server that answers with the authorizer's context of the caller. */
   const server = createApiServer(
     async ({ requestContext }) => ({ statusCode: 200, body: JSON.stringify(requestContext.authorizer ?? {}) }),
     tokens,
@@ -122,7 +121,6 @@ describe("the API's server", () => {
     });
 
     it.each([
-      // The token is the password, because a browser supports nothing else.
       ["a browser that opens a page", "text/html,application/xhtml+xml;q=0.9", "Basic"],
       ["a program", "application/json", "Bearer"],
       ["who does not say", undefined, "Bearer"],

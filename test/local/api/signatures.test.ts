@@ -71,7 +71,6 @@ describe("signatures of version 4", () => {
     });
   }
 
-  /** Sends a request signed like the AWS SDKs. */
   async function bySdk(
     sent: Sent,
     given: Partial<SigningKeys & { readonly at: number; readonly service: string }> = {},

@@ -20,13 +20,11 @@ import type { EmittedEvent } from "../../../local/service";
 import { testIam } from "../../support/iam";
 import { bundle } from "../lambda/bundle";
 
-/** The images. Their command is the job's own: a shell line, or a line of JavaScript. */
 export const images = {
   sh: { command: ["/bin/sh", "-c"], environment: { FROM_IMAGE: "1" } },
   node: { command: [process.execPath, "-e"] },
 };
 
-/** A Batch service behind a front, over a directory that outlives it, with a spot and an on-demand queue. */
 export class BatchCloud {
   readonly directory = mkdtempSync(join(tmpdir(), "batch-"));
   readonly events: EmittedEvent[] = [];
@@ -98,7 +96,6 @@ export class BatchCloud {
     return jobs![0]!;
   }
 
-  /** Waits until the job is in one of the states. */
   async until(jobId: string, ...states: readonly string[]): Promise<JobDetail> {
     for (;;) {
       const job = await this.job(jobId);
@@ -111,13 +108,11 @@ export class BatchCloud {
     return this.until(jobId, "SUCCEEDED", "FAILED");
   }
 
-  /** Returns the output of a job from its log stream without waiting. */
   output(job: JobDetail): readonly string[] {
     const start = `/aws/batch/job ${job.container!.logStreamName} `;
     return this.lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length));
   }
 
-  /** Returns the states of a job from its events. */
   transitions(jobId: string): readonly string[] {
     return this.events
       .map(({ detail }) => detail as JobDetail)
@@ -136,12 +131,10 @@ export class BatchCloud {
   }
 }
 
-/** Returns the container's process id from the ARN of its container instance. */
 export function pidOf(job: JobDetail): number {
   return Number(/i-local-(\d+)$/.exec(job.container!.containerInstanceArn!)![1]);
 }
 
-/** Returns whether a process is alive. A zombie, which only waits for its parent, is not. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

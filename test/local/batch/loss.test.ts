@@ -112,7 +112,6 @@ describe("loss of hosts", () => {
     const nodeProperties = { numNodes: 2, mainNode: 1, nodeRangeProperties: [{ targetNodes: "0:", container }] };
     await cloud.define({ jobDefinitionName: "gang", type: "multinode", nodeProperties });
     const gang = await cloud.submit("", { jobDefinition: "gang", retryStrategy: spotOnly });
-    // Needs all vCPUs of its compute environment.
     const resourceRequirements = [{ type: "VCPU" as const, value: "64" }];
     const waiting = await cloud.submit("", { containerOverrides: { command: ["true"], resourceRequirements } });
     const up = [running, once, `${array}:0`, `${array}:1`, `${gang}#0`, `${gang}#1`];

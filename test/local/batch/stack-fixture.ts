@@ -1,4 +1,3 @@
-/** A Batch service that tests kill: `<data directory> <host>`. It prints its port. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createBatch } from "../../../local/batch";

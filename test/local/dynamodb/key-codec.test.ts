@@ -5,7 +5,6 @@ import { compareNumbers, normalizeNumber } from "../../../local/dynamodb/value/n
 
 const sign = Math.sign;
 
-/** The order of the encodings must be the order of the values, also if more bytes follow in the key. */
 describe("encoded keys", () => {
   const decimal = fc
     .tuple(fc.boolean(), fc.stringMatching(/^[0-9]{1,38}$/), fc.integer({ min: -130, max: 80 }))

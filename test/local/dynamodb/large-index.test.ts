@@ -3,7 +3,6 @@ import { createTable, hashTable, type Item, N, S, type Subject, startEmbedded } 
 
 const count = 4_000;
 
-/** Many items with one index key. An index that does not distinguish entries by the whole key loses some. */
 describe("an index key with 4,000 items", () => {
   let subject: Subject;
   let table: string;

@@ -1,4 +1,3 @@
-/** A row of the property test's model: a map with the simplest implementation of each write. */
 export interface Row {
   readonly pk: string;
   readonly sk: number;
@@ -43,7 +42,6 @@ function empty({ pk, sk }: Key): Row {
   return { pk, sk, g: undefined, score: undefined, v: undefined };
 }
 
-/** Returns the action as a request: `name` of the transaction's member, and its input. */
 export function toRequest(TableName: string, action: Action): { readonly name: string; readonly input: object } {
   switch (action.kind) {
     case "put":

@@ -7,7 +7,6 @@ import { toDefinition } from "../../../local/dynamodb/store/table";
 import { ManualClock } from "../../support/manual-clock";
 import { createTable, hashTable, N, put, S, serveEmbedded, temporaryDirectory } from "./harness";
 
-/** Table changes whose work grows with the table are recorded first. Here the process dies right after that. */
 describe("a process that died in the middle of a table's change", () => {
   let directory: string;
   beforeEach(() => {

@@ -7,7 +7,6 @@ import { ManualClock } from "../../support/manual-clock";
 import { temporaryDirectory } from "./harness";
 import { type Action, applyToModel, itemId, type Model, type Row, toRequest } from "./model";
 
-/** Compares the store with a map for any sequence of writes and by every way to read. */
 describe("the store and a map", () => {
   const key = fc.record({ pk: fc.constantFrom("a", "b"), sk: fc.integer({ min: -3, max: 3 }) });
   const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
@@ -123,7 +122,6 @@ function fromWire(item: Wire): Row {
   return { pk: item.pk.S, sk: Number(item.sk.N), g: item.g?.S, score: number(item.score), v: number(item.v) };
 }
 
-/** Returns all pages of a query or scan with `limit` items per page. */
 async function all(db: OpenDynamoDb, operation: string, input: object, limit: number): Promise<Row[]> {
   const rows: Row[] = [];
   let start: unknown;

@@ -37,7 +37,6 @@ describe("time to live", () => {
     const { Items } = await subject.client.send(new ScanCommand({ TableName: table }));
     return (Items ?? []).map((item) => item["pk"]?.S).sort();
   };
-  /** Advances the clock past the next sweep, until the expected items are left. */
   const sweptTo = async (...expected: string[]) => {
     for (let attempt = 0; attempt < 100; attempt++) {
       clock.advance(10_000);

@@ -9,13 +9,11 @@ import { functions } from "../../../platform/functions";
 import { arnsOf, endedRunsPolicy, endedRunsPolicyName } from "../../../platform/permissions";
 import type { Unsigned } from "../../support/sign";
 
-/** The session's team and run, and the teams and runs that the session must not reach. */
 export const ids = { team: "red", run: "run-red", sibling: "run-red-2", other: "run-blue", otherTeam: "blue" } as const;
 
 const sha256 = "a".repeat(64);
 const { bucket, prefix, tables } = localConfig();
 
-/** The keys of objects by their class. */
 export const objects = {
   "its training": `teams/${ids.team}/runs/${ids.run}/training/result.json`,
   "its checkpoint": `teams/${ids.team}/runs/${ids.run}/checkpoints/1/manifest.json`,
@@ -29,7 +27,6 @@ export const objects = {
   "the bucket's root": "root.json",
 } as const;
 
-/** The partition keys by table and class. */
 export const rows = [
   ["its gang", tables.gangs, `GANG#${ids.run}`],
   ["its team's other gang", tables.gangs, `GANG#${ids.sibling}`],
@@ -40,7 +37,6 @@ export const rows = [
   ["another team's metrics", tables.metrics, `RUN#${ids.other}`],
 ] as const;
 
-/** A request, and the rights that it needs on AWS (service authorization reference). */
 export interface PortRequest {
   readonly service: string;
   readonly operation: string;
@@ -53,7 +49,6 @@ export interface PortRequest {
 const arn = (service: string, rest: string): string => `arn:aws:${service}:${region}:${account}:${rest}`;
 const objectArn = (key: string): string => `arn:aws:s3:::${bucket}/${key}`;
 
-/** Builds each operation of the services for each class of targets. */
 export function portRequests(endpoint: string): readonly PortRequest[] {
   return [
     ...[...rowOperations.keys()].flatMap((name) => rows.map((row) => rowRequest(endpoint, name, row))),

@@ -75,7 +75,6 @@ describe("front", () => {
   });
   const call = async (service: string, path = "/", url = base) =>
     fetch(url + path, { headers: await sign({ url: url + path, service }, testIam.owner) });
-  /** Sends headers that fetch does not let a caller set. */
   const send = (url: string, headers: Readonly<Record<string, string>>) =>
     new Promise<number | undefined>((resolve, reject) => {
       httpRequest(url, { headers }, (response) => resolve(response.resume().statusCode))

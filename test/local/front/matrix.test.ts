@@ -61,7 +61,6 @@ const ofTrainers: Readonly<Record<string, readonly string[]>> = {
   "lambda Invoke": ["ingest-metrics"],
 };
 
-/** Returns whether a policy without conditions allows everything that a request needs. */
 function allows({ Statement }: PolicyDocument, { needs }: PortRequest): boolean {
   return needs.every(({ action, resource }) =>
     Statement.some(({ Action, Resource }) => {
@@ -75,16 +74,13 @@ function allows({ Statement }: PolicyDocument, { needs }: PortRequest): boolean 
   );
 }
 
-/** Every operation of the AWS port with every class of keys under the deployed policies. */
 describe("the matrix of the AWS port's operations and classes of keys", () => {
   let port: Awaited<ReturnType<typeof startAwsPort>>;
   let before: readonly string[];
-  /** The callers whose requests are always refused, with the reason. */
   let strangers: Readonly<Record<string, readonly [keys: Keys | undefined, code: RegExp]>>;
   let roles: readonly {
     readonly name: string;
     readonly keys: Keys;
-    /** Returns whether the role sends a request. */
     sends(request: PortRequest): boolean;
     may(request: PortRequest): boolean;
   }[];
@@ -97,7 +93,6 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     iam.issue({ role: runRole, name: runId, policy: sessionPolicy({ team, runId }, world) });
   const isRefused = ({ status, text }: Answer): boolean =>
     (status === 403 && text === "") ||
-    // `DeleteObjects` reports a refusal for each key.
     (status === 200 && /<Error>.*<Code>AccessDenied</s.test(text)) ||
     ([400, 403].includes(status) && /AccessDenied|InvalidToken/.test(text));
 
@@ -161,7 +156,6 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
         sends: () => true,
         may: (request) => allows(jobPolicy, request),
       },
-      // A function serves all teams, so one target of each resource is enough. Some of the functions send each request.
       ...functions.map(({ name }, place) => {
         const policy = policyOf(functionPermissions[name], world);
         const keys = iam.issue({ role: functionNameIn(prefix, name), name });
@@ -188,7 +182,6 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
     return text;
   }
 
-  /** Returns all data that the services store, as the owner reads them. */
   async function stored(): Promise<readonly string[]> {
     const reads = requests.filter((one) =>
       /(^(states List|states Describe|events List|sns ListTopics|scheduler List|logs DescribeLogGroups)|batch describe|batch list)/.test(
@@ -233,7 +226,6 @@ describe("the matrix of the AWS port's operations and classes of keys", () => {
   };
 
   it.each(others)("%s is refused to everyone without the right to it", isRefusedToOthers);
-  // A deletion could hide what an operation before it has created.
   it("no refused operation has created or changed anything", nothingChanged);
   it.each(deletions)("%s is refused to everyone without the right to it", isRefusedToOthers);
   it("no refused operation has deleted anything", nothingChanged);

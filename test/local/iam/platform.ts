@@ -25,7 +25,6 @@ import { ensureBuild } from "../../../scripts/build.js";
 import { recordOfRun } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
 
-/** Starts stores, STS, and the two functions that trainers call, behind a front that enforces each caller's role. */
 export async function startPlatform() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
   const config = localConfig();
@@ -92,13 +91,11 @@ export async function startPlatform() {
     clock,
     config,
     connection,
-    /** The owner's client. */
     s3,
     documents,
     runs,
     createRun: (run: Run) => runs.create(run, recordOfRun(run)),
     keys: createRunKeys(new Table(documents, config.tables.catalog)),
-    /** Returns the environment of a trainer's job for one run. */
     jobEnvironment: (runId: string, runKey: string) => ({
       ...functionEnvironment(endpoint, publicTargets),
       ...iam.environmentOf(jobRoleName(config.prefix), "trainer"),

@@ -23,7 +23,6 @@ import { openRunSession } from "../../../trainer-container/credentials/run-sessi
 import { runOf } from "../../support/fixtures";
 import { startPlatform, type TestPlatform } from "./platform";
 
-/** The rights of user code, which can use everything in a trainer's process. */
 describe("the credentials of a run's trainers", () => {
   let platform: TestPlatform;
   let s3: S3Client;
@@ -41,7 +40,6 @@ describe("the credentials of a run's trainers", () => {
     const key = await platform.keys.keyOf(runId);
     return openRunSession(platform.jobEnvironment(runId, key), () => undefined);
   };
-  /** Invokes the function like EventBridge. */
   const notifyOfEnd = async (runId: string) => {
     const { FunctionError, Payload } = await new LambdaClient(platform.connection).send(
       new InvokeCommand({
@@ -253,7 +251,6 @@ describe("the credentials of a run's trainers", () => {
     ];
     const other = () => get(`${own}/training/task.json`);
     for (const use of uses) await use();
-    // A forged event does not end the session of an open run.
     for (const runId of ["run-ends", "run-none", ""]) await notifyOfEnd(runId);
     for (const use of uses) await use();
     await platform.runs.close("run-ends", { status: "completed", at: new Date().toISOString() });

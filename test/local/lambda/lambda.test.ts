@@ -26,7 +26,6 @@ const handlers: Readonly<Record<string, string>> = {
   together:
     "const fs = require('fs'); exports.handler = async ({ file, count }) => { fs.appendFileSync(file, '.'); while (fs.statSync(file).size < count) await new Promise((r) => setTimeout(r, 5)); return process.pid; };",
   large: "exports.handler = async (e) => 'x'.repeat(e.size);",
-  // 80 MB.
   grows: "exports.handler = async () => Array.from({ length: 1000 }, (_, i) => new Array(1e4).fill(i)).length;",
   flaky:
     "const fs = require('fs'); exports.handler = async (e) => { fs.appendFileSync(e.file, '.'); if (fs.readFileSync(e.file).length < e.until) throw new Error('not yet'); };",
@@ -304,9 +303,7 @@ async function until(condition: () => boolean): Promise<void> {
   for (;;) {
     try {
       if (condition()) return;
-    } catch {
-      // The file does not exist yet.
-    }
+    } catch {}
     await new Promise((tick) => setTimeout(tick, 10));
   }
 }

@@ -1,4 +1,3 @@
-/** A stack with one function that tests kill: `<bundle> <data directory> <runtime>`. */
 import { createLambda } from "../../../local/lambda";
 
 const [bundle = "", dataDirectory = "", runtimePath = ""] = process.argv.slice(2);

@@ -63,12 +63,10 @@ describe("a log file", () => {
     expect(kept.map(({ message }) => message)).toEqual(kept.map((_, at) => `line ${500 - kept.length + at}`));
     expect(kept.map(({ start }) => start)).toEqual(kept.map(({ message }) => places.get(message)));
     expect([...log.backward(log.size)].reverse()).toEqual(kept);
-    // A reader at a dropped line continues with the first remaining one. A reader at a kept line continues there.
     expect([...log.forward(places.get("line 3")!)]).toEqual(kept);
     expect([...log.forward(places.get("line 490")!)][0]!.message).toBe("line 490");
     expect(log.seek(1_495)).toBe(places.get("line 495"));
     expect(LogFile.open(file)!.header).toMatchObject(header);
-    // A kill before the rename leaves a file that no reader treats as a stream.
     fs.writeFileSync(`${file}.tmp`, "half");
     log.append([{ timestamp: 2_000, message: "last" }], 7);
     expect(log.last()!.message).toBe("last");

@@ -89,7 +89,6 @@ describe("content-addressed keys of the embedded S3", () => {
     expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
   });
 
-  /** Returns the files with the bytes of a key: its own, or those of its parts. */
   function filesOf(key: string): readonly string[] {
     const bucket = path.join(s3.directory, "buckets", Bucket);
     const parts = fs.readdirSync(path.join(bucket, "uploads")).flatMap((id) => {

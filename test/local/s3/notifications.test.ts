@@ -44,7 +44,6 @@ describe("an event between an object's change and a kill -9", () => {
   });
   afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
-  /** Runs requests against a service in its own process until it has died. */
   async function untilDeath(work: (client: S3Client) => Promise<unknown>): Promise<void> {
     const child = spawn(process.execPath, [path.join(directory, "server.js"), data], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -77,7 +77,6 @@ describe("on the wire", () => {
   });
   afterAll(() => s3.close());
 
-  /** A signature that this service accepts without verifying it. */
   const signature = { authorization: "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request" };
 
   function send(method: string, path: string, headers: OutgoingHttpHeaders = signature, body = ""): Promise<string> {

@@ -19,7 +19,6 @@ import { serve } from "../support/served";
 
 const provided = "arn:aws:sns:us-east-1:000000000000:ringmaster-team-vision";
 
-/** The unmodified SDK client with the embedded service, and a local subscriber. */
 describe("the embedded SNS", () => {
   const directory = mkdtempSync(join(tmpdir(), "sns-"));
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { ensureBuild } from "../../../scripts/build.js";
 
-/** Makes a module large enough that its compiled code is kept. */
 const ballast = `\n/*! ${"x".repeat(20_000)} */`;
 let bundles = "";
 
@@ -15,14 +14,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(bundles, { recursive: true }));
 
-/** Runs a bundle of the directory with the preload; returns its output. */
 function run(code?: string, name = "main.js", ...flags: readonly string[]): string {
   if (code !== undefined) writeFileSync(join(bundles, name), code + ballast);
   const args = [...flags, "--require", join(bundles, "preload.js"), join(bundles, name)];
   return execFileSync(process.execPath, args, { encoding: "utf8" }).trim();
 }
 
-/** Returns the kept files. A process that does not use a file replaces it, by another with a new inode. */
 const kept = () =>
   readdirSync(join(bundles, "compiled")).map((name) => `${name}:${statSync(join(bundles, "compiled", name)).ino}`);
 

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { FunctionFailure, type Harness, jsonata, lambda, open, output } from "./support/harness";
 
-/** A distributed Map: its iterations are executions with histories of their own. */
 let states: Harness;
 const calls: unknown[] = [];
 let hanging: (() => void)[] = [];

@@ -32,21 +32,18 @@ const handlersWith = (questions: Question[]) => ({
   fails: () => new FunctionFailure({ errorType: "Always" }),
 });
 
-/** The functions that a test needs of a service: advance time, answer a token, check for the end of the execution. */
 interface Driven {
   advance(ms: number): Promise<void>;
   answer(token: string, output: Json): Promise<unknown>;
   result(): Promise<{ readonly status?: string; readonly output?: string }>;
 }
 
-/** Runs an execution to its end, and answers every task token. */
 async function finish(driven: Driven, questions: Question[]): Promise<{ status?: string; output?: string }> {
   for (let round = 0; round < 60; round += 1) {
     await driven.advance(200_000);
     const { status, output } = await driven.result();
     if (status !== "RUNNING") return { ...(status && { status }), ...(output !== undefined && { output }) };
     for (const { token, value } of questions.splice(0)) {
-      // A token from before the cut may belong to an ended task.
       await driven.answer(token, { answer: value }).catch((error: Error) => expect(error.name).toBe("TaskTimedOut"));
     }
   }
@@ -60,7 +57,6 @@ const overHttp = (states: Harness, executionArn: string): Driven => ({
   result: () => states.describe(executionArn),
 });
 
-/** Runs only the engine over an open store. */
 async function inProcess(store: Store, id: ExecutionSummary, clock: FakeClock, questions: Question[]): Promise<Driven> {
   const functions = invoker(handlersWith(questions));
   const engine = new Engine(store, clock, functions);
@@ -93,7 +89,6 @@ async function readLog(directory: string): Promise<{ summary: ExecutionSummary; 
   return { summary: summaries[0] as ExecutionSummary, log };
 }
 
-/** Returns the task tokens that were open when the log was cut. Their workers still have them. */
 const openQuestions = (log: readonly LogRecord[]): Question[] =>
   log.flatMap((record) => {
     if (record.type !== "TaskScheduled" || record.token === undefined) return [];

@@ -105,7 +105,6 @@ it("opens after a kill in the middle of a write", async () => {
   await write({ b: "2" });
   const log = join(directory, readdirSync(directory).find((name) => name.endsWith(".log"))!);
   const bytes = readFileSync(log);
-  // The beginning of an unacknowledged record.
   writeFileSync(log, Buffer.concat([bytes, bytes.subarray(0, 20)]));
   expect(await all()).toEqual({ a: "1", b: "2" });
 });
@@ -207,7 +206,6 @@ afterAll(() => disk?.unmount());
     let refused = 0;
     for (let n = 0; refused < 3; n++) if (!(await store(`r${round}-${n}`))) refused++;
     for (const [key, value] of Object.entries(acknowledged)) expect(database.get(key)).toBe(value);
-    // A kill at this time leaves the files as they are.
     const killed = mkdtempSync(join(tmpdir(), "ringmaster-killed-"));
     cpSync(disk!.directory, killed, { recursive: true, filter: (name) => !name.endsWith("ballast") });
     const copy = new Database<string>({ directory: join(killed, "store"), store: "test" }, "utf8");
@@ -225,7 +223,6 @@ afterAll(() => disk?.unmount());
     disk!.free();
     expect(await store(`after-${round}`)).toBe(true);
     expect(Object.fromEntries(await database.entries({}))).toEqual(acknowledged);
-    // Makes space for the next round.
     for (const key of Object.keys(acknowledged).slice(0, -5)) {
       await database.write([{ key, value: undefined }]);
       delete acknowledged[key];

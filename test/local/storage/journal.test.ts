@@ -12,14 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Opens, reads and closes. */
 function left(): readonly string[] {
   const journal = new Journal<string>(path);
   journal.close();
   return journal.recover();
 }
 
-/** Appends three entries, none of which is routed. */
 function three(): void {
   const journal = new Journal<string>(path);
   journal.append(["a"]);

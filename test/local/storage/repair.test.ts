@@ -17,7 +17,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-/** Changes the stored values with this text. */
 async function damage(store: string, text: string): Promise<void> {
   const level = new ClassicLevel<Buffer, string>(join(data, store), { keyEncoding: "buffer" });
   for await (const [key, value] of level.iterator()) {
@@ -26,7 +25,6 @@ async function damage(store: string, text: string): Promise<void> {
   await level.close();
 }
 
-/** Deletes everything that is damaged. */
 async function repair(): Promise<void> {
   for (const item of await listDamage(data)) await item.delete!();
   expect(await listDamage(data)).toEqual([]);

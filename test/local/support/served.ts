@@ -3,7 +3,6 @@ import type { Service } from "../../../local/service";
 import { testIam } from "../../support/iam";
 import { startServer } from "../../support/web-server";
 
-/** Serves a service with its own front. Returns the settings for an SDK client without retries. */
 export async function serve(service: Service) {
   const server = await startServer(createFront([service], testIam));
   return {

@@ -1,10 +1,8 @@
 import type { TargetPorts } from "../../../local/events/target";
 
-/** Functions and state machines that record their calls and fail on request. */
 export class RecordingTargets implements TargetPorts {
   readonly invoked: unknown[] = [];
   readonly started: { readonly arn: string; readonly input: unknown; readonly name: string }[] = [];
-  /** The error of every call while it is set. */
   failing: Error | undefined;
 
   readonly functions = {

@@ -7,13 +7,11 @@ import { heavyBodies } from "./heavy";
 import type { FuzzAnswer } from "./request";
 import type { FuzzCaller, FuzzCallers, RequestSource } from "./source";
 
-/** One request in this many has a costly body. */
 const heavyEvery = 60;
 const batch = 500;
 /** Requests of one source after which its callers get new objects. */
 const roundLength = 1_500;
 
-/** Returns values of an arbitrary in sequence, the same for the same seed. */
 export function valuesOf<T>(arbitrary: Arbitrary<T>, seed: number): () => T {
   let left: T[] = [];
   let round = 0;
@@ -26,7 +24,6 @@ export function valuesOf<T>(arbitrary: Arbitrary<T>, seed: number): () => T {
   };
 }
 
-/** Creates experiments, runs, files, models and versions for a caller over MLflow's protocol. */
 async function furnishFor(api: string, { headers }: FuzzCaller, round: number): Promise<readonly Thing[]> {
   // Rounds are minutes apart: the server may close a connection that was kept just when the next round uses it.
   const own = { ...headers, connection: "close" };
@@ -44,12 +41,10 @@ async function furnishFor(api: string, { headers }: FuzzCaller, round: number): 
 
 interface Api {
   readonly name: "native" | "mlflow";
-  /** URL that the operations' paths are under. */
   readonly base: string;
   readonly operations: ReadonlyMap<string, Described>;
   readonly share: number;
   readonly rounds: (number: number) => number;
-  /** Members that get costly values. */
   readonly heavyNames: readonly string[];
 }
 

@@ -13,7 +13,6 @@ const mapModifier = 128;
 /** Depth from which optional members are omitted. */
 const maxDepth = 5;
 
-/** Names, mostly of the campaign's own resources: requests must not reach those of the platform. */
 const resources = ["fuzz", "fuzz", "fuzz", "none", "", "x".repeat(300), "ü", "../fuzz", "fuzz\u0000"];
 const arns = [
   "arn:aws:states:us-east-1:000000000000:stateMachine:fuzz",
@@ -70,7 +69,6 @@ export function valuesOf(shape: Shape, name: string, depth = 0): Arbitrary<unkno
   if (typeof shape === "function") return valuesOf(shape(), name, depth);
   if (typeof shape === "number") return simpleValues(shape, name);
   const [kind, namespace] = shape;
-  // A member with its traits.
   if (typeof namespace !== "string") return valuesOf(shape[0] as Shape, name, depth);
   switch (kind) {
     case kinds.list:

@@ -68,7 +68,6 @@ interface AnyClient {
 
 type CommandClass = new (input: object) => { readonly schema?: readonly unknown[] };
 
-/** Returns the bytes of a body. Those of the SDK have the methods of a string, which it warns of. */
 function bytesOf(body: unknown): Buffer | undefined {
   if (typeof body === "string") return Buffer.from(body);
   return types.isUint8Array(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : undefined;
@@ -125,7 +124,6 @@ export function awsSource(endpoint: string, keys: OwnerKeys, seed: number): Requ
     share: 0.25,
     async next() {
       for (;;) {
-        // The SDK itself refuses some inputs.
         const request = await requestOf();
         if (request) return request;
       }
@@ -162,7 +160,6 @@ function capturing(module: object, endpoint: string, credentials: OwnerKeys) {
     credentials,
     maxAttempts: 1,
     forcePathStyle: true,
-    // It would warn of what the campaign does on purpose.
     logger: { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet },
     requestHandler: {
       handle: async (request: Captured) => {

@@ -12,7 +12,6 @@ export interface SlowRequest {
 export interface CampaignResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Number of answers by route and status; 0: the connection ended without an answer. */
   readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Undocumented failures. */
   readonly failures: readonly string[];
@@ -29,7 +28,6 @@ export interface CampaignOptions {
 const maxFailures = 50;
 const slowMs = 150;
 
-/** Sends requests of all sources, some concurrently, and counts the answers. */
 export async function runCampaign({ requests, inFlight, sources, progress }: CampaignOptions): Promise<CampaignResult> {
   const statuses = new Map<string, Map<number, number>>();
   const failures: string[] = [];
@@ -62,7 +60,6 @@ export async function runCampaign({ requests, inFlight, sources, progress }: Cam
   return { requests: done, seconds: (Date.now() - begun) / 1000, statuses, failures, slow };
 }
 
-/** Mixes sources by their shares. */
 function turnsOf(sources: readonly RequestSource[]): readonly RequestSource[] {
   const turns = sources.flatMap((source) =>
     Array.from({ length: Math.round(source.share * 20) }, (_, i) => ({ source, at: i / source.share })),

@@ -2,7 +2,6 @@ import fc, { type Arbitrary } from "fast-check";
 
 const repeated = (text: string, times: number): string => `[${Array.from({ length: times }, () => text).join(",")}]`;
 
-/** Texts that cost more to read than to send: depth, many values and names, long texts, and texts that are slow for patterns. */
 const values: readonly (() => string)[] = [
   () => `${"[".repeat(5_000)}${"]".repeat(5_000)}`,
   () => `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`,

@@ -3,9 +3,7 @@ import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } fr
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { OwnerKeys } from "../../../adapters/files/owner-keys";
 
-/** Data that the campaign does not touch, and that must be unchanged afterwards. */
 export interface KeptData {
-  /** Reads the current content. */
   read(): Promise<string>;
   close(): void;
 }
@@ -14,11 +12,9 @@ interface Target {
   readonly api: string;
   readonly endpoint: string;
   readonly keys: OwnerKeys;
-  /** For a team without a caller of the campaign. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Writes a run with metrics and a file, a model's version, a row and an object. */
 export async function keepData({ api, endpoint, keys, headers }: Target): Promise<KeptData> {
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const answer = await fetch(`${api}${path}`, {

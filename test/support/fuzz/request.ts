@@ -1,11 +1,9 @@
 import { Agent, request as httpRequest } from "node:http";
 
-/** A request of the campaign. */
 export interface FuzzRequest {
   /** The name by which answers are counted: `native createModel`, `mlflow POST /mlflow/runs/create`, `aws dynamodb PutItem`. */
   readonly route: string;
   readonly method: string;
-  /** Origin, path and query, as sent. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;

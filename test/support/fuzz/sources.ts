@@ -12,7 +12,6 @@ export interface FuzzTarget {
   readonly keys: OwnerKeys;
 }
 
-/** The native API, MLflow's protocol and the AWS services of one stack. */
 export function createSources(
   { api, endpoint, keys }: FuzzTarget,
   callers: FuzzCallers,

@@ -73,7 +73,6 @@ export class LinkMesh implements Pick<Mesh, keyof Mesh> {
 
   close(): void {}
 
-  /** Sends all data to one peer at one time as one message, as `Outbound` does. */
   private peer(rank: number): Peer {
     let train: Frame[] = [];
     const send: Outbound["send"] = (header, payload) => {

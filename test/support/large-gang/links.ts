@@ -8,7 +8,6 @@ export interface LinkModel {
   readonly gigabitsPerSecond: number;
   /** Processor time of one message, on either side: system calls, wake-ups, framing. */
   readonly messageUs: number;
-  /** Processor time per byte: copying into the kernel; copying out of it, and adding. */
   readonly sendNsPerByte: number;
   readonly receiveNsPerByte: number;
 }
@@ -28,7 +27,6 @@ export const defaultLinks: LinkModel = {
 class Resource {
   private freeAt = 0;
 
-  /** Runs in the order of the calls. @returns the time of completion */
   use(from: number, ms: number): number {
     this.freeAt = Math.max(this.freeAt, from) + ms;
     return this.freeAt;
@@ -50,7 +48,6 @@ export class Links {
     private readonly time: VirtualTime,
     workers: number,
     private readonly model: LinkModel,
-    /** Number of bytes that one byte of payload represents. */
     private readonly scale: number,
   ) {
     const station = (): Station => ({ cpu: new Resource(), out: new Resource(), in: new Resource() });
@@ -79,7 +76,6 @@ export class Links {
     this.at(sent, true, () => {
       const left = this.stations[from]!.out.use(time.now, wireMs);
       this.at(left, false, taken);
-      // Its first byte arrives while the last is still being sent.
       this.at(left - wireMs + model.latencyUs / 1e3, true, () => {
         const received = this.stations[to]!.in.use(time.now, wireMs);
         this.at(received, true, () => {

@@ -7,13 +7,11 @@ const writeUnits = 1_000;
 const readUnitBytes = 4_096;
 const writeUnitBytes = 1_024;
 
-/** The SDK's standard retries: three attempts, full jitter from half a second on after a throttled call. */
 const attempts = 3;
 const throttleDelayMs = 500;
 
 const medianLatencyMs = 5;
 const latencySpread = 0.35;
-/** Time to send and parse a large answer. */
 const msPerKiB = 0.03;
 
 export interface StoreUse {
@@ -43,7 +41,6 @@ class Bucket {
     this.inSecond = 0;
   }
 
-  /** Accepts a request while any capacity is left, and charges it in full: a large one leaves a debt. */
   take(units: number, now: number): boolean {
     this.tokens = Math.min(this.rate, this.tokens + ((now - this.filledAt) / 1_000) * this.rate);
     this.filledAt = now;
@@ -59,7 +56,6 @@ class Bucket {
   }
 }
 
-/** One partition of a table, and its SDK client. */
 export class Partition {
   private reads = new Bucket(readUnits);
   private writes = new Bucket(writeUnits);
@@ -87,7 +83,6 @@ export class Partition {
     );
   }
 
-  /** Returns the usage since the last call. */
   use(): StoreUse {
     const { calls, throttles, reads, writes } = this;
     const use = {

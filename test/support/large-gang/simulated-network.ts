@@ -3,7 +3,6 @@ import type { Listener } from "../../../trainer-container/collective/listener";
 import type { Mesh, MeshOptions } from "../../../trainer-container/collective/mesh";
 import type { VirtualTime } from "./virtual-time";
 
-/** Time to dial, hello, welcome; and until the training loop notices a peer's end or farewell. */
 const dialMs = 1;
 const hopMs = 0.5;
 /** Processor time of one connection on either side: TCP, hello, checks. */
@@ -50,7 +49,6 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Removes the process behind a port and its connections. */
   kill(port: number): void {
     this.listeners.delete(port);
     for (const meshes of this.open.values()) {
@@ -127,7 +125,6 @@ export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "byte
     this.lose(new GenerationLostError(this.options.generation, undefined, "it was closed here"));
   }
 
-  /** Ends the connections, as the kernel does for a killed process. */
   die(): void {
     this.dead = true;
     this.lose(new GenerationLostError(this.options.generation, undefined, "killed"));

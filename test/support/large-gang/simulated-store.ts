@@ -3,7 +3,6 @@ import type { GangHead, GangStore, GangView } from "../../../trainer-container/g
 import { MemoryGangStore } from "../memory-gang-store";
 import type { Partition } from "./partition";
 
-/** Returns DynamoDB's size of an item's attributes: names, texts, numbers at about two digits per byte. */
 function itemBytes(item: object): number {
   let bytes = 0;
   for (const [name, value] of Object.entries(item)) bytes += name.length + valueBytes(value);

@@ -6,7 +6,6 @@ import { VirtualTime } from "./virtual-time";
 
 /** The size of the trainer's frames: 128 Ki elements. */
 const chunkElements = 128 * 1024;
-/** Maximum simulated size. A larger vector is scaled down, and each of its bytes represents several. */
 const maxElements = 16 * 1024;
 /** Longer vectors are summed in one part, like the shortest (`halving-doubling.ts`). Scaled down, they must not fall in between. */
 const longElements = 4 * 1024 * 1024;
@@ -23,7 +22,6 @@ export interface SimulatedSum {
   /** Time until the slowest rank has its result. */
   readonly ms: number;
   readonly messages: number;
-  /** Results by rank, of the scaled vector. */
   readonly results: readonly Float32Array[];
 }
 

@@ -7,7 +7,6 @@ import {
 import { planReduction } from "../../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
-/** Returns the smallest power of two not below it: the V of a run with this number of workers. */
 export function microBatchesFor(workers: number): number {
   return 2 ** Math.ceil(Math.log2(workers));
 }
@@ -16,7 +15,6 @@ export function microBatchesFor(workers: number): number {
 export const fullMesh: Topology = (worldSize, rank) =>
   Array.from({ length: worldSize }, (_, other) => other).filter((other) => other !== rank);
 
-/** Connects all ranks up to 64. Beyond, it connects those that exchange frames in halving and doubling. */
 export function sparseMesh(microBatches: number): Topology {
   const known = new Map<string, readonly number[]>();
   return (worldSize, rank) => {
@@ -32,7 +30,6 @@ function neighbours(microBatches: number, worldSize: number, rank: number): read
   return plan ? halvingNeighbours(plan, rank) : fullMesh(worldSize, rank);
 }
 
-/** Returns the ranks with which `rank` exchanges frames: log2 P partners, and those of its guest or host roles. Ascending. */
 export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {
   const near = new Set([...neighboursIn(first, rank), ...neighboursIn(last, rank)]);
   return [...near].sort((a, b) => a - b);

@@ -15,7 +15,6 @@ interface Entry {
 
 interface EntryChange {
   readonly kind: "entry";
-  /** Id of the directory. */
   readonly id: string;
   readonly name: string;
   /** Undefined if the entry was removed. */
@@ -41,7 +40,6 @@ export function copyImage(image: DiskImage): DiskImage {
   return { root, files: new Map(files), directories: new Map(directories), unsynced: new Map(unsynced) };
 }
 
-/** Reads a directory that is completely on the disk. */
 export function readImage(directory: string): DiskImage {
   const image: DiskImage = { root: idOf(directory), files: new Map(), directories: new Map(), unsynced: new Map() };
   const read = (path: string): void => {
@@ -58,7 +56,6 @@ export function readImage(directory: string): DiskImage {
   return image;
 }
 
-/** Returns inode and time of birth, as in the trace. */
 function idOf(path: string): string {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   return `${ino}.${birthtimeNs / 1_000_000_000n}.${birthtimeNs % 1_000_000_000n}`;

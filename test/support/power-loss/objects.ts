@@ -9,7 +9,6 @@ import { contentOf } from "./content";
  * determine a step completely. So one number determines the content of an object.
  */
 const bucket = "power-loss";
-/** Folders that writers share, and remove and create again. */
 const folders = ["a", "a/b", "a/b/c", "d/e"];
 const kinds = ["put", "put", "multipart", "copy", "delete", "multipart", "delete", "copy"] as const;
 const smallestPart = 5 * 1024 ** 2;
@@ -65,7 +64,6 @@ export async function openObjects(data: string, acknowledge: (step: string) => v
     throw new Error(`${request[0]} ${request[1]} was answered ${answer.status}: ${answer.text}`);
   }
 
-  /** Carries out one step. */
   async function take(writer: number, step: number): Promise<void> {
     const target = `/${keyOf(writer, step)}`;
     const acknowledged = { "x-step": `${writer}-${step}` };

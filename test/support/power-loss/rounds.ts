@@ -27,7 +27,6 @@ export interface PowerLossResult {
 
 export interface PowerLossOptions {
   readonly rounds: number;
-  /** Number of writes of each of fifteen writers. */
   readonly writes: number;
   readonly random: () => number;
   /** Treats every sync as ignored by the disk: the check must then find losses. */

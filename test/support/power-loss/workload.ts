@@ -3,7 +3,6 @@ import { stackSecret } from "../../../adapters/files/owner-keys";
 import { contentOf } from "./content";
 import { openStores } from "./stores";
 
-/** Writes to all stores concurrently. Each acknowledged write is recorded in the trace, as `A <store> <key>`. */
 async function work(data: string, trace: string, writes: number): Promise<void> {
   const acknowledge = (store: string, key: string) => appendFileSync(trace, `A ${store} ${key}\n`);
   acknowledge("secret", stackSecret(data));

@@ -59,7 +59,6 @@ async function startMapRun(
   ];
 }
 
-/** Returns the input of an iteration: the item, or the result of ItemSelector. */
 async function itemInput(view: View, thread: Thread, item: Json, index: number): Promise<Json> {
   const { ItemSelector: template } = stateOf(thread);
   if (template === undefined) return item;

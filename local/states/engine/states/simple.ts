@@ -25,7 +25,6 @@ export async function failState(view: View, thread: Thread): Promise<readonly Dr
   return [draft(thread, { type: "StateFailed", error, cause })];
 }
 
-/** The maximum Wait, and the maximum timeout of a task, in seconds. */
 const maxSeconds = 99_999_999;
 
 /** Evaluates a field that is a whole number of seconds: a literal or an expression. */

@@ -26,13 +26,11 @@ function refusal(error: unknown, name: string): FailureDetails {
   return { error: `Lambda.${named}`, cause: `${message} (Service: AWSLambda; Function: ${name}; Region: ${region})` };
 }
 
-/** Converts the failure of a handler. Its errorType is the error, and the whole error object, as text, is the cause. */
 function handlerFailure(payload: Json): FailureDetails {
   const type = isObject(payload) ? payload["errorType"] : undefined;
   return { error: typeof type === "string" && type ? type : "Lambda.Unknown", cause: JSON.stringify(payload) };
 }
 
-/** Returns the bare name in a function's name, partial ARN or ARN, with or without a qualifier. */
 function functionName(reference: string): string {
   const bare = reference.includes("function:") ? reference.slice(reference.indexOf("function:") + 9) : reference;
   return bare.split(":")[0] ?? bare;

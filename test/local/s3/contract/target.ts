@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 
-/** An S3 to test: the embedded one, or an original. */
 export interface Target {
   readonly name: string;
   readonly endpoint: string;

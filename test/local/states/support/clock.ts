@@ -23,7 +23,6 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Advances to the next timer before `until`, or else to `until`. Returns true if a timer fired. */
   turn(until: number): boolean {
     const next = this.timers.filter(({ due }) => due <= until).sort((a, b) => a.due - b.due)[0];
     this.time = Math.max(this.time, next ? next.due : until);

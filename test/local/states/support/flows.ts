@@ -6,9 +6,7 @@ import fc from "fast-check";
  */
 
 interface Step {
-  /** The state's fields except Next and End. */
   readonly state: object;
-  /** The states other than the next one that it may go to. */
   readonly extra?: (next: string | undefined) => Readonly<Record<string, object>>;
 }
 

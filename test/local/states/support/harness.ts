@@ -18,7 +18,6 @@ import { FakeClock } from "./clock";
 export type Handler = (payload: never, signal?: AbortSignal) => unknown;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-/** The result of a handler that fails like a Lambda function. */
 export class FunctionFailure {
   constructor(readonly payload: unknown) {}
 }
@@ -44,20 +43,14 @@ export interface Harness {
   readonly directory: string;
   readonly endpoint: string;
   readonly events: EmittedEvent[];
-  /** Creates a machine and starts it. Returns the execution's ARN. */
   start(definition: object, input?: unknown, name?: string): Promise<string>;
-  /** Lets everything settle, then advances the clock by that many milliseconds, and stops at every timer. */
   advance(ms: number): Promise<void>;
   settle(): Promise<void>;
   describe(arn: string): Promise<DescribeExecutionOutput>;
   history(arn: string): Promise<HistoryEvent[]>;
-  /** Runs to the end, and advances the clock as needed. */
   run(definition: object, input?: unknown): Promise<DescribeExecutionOutput>;
-  /** Closes the service and opens another one over the same directory. */
   restart(handlers?: Handlers): Promise<Harness>;
-  /** Closes the service and keeps the data. */
   shut(): Promise<void>;
-  /** Closes the service and removes the data. */
   close(): Promise<void>;
 }
 
@@ -160,7 +153,6 @@ export const jsonata = (states: object, more: object = {}): object => ({
   ...more,
 });
 
-/** Returns a Task state that invokes `name`. */
 export const lambda = (name: string, more: object = {}): object => ({
   Type: "Task",
   Resource: "arn:aws:states:::lambda:invoke",
