@@ -5,7 +5,6 @@ import { quoteName, quoteText } from "./session";
 
 type SourceKind = "text" | "integer" | "real" | "boolean" | "time" | "zoned-time" | "list" | "other";
 
-/** The types of the canonical Parquet. */
 export const canonicalTypes: Readonly<Record<ColumnSchema["type"], string>> = {
   int: "BIGINT",
   float: "DOUBLE",

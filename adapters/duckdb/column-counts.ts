@@ -93,15 +93,12 @@ export interface Counts extends DateFormats {
   readonly doubt?: string;
   /** Two values of a column whose values are numbers that are written in different ways. */
   readonly mixedNumbers?: readonly string[];
-  /** The texts with several words. */
   readonly wordy: number;
   /** One or two texts without a digit, such as `k.A.`; empty if more than half of the values have none. */
   readonly digitless: readonly string[];
   /** The values that are lists or objects of JSON. */
   readonly nested: number;
-  /** The numbers that are NaN. */
   readonly nan: number;
-  /** The missing tokens that the column has. */
   readonly tokens: readonly string[];
   /** The number of elements between commas in each dimension, if every value is in brackets. */
   readonly shape?: readonly number[];

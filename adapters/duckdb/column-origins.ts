@@ -68,7 +68,6 @@ export async function withOrigins(
   return { ...schema, columns };
 }
 
-/** The columns of joined rows, by their part in the join. */
 interface JoinedColumns {
   readonly features: ReadonlySet<string>;
   /** Entities and the time. */

@@ -7,7 +7,6 @@ import { type DuckDbSession, quoteName } from "./session";
 
 export interface Group {
   readonly rows: number;
-  /** Mean of the numbers of the group. */
   readonly mean: number;
 }
 
@@ -53,7 +52,6 @@ export function cramersV(
   return degrees < 1e-9 ? 0 : Math.sqrt(Math.min(1, phi2 / degrees));
 }
 
-/** Statistics of a column, its distribution, and its relation to the label. */
 export interface DescribedColumn extends ColumnProfile {
   /** Rows in bins of equal width between minimum and maximum; of categories, the rows of the ten most frequent. */
   readonly histogram?: readonly number[];
@@ -65,7 +63,6 @@ export interface DescribedColumn extends ColumnProfile {
 }
 
 export interface DescribedRows {
-  /** Number of rows that were read. */
   readonly rows: number;
   readonly columns: readonly DescribedColumn[];
   /** The first rows as text, by column. */
@@ -76,7 +73,6 @@ const bins = 12;
 const previewRows = 5;
 const previewCharacters = 80;
 
-/** Describes the rows of a canonical table for a person: profile, histograms, relations to the label, first rows. */
 export async function describeRows(
   session: DuckDbSession,
   table: string,

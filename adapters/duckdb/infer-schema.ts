@@ -11,7 +11,6 @@ import type { NumberFormat } from "./number-formats";
 import type { DuckDbSession } from "./session";
 import { type DataFiles, openSource } from "./source";
 
-/** A suggested column, with a remark if a person should check it. */
 export interface InferredColumn extends ColumnSchema {
   readonly note?: string;
   /** Whether a schema cannot name the column. */
@@ -28,7 +27,6 @@ export interface InferredSchema {
   readonly missing: readonly string[];
 }
 
-/** Texts that often mean a missing value. */
 const knownTokens = [
   "NA",
   "N/A",
@@ -173,7 +171,6 @@ function labelOf(name: string, counts: Counts): InferredColumn {
   return { name, type, role: "label", ...format, note };
 }
 
-/** Returns the number of values that are not missing. */
 function valuesOf(type: ColumnSchema["type"] | undefined, { present, nan }: Counts): number {
   return type === "float" ? present - nan : present;
 }

@@ -97,7 +97,6 @@ async function fitting(session: DuckDbSession, values: string, candidates: typeo
   return candidates.filter((_, index) => Number(found![String(index)]) === 0);
 }
 
-/** A format of numbers, with the type that fits all values. */
 export interface NumberFormat {
   readonly format: string;
   readonly type: "int" | "float";

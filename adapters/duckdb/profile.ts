@@ -138,7 +138,6 @@ async function topValues(
   return { top: counted.slice(0, 10), ...(alike.length > 0 ? { alike } : {}) };
 }
 
-/** Measures the numbers of a tensor column. */
 export async function measureTensor(session: DuckDbSession, table: string, column: ColumnSchema) {
   const stats = new RunningStats();
   let [count, nulls, min, max] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

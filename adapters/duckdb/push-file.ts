@@ -32,9 +32,7 @@ export type PushProgress =
 
 export interface PushFileOptions<Registered> {
   readonly name: string;
-  /** Local files of rows. */
   readonly file: DataFiles;
-  /** The size to which images are converted. */
   readonly size?: TargetSize | undefined;
   readonly schema: DatasetSchema;
   /** The newest version, to which the file's rows are appended, and its contents. */
@@ -62,7 +60,6 @@ export interface PushResult<Registered> {
   readonly registered: Registered;
   readonly draft: DatasetDraft;
   readonly ignoredColumns: readonly string[];
-  /** The warnings that validation will give. */
   readonly warnings: readonly Warning[];
   /** The statistics of the columns; absent if the rows are those of an earlier push. */
   readonly profiles?: readonly ColumnProfile[];

@@ -6,7 +6,6 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
-  /** Runs statements without a result. */
   run(sql: string): Promise<void>;
   /** Returns all rows of a small result as objects. */
   rows(sql: string): Promise<readonly Readonly<Record<string, DuckDBValue>>[]>;
@@ -52,7 +51,6 @@ export async function openDuckDb(
   };
 }
 
-/** Returns the names and DuckDB types of a table's columns. */
 export async function columnTypes(session: DuckDbSession, table: string): Promise<ReadonlyMap<string, string>> {
   const described = await session.rows(`DESCRIBE SELECT * FROM ${table}`);
   return new Map(described.map((row) => [String(row["column_name"]), String(row["column_type"])]));

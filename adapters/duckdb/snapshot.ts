@@ -24,7 +24,6 @@ import { type DataFiles, openSource, type Source } from "./source";
 import { splitRows } from "./split-rows";
 import { findViolations } from "./violations";
 
-/** A shard on the local disk. */
 interface ShardFile extends DatasetShard {
   readonly path: string;
 }
@@ -122,11 +121,9 @@ export async function createSnapshot(
   input: {
     readonly name: string;
     readonly file: DataFiles;
-    /** The size to which images are converted. */
     readonly size?: TargetSize | undefined;
     readonly schema: DatasetSchema;
     readonly shardBytes?: number;
-    /** The version to which the file's rows are appended. */
     readonly parent?: ParentRows;
   },
   onPhase: (phase: SnapshotPhase) => void = () => undefined,

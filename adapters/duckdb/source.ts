@@ -19,7 +19,6 @@ import type { DuckDbSession } from "./session";
 
 export type { DataFiles } from "./formats/source-files";
 
-/** Files of rows as a table. */
 export interface Source {
   /** A table expression. Each use reads the files again, in their order. */
   readonly table: string;
@@ -27,13 +26,11 @@ export interface Source {
   readonly types: ReadonlyMap<string, string>;
   /** The files in the order of their rows. */
   readonly files: readonly string[];
-  /** The files' name for messages. */
   readonly name: string;
   /** Runs a read of the table and converts DuckDB's errors to input errors. */
   reading<Result>(read: () => Promise<Result>): Promise<Result>;
   /** The schema's columns, if the format defines them. */
   readonly columns?: readonly ColumnSchema[];
-  /** Returns the number of rows of each file. */
   countRows(): Promise<readonly number[]>;
 }
 

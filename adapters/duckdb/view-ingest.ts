@@ -19,7 +19,6 @@ type Definition = ViewVersion["definition"];
 /** Days with fewer rows share a file; a day with more rows has several. */
 const rowsPerFile = 250_000;
 
-/** A file of a batch on the local disk. */
 export interface ViewFile extends BatchFile {
   readonly path: string;
 }
@@ -133,11 +132,9 @@ async function assertPast(session: DuckDbSession, file: string, times: readonly 
 }
 
 export interface ViewIngest<Registered> {
-  /** Path of a local CSV, Parquet or JSON file. */
   readonly file: string;
   readonly version: ViewVersion;
   readonly uploads: UploadPort;
-  /** See `writeViewFiles`. */
   readonly clock?: Clock;
   /** Is called with the file's columns that the view lacks, if there are any. */
   readonly onIgnoredColumns?: (names: readonly string[]) => void;

@@ -59,7 +59,6 @@ export function ownerKeysOf(secret: string): OwnerKeys {
   };
 }
 
-/** Returns the owner's keys of the stack over a data directory. */
 export function ownerKeys(data: string): OwnerKeys {
   return ownerKeysOf(stackSecret(data));
 }

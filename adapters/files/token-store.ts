@@ -10,9 +10,7 @@ const rawSecretBytes = 32;
 
 /** Stores the tokens of a stack's API, one file each. Creating and revoking need no lock and take effect at once. */
 export interface TokenStore {
-  /** Returns whether callers need a token. */
   required(): Promise<boolean>;
-  /** Returns the record of a token, or `undefined` if the token is unknown. */
   verify(token: string): Promise<TokenRecord | undefined>;
   /** Returns the owner of an access key with its signing secret, or `undefined` if the key is unknown. */
   signer(accessKeyId: string): Promise<Signer | undefined>;
@@ -120,7 +118,6 @@ function markerOf(data: string): string {
   return join(data, "tokens-required");
 }
 
-/** Returns the signing keys of a token. */
 export async function signingKeys(store: TokenStore, id: string): Promise<SigningKeys | undefined> {
   const signer = await store.signer(`rmt-${id}`);
   return signer && { accessKeyId: signer.accessKeyId, secretAccessKey: signer.secretAccessKey };

@@ -26,7 +26,6 @@ interface ValidateOptions {
   readonly html?: string;
 }
 
-/** Adds the commands for the data contract of a dataset. */
 export function addDataContractCommands(datasets: Command): void {
   datasets
     .command("validate [reference]")

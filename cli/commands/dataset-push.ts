@@ -20,7 +20,6 @@ interface PushFlags extends PushChoices {
   readonly sql?: string;
 }
 
-/** Adds `datasets push` and `datasets schema`. */
 export function addPushCommands(datasets: Command): void {
   datasets
     .command("push <name-or-source> [sources...]")

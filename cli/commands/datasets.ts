@@ -15,7 +15,6 @@ import { printJson, printTable, shownText } from "../output";
 import { addDataContractCommands } from "./data-contracts";
 import { addPushCommands, printWarnings } from "./dataset-push";
 
-/** Adds `datasets drift`, which measures the drift between two versions in this process. */
 function addDriftCommand(datasets: Command): void {
   const command = datasets
     .command("drift <baseline> <current>")

@@ -18,7 +18,6 @@ interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi">
   readonly rate?: string;
 }
 
-/** Adds `ringmaster monitors`. */
 export function addMonitorCommands(program: Command): void {
   const monitors = program.command("monitors").description("watch served rows and dataset versions for drift");
 

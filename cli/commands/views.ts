@@ -17,7 +17,6 @@ import { createUploads } from "../uploads";
 
 const pollMs = 100;
 
-/** Adds `ringmaster views`. */
 export function addViewCommands(program: Command): void {
   const views = program.command("views").description("feature views: features by entity and time, offline and online");
 

@@ -22,12 +22,10 @@ export function readContractFile(file: string): DataContract {
   return parseDataContract(textOf(file, "--contract"), file);
 }
 
-/** Returns the current contract of a dataset; `undefined` if it has none. */
 export async function currentContract(client: ApiClient, name: string): Promise<DataContractRecord | undefined> {
   return unlessAbsent(client.dataContract(name));
 }
 
-/** Checks a stored version, whose shards are downloaded. */
 export async function checkVersion(
   client: ApiClient,
   { manifest }: DatasetVersion,

@@ -22,7 +22,6 @@ import { type QueryOrigin, withQueryRows } from "./query";
 import { withLocalSources } from "./remote-sources";
 import { provideSchemaFile } from "./schema-file";
 
-/** Options of a push: how its data is read and registered. */
 export interface PushChoices {
   readonly schema?: string | undefined;
   readonly label?: string | undefined;
@@ -41,7 +40,6 @@ export interface PushChoices {
 /** The maximum number of remarks on the columns of a new schema. The schema file has all. */
 const maxRemarks = 20;
 
-/** Receives the progress of a push. */
 export interface PushListener {
   onSource(text: string): void;
   onProgress(progress: PushProgress): void;
@@ -126,7 +124,6 @@ export async function pushData(
 /** Takes the place of the uploads of a dry run. */
 const withoutUploads: UploadPort = { missing: async () => [], put: async () => undefined };
 
-/** Returns what a push of the draft would answer. */
 async function plannedVersion(client: ApiClient, draft: DatasetDraft): Promise<Registered> {
   const newest = await lookupOf(client).findNewest(draft.name);
   const versions = newest ? await client.datasetVersions(draft.name) : [];

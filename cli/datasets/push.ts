@@ -9,7 +9,6 @@ export type { PushProgress, PushResult } from "../../adapters/duckdb/push-file";
 
 const namePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** The dataset and the sources that the arguments of a push name. */
 export interface PushTarget {
   readonly name: string;
   /** Files, folders, globs, or URLs (`s3:`, `https:`). */

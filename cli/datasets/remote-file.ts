@@ -7,7 +7,6 @@ export interface RemotePart {
   readonly bytes: number | undefined;
 }
 
-/** A file of a remote source. */
 export interface RemoteFile {
   /** Path below the source. */
   readonly name: string;

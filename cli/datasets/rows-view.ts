@@ -62,7 +62,6 @@ export function printColumns({ schema, rowCount }: DatasetManifest, described: D
   );
 }
 
-/** Prints the first rows. */
 export function printPreview({ schema }: DatasetManifest, { preview }: DescribedRows): void {
   printTable(
     schema.map(({ name }) => escaped(name)),

@@ -10,21 +10,14 @@ import { followVersion, schemaText } from "./schema-text";
 
 export interface SchemaChoice {
   readonly sources: readonly string[];
-  /** Path of the schema file that belongs to the sources. */
   readonly schemaFile: string;
   /** The sources as the caller names them, for the schema file. */
   readonly named?: readonly string[];
-  /** A schema file that the caller names instead. */
   readonly schema?: string;
-  /** The column to predict. */
   readonly label?: string;
-  /** Texts that mean a missing value. */
   readonly missing?: readonly string[];
-  /** The size to which images are converted. */
   readonly size?: TargetSize;
-  /** Reads the version that a suggested schema follows; undefined if there is none. */
   readonly earlierVersion?: (() => Promise<DatasetManifest | undefined>) | undefined;
-  /** Writes no file. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -75,7 +68,6 @@ function mayHaveLabel(source: string): boolean {
   return !/\.(csv|tsv|parquet|pq|json|ndjson|jsonl|arrows?|feather)(\.gz)?$/i.test(source);
 }
 
-/** Infers a schema from data. */
 export async function inferSchemaOf(
   sources: DataFiles,
   label?: string,

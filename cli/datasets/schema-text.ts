@@ -3,7 +3,6 @@ import { typeText } from "../../core/datasets/identity";
 import { listTokens } from "../../core/datasets/rules";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 
-/** A schema that is suggested for a file, alone or as a version has it. */
 interface SuggestedSchema extends InferredSchema {
   /** The version that it follows, as `name@version`. */
   readonly follows?: string;

@@ -2,12 +2,10 @@ import { badRequest, busy, conflict, notFound } from "../errors";
 import { formatBytes } from "../quantities";
 import type { DatasetManifest } from "./shapes";
 
-/** A rule of the schema and the rows that violate it. */
 export interface RowViolation {
   readonly column: string;
   /** The rule, as a requirement: `must be a whole number`. */
   readonly rule: string;
-  /** Number of rows that violate it. */
   readonly count: number;
   /**
    * The first violations. `row` counts from 1 in its file, and does not count a CSV file's header. `file` is given if
@@ -33,7 +31,6 @@ export const datasetVersionDeprecated = (name: string, version: number, reason: 
     { name, version, reason },
   );
 
-/** Thrown when every version is deprecated, so that `latest` has no version. */
 export const noActiveVersion = (name: string) =>
   conflict(
     "DATASET_WITHOUT_ACTIVE_VERSION",
@@ -59,7 +56,6 @@ export const datasetTooLarge = (
     { name, version, bytes, roomBytes },
   );
 
-/** Thrown when the columns differ from those of the previous version and the push did not allow it. */
 export const schemaMismatch = (name: string, version: number, changes: readonly string[]) =>
   conflict(
     "SCHEMA_MISMATCH",
@@ -68,7 +64,6 @@ export const schemaMismatch = (name: string, version: number, changes: readonly 
     { name, version, changes },
   );
 
-/** Thrown when rows violate the schema. */
 export const invalidRows = (what: string, violations: readonly RowViolation[]) =>
   badRequest(
     "INVALID_ROWS",
@@ -76,7 +71,6 @@ export const invalidRows = (what: string, violations: readonly RowViolation[]) =
     { violations },
   );
 
-/** Thrown when a stored version cannot be used for training because its statistics break a rule. */
 export const datasetRejected = (name: string, version: number, reasons: readonly string[]) =>
   badRequest(
     "DATASET_REJECTED",
@@ -92,7 +86,6 @@ export const invalidManifest = (name: string, reasons: readonly string[]) =>
     { name, reasons },
   );
 
-/** Thrown when rows were appended to a version that is no longer the newest. */
 export const datasetChanged = (name: string, parent: number, newest: number) =>
   conflict(
     "DATASET_CHANGED",
@@ -100,7 +93,6 @@ export const datasetChanged = (name: string, parent: number, newest: number) =>
     { name, parent, newest },
   );
 
-/** Thrown when other registrations of the same dataset succeeded before each attempt. */
 export const datasetBusy = (name: string, attempts: number) =>
   busy(
     "DATASET_BUSY",

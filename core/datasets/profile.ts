@@ -13,7 +13,6 @@ export const profiledQuantiles = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99] as co
 export const exactProfileRows = 1_000_000;
 
 const countedText = z.object({ value: z.string(), count });
-/** A text of a column with the number of rows that have it. */
 export interface CountedText extends Shape<typeof countedText> {}
 
 const columnProfile = z.object({

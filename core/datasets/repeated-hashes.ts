@@ -22,7 +22,6 @@ function rangesOf(rows: number): number {
   return 2 ** Math.max(0, Math.ceil(Math.log2(rows / rangeRows)));
 }
 
-/** Collects the hashes of some of a version's rows, by split. */
 export class HashCollector {
   private readonly ranges: number;
   private readonly hashes = splitNames.map(() => new BigUint64Array(1_024));

@@ -20,7 +20,6 @@ export const maxMagnitude = "1e100";
 export const oneClass =
   "write a column with one value for each row, such as a bool for each class, or a row for each element of a list";
 
-/** Returns the rules that every row must satisfy in a column. */
 export function rulesOf(column: ColumnSchema): readonly ColumnRule[] {
   const rules: ColumnRule[] = [];
   const add = (kind: ColumnRule["kind"], text: string): void => void rules.push({ column, kind, text });
@@ -69,7 +68,6 @@ function formatted({ format }: ColumnSchema): string {
   return format === undefined ? "" : `, written like ${format}`;
 }
 
-/** Largest number of dimensions of a tensor. */
 export const maxDimensions = 4;
 
 /** Returns how many numbers one value has: 1, or the product of a tensor's shape. */

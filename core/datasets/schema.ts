@@ -65,7 +65,6 @@ const datasetSchemaFile = z
     }
   });
 
-/** A parsed schema file, with defaults filled in. */
 export interface DatasetSchema {
   readonly columns: readonly ColumnSchema[];
   readonly split: {
@@ -98,7 +97,6 @@ function withTokens({ missing: own, ...rest }: z.output<typeof column>, ofFile: 
   return missing.length === 0 ? rest : { ...rest, missing: [...missing] };
 }
 
-/** Checks a schema that was received as JSON. */
 export function assertDatasetSchema(schema: DatasetSchema, what: string): void {
   const found = [...columnProblems(schema.columns), ...splitProblems(schema.columns, schema.split)];
   const problems = found.map(({ path, value, rule }): Problem => ({ path: path.join("."), value, rule }));
@@ -111,7 +109,6 @@ function formatRule(type: ColumnSchema["type"], format: string): string | undefi
   return `must be left out: a ${type} column has no format, only a timestamp and a number`;
 }
 
-/** A problem of a value at a place of a document. */
 export interface Finding {
   readonly path: readonly (string | number)[];
   readonly value?: unknown;

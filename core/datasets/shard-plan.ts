@@ -64,7 +64,6 @@ export function evenCut(rows: number, bytesPerRow: number, limit = maximumShardB
  */
 export const groupBytes = 1024 * 1024 * 1024;
 
-/** Consecutive shards of a version. */
 export interface ShardGroup {
   readonly index: number;
   /** Number of its first row in the version, from 0. */

@@ -8,7 +8,6 @@ import { type DatasetRepository, getDatasetVersion } from "./repository";
 import { type ColumnSchema, type DatasetManifest, splitNames } from "./shapes";
 
 interface Verdict {
-  /** Reasons why the version cannot be used for training. */
   readonly errors: readonly string[];
   readonly warnings: readonly Warning[];
 }

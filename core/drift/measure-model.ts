@@ -15,7 +15,6 @@ import { Collector, type ColumnSample, readSample, type Sample } from "./sample"
 import { type ServedRow, ServedRows } from "./served-batch";
 import type { DriftThresholds, ModelDriftReport, SchemaChange } from "./shapes";
 
-/** Served rows of a version. */
 export interface ServedWindow {
   readonly rowCount: number;
   open(): AsyncIterable<readonly ServedRow[]>;
@@ -26,7 +25,6 @@ export interface SampledBaseline extends Omit<ModelBaseline, "rows"> {
   readonly sample: Sample;
 }
 
-/** Reads the rows of a baseline. */
 export async function sampleBaseline({ rows, ...baseline }: ModelBaseline): Promise<SampledBaseline> {
   const { columns, joint } = measuredColumns(baseline);
   return { ...baseline, sample: await readSample(baseline.manifest, rows, columns, joint) };
@@ -99,7 +97,6 @@ const withoutMissing = (sample: ColumnSample): ColumnSample => ({
   missing: 0,
 });
 
-/** A model version with the data that it was trained on. */
 export interface ModelBaseline {
   readonly model: string;
   readonly version: number;
@@ -107,7 +104,6 @@ export interface ModelBaseline {
   readonly rows: RowSource;
   /** The columns that the version reads. */
   readonly features: ReadonlySet<string>;
-  /** Name of the label's column. */
   readonly label: string;
   readonly predictions: PredictionBaseline;
 }
@@ -139,7 +135,6 @@ export function trainingOf({
   throw new InvalidInputError("the drift cannot be measured", [{ path: "model", value: `${model}/${version}`, rule }]);
 }
 
-/** Reads what served rows of a version are compared with. */
 export async function modelBaseline(
   objects: Pick<ObjectStore, "getContent">,
   version: Pick<ModelVersion, "model" | "version" | "dataset" | "evaluationReport">,

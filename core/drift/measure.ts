@@ -7,7 +7,6 @@ import { adjustedPValues, binDistances, categoryTest, kolmogorovSmirnov, wassers
 import { type ColumnSample, readSample, type Sample } from "./sample";
 import type { ColumnDrift, DriftBins, DriftReport, DriftThresholds, Measurement, SchemaChange } from "./shapes";
 
-/** A dataset version and its rows. */
 export interface MeasuredVersion {
   readonly manifest: DatasetManifest;
   readonly rows: RowSource;
@@ -34,7 +33,6 @@ export async function measureDrift(
   };
 }
 
-/** A column with its values in both samples. */
 export interface ColumnPair {
   readonly column: Pick<ColumnDrift, "role"> & Pick<ColumnSchema, "name" | "type">;
   readonly baseline: ColumnSample;

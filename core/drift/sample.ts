@@ -78,7 +78,6 @@ function valueAt(column: ColumnSchema, values: ColumnValues, row: number): strin
   return values.kind === "number" ? values.values[row]! : meanOf(values, row);
 }
 
-/** Collects the values of one column. */
 export class Collector {
   private numbers = new Float64Array(1_024);
   private size = 0;

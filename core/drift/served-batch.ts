@@ -90,11 +90,9 @@ export function decodeBatch(key: string, content: Uint8Array): readonly StoredRo
   }));
 }
 
-/** A row that a model has predicted. */
 export interface ServedRow {
   readonly row: RawRow;
   readonly prediction?: Category | null | undefined;
-  /** The true label, if it is known. */
   readonly label?: Category | null | undefined;
 }
 

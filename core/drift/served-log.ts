@@ -9,7 +9,6 @@ import type { LoggedRow, ServedBatch } from "./shapes";
 
 /** The port to the log of served rows: one for each version of a model. docs/access-patterns.md, "Drift". */
 export interface ServedLog {
-  /** Returns the batch that was stored for a request. */
   find(version: ServedVersion, digest: string): Promise<ServedBatch | undefined>;
   /**
    * Appends a batch under the digest of its request. Returns the batch of an earlier request with that digest.
@@ -31,7 +30,6 @@ export interface ServedVersion {
   readonly version: number;
 }
 
-/** Thrown when other requests changed the log before each attempt. */
 export const servedRowsBusy = ({ model, version }: ServedVersion) =>
   busy(
     "SERVED_ROWS_BUSY",

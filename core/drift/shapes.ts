@@ -3,7 +3,6 @@ import { columnSchema } from "../datasets/shapes";
 import { severities } from "../retraining/rule";
 import { category, count, datasetReference, instant, type Shape, sha256 } from "../shapes";
 
-/** Thresholds in a request. */
 export const thresholdsInput = z.strictObject({
   level: z.number().gt(0).max(0.5).default(0.01).meta({
     description:

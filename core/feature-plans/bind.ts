@@ -38,7 +38,6 @@ import { bindCycle, bindDate, bindWindow, windowsOf } from "./time-steps";
 
 type NumericStep = NamedStep & StepOf<"number" | "standardize" | "minmax" | "robust" | "log" | "bucketize">;
 
-/** Binds a step that replaces missing values of one number, then applies its formula. */
 function bindNumeric(step: NumericStep, scope: Scope): BoundStep {
   const value = numberOf(scope, step.column);
   const needsSummary = step.kind === "standardize" || step.kind === "minmax" || step.impute === "mean";
@@ -143,7 +142,6 @@ function categoryOf(step: CategoricalStep, scope: Scope): TextExpression {
   return step.impute === undefined ? value : coalesce(value, text(step.impute));
 }
 
-/** Binds a one-hot or an ordinal number. */
 function bindVocabulary(step: NamedStep & StepOf<"one-hot" | "ordinal">, scope: Scope): BoundStep {
   const value = categoryOf(step, scope);
   const { type } = scope.get(step.column)!;

@@ -27,7 +27,6 @@ export interface CompiledStep {
   readonly result?: Reference;
 }
 
-/** A step whose inputs are known. */
 export interface BoundStep {
   /** Its measurements on the training rows. */
   readonly statistics: readonly Statistic[];

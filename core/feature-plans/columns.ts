@@ -41,7 +41,6 @@ export interface RowColumns {
   readonly computed: Map<object, Column>;
 }
 
-/** Creates a batch without computed expressions. */
 export function rowColumns(count: number, columns: Map<string, Column>): RowColumns {
   return { count, columns, computed: new Map() };
 }

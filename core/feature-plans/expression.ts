@@ -158,7 +158,6 @@ export function bucketIndex(a: NumberExpression, boundaries: readonly number[]):
   );
 }
 
-/** Limits a number to a range. */
 export function clamp(a: NumberExpression, low: number, high: number): NumberExpression {
   return strict(
     { op: "clamp", low, high },

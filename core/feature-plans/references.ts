@@ -125,7 +125,6 @@ export function typeProblems(
   return problems;
 }
 
-/** Returns the columns that the plan reads. */
 export function columnsRead(plan: FeaturePlan, available: readonly PlanColumn[]): readonly PlanColumn[] {
   const wanted = new Set(sourceColumnsOf(plan));
   return available.filter(({ name }) => wanted.has(name));

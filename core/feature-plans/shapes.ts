@@ -13,7 +13,6 @@ const duration = z.string().regex(/^[1-9]\d{0,8}(?:s|m|h|d)$/, "must be a durati
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Returns the milliseconds of a duration such as `15m`. */
 export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * unitMs[text.slice(-1)]!;
 }
@@ -114,7 +113,6 @@ export type PlanStep = Shape<typeof planStep>;
 export type StepKind = PlanStep["kind"];
 export type StepOf<Kind extends StepKind> = Extract<PlanStep, { readonly kind: Kind }>;
 
-/** A step with its name. */
 export type NamedStep = PlanStep & { readonly name: string };
 
 const planShape = {
@@ -138,7 +136,6 @@ export interface FeaturePlan extends Omit<Shape<typeof planFile>, "steps"> {
 }
 
 const columnType = z.enum(["int", "float", "string", "bool", "timestamp"]);
-/** A source column, as a plan reads it. */
 export const planColumn = z.strictObject({ name: columnName, type: columnType });
 export interface PlanColumn extends Shape<typeof planColumn> {}
 

@@ -56,7 +56,6 @@ export interface Targets {
   readonly cells: ReadonlyMap<string | null, ReadonlyMap<number, TargetCell>>;
 }
 
-/** Adds to a cell. */
 export function addToCell(
   cells: Map<string | null, Map<number, TargetCell>>,
   category: string | null,
@@ -180,7 +179,6 @@ export function quantiles({ counts }: Quantiles, probabilities: readonly number[
   });
 }
 
-/** A state as JSON. */
 export type StoredState =
   | { readonly kind: "summary"; readonly values: readonly number[] }
   | { readonly kind: "quantiles"; readonly coarse: boolean; readonly counts: readonly (readonly [number, number])[] }

@@ -16,7 +16,6 @@ export function textLength(a: TextExpression): NumberExpression {
   );
 }
 
-/** Joins texts to one category. */
 export function join(parts: readonly TextExpression[]): TextExpression {
   return {
     operation: { op: "join", inputs: parts.map(({ operation }) => operation) },

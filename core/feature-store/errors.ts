@@ -29,7 +29,6 @@ export function viewIncompatible(
   );
 }
 
-/** Thrown when rows were prepared for another generation of the view than the newest. */
 export const viewChanged = (name: string, generation: number, newest: number) =>
   conflict(
     "FEATURE_VIEW_CHANGED",
@@ -37,5 +36,4 @@ export const viewChanged = (name: string, generation: number, newest: number) =>
     { view: name, generation, newest },
   );
 
-/** Thrown when other requests changed it before each attempt. */
 export const viewBusy = (name: string) => contended("FEATURE_VIEW_BUSY", `feature view ${name}`, { view: name });

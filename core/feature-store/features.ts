@@ -5,14 +5,10 @@ import { columnsRead } from "../feature-plans/references";
 import type { Feature, FeatureValue, ViewDefinition } from "./shapes";
 import { type ViewWindows, windowsIn } from "./windows";
 
-/** The features of a view, and how a row gives them. */
 export interface CompiledFeatures {
   readonly features: readonly Feature[];
-  /** The columns that are features themselves. */
   readonly columns: readonly string[];
-  /** The steps; `undefined` without any. */
   readonly plan: CompiledPlan | undefined;
-  /** The windows among the steps; `undefined` without any. */
   readonly windows: ViewWindows | undefined;
   /** Returns the features of a stored row and the windows at a time (`aggregateRows`), with times as ISO 8601. */
   of(values: Readonly<Record<string, unknown>>): Record<string, FeatureValue>;

@@ -55,7 +55,6 @@ export interface LatestRow {
   readonly values: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** The port to the online store. */
 export interface OnlineStore {
   /** Stores each row unless the entity has a later one. Idempotent, in any order. */
   put(rows: RowsKey, latest: readonly LatestRow[]): Promise<void>;
@@ -78,7 +77,6 @@ export type ReadWindowRows = (
   since: number,
 ) => AsyncIterable<readonly WindowRow[]>;
 
-/** Reads stored batches of rows. */
 export interface BatchReader {
   readonly readLatest: ReadLatest;
   readonly readWindowRows: ReadWindowRows;
@@ -103,6 +101,5 @@ export interface ViewDue {
 export interface ViewEvents {
   /** Resolves when the event was accepted. */
   publishFeatureRows(event: FeatureRows): Promise<void>;
-  /** Resolves when the event was accepted. */
   publishViewDue(event: ViewDue): Promise<void>;
 }

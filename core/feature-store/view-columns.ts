@@ -1,6 +1,5 @@
 import type { ColumnSchema } from "../datasets/shapes";
 
-/** A column that holds a feature of a view. */
 export interface OriginatedColumn {
   readonly column: ColumnSchema;
   readonly feature: string;

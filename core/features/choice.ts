@@ -6,9 +6,7 @@ import { planProblems } from "./planned-fit";
 
 /** The features that a job chooses, and their encodings. By default all of the dataset, by their types. */
 export interface FeatureChoice {
-  /** The columns that are used. */
   readonly columns?: readonly string[] | undefined;
-  /** The columns that are not used. */
   readonly drop?: readonly string[] | undefined;
   readonly features?: Partial<FeatureSettings> | undefined;
 }
@@ -23,7 +21,6 @@ export function chosenFeatures(
   );
 }
 
-/** Checks a job's choice against the dataset's columns. */
 export function choiceProblems(schema: readonly ColumnSchema[], choice: FeatureChoice): readonly Problem[] {
   const planned = planProblems(schema, choice.features ?? {});
   if (planned.length > 0) return planned;

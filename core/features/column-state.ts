@@ -20,7 +20,6 @@ export const quantileBits = 10;
 export const distinctPlaces = 2_048;
 const hashRange = 2 ** 53;
 
-/** A column's rows in one group. */
 export interface ColumnState {
   readonly count: number;
   readonly nulls: number;

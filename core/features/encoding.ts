@@ -195,14 +195,12 @@ export function taskOf(label: FeatureManifest["label"]): { readonly task: Task; 
   return { task: "classification", outputs: label.classes.length };
 }
 
-/** The shapes, task and scale of the label of a model for these features. */
 export function modelShapeOf({ transform, label }: Pick<FeatureManifest, "transform" | "label">) {
   const { mean, deviation } = label.kind === "value" ? label : {};
   const scale = mean === undefined || deviation === undefined ? {} : { label: { mean, deviation } };
   return { inputShape: transform.shape, ...taskOf(label), ...scale };
 }
 
-/** A built-in model's definition for these features. */
 export function builtInDefinition(
   spec: Exclude<ModelSpec, { type: "module" }>,
   features: Pick<FeatureManifest, "transform" | "label">,

@@ -1,6 +1,5 @@
 import { badRequest, RingmasterError } from "../errors";
 
-/** Thrown when a feature shard's bytes do not match its manifest. */
 export class CorruptShardError extends RingmasterError {
   constructor(reason: string, cause?: unknown) {
     super(
@@ -14,7 +13,6 @@ export class CorruptShardError extends RingmasterError {
   }
 }
 
-/** Thrown when a column has too many distinct values for a one-hot, a label's classes or a slice. */
 export function tooManyValues(column: string, use: "feature" | "label" | "slice", limit: number) {
   const remedy = {
     feature: "choose `encode: top-k` or `encode: hash` in the job's features.columns, or drop the column",

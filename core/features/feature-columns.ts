@@ -23,7 +23,6 @@ export type FeatureColumn =
   | {
       readonly kind: "numeric";
       readonly column: ColumnSchema;
-      /** Maximum number of pieces. */
       readonly pieces?: number;
     }
   | {

@@ -89,7 +89,6 @@ export interface FittedFeatures {
 export class FeatureFitter {
   private readonly columns: FitColumns;
   private readonly standardize: boolean;
-  /** Present if the label is a number that is standardised. */
   private readonly labelStats: RunningStats | undefined;
   private readonly stats: ReadonlyMap<FeatureColumn, RunningStats>;
   /** The columns with pieces, and a sample of their numbers. */

@@ -40,7 +40,6 @@ export function shadowingProblems(schema: readonly ColumnSchema[], settings: Pla
   );
 }
 
-/** Checks a job's plan against the dataset's columns. */
 export function planProblems(schema: readonly ColumnSchema[], settings: PlanSettings): readonly Problem[] {
   const plan = planOf(settings);
   if (plan === undefined) return [];

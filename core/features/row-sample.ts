@@ -27,7 +27,6 @@ export class RowSample {
     if (this.rows.length >= 2 * this.capacity) this.prune();
   }
 
-  /** Adds the sample of other rows. */
   merge(state: RowSampleState): void {
     this.rows.push(...state);
     this.prune();

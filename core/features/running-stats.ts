@@ -13,7 +13,6 @@ export interface StatsState {
 export class RunningStats {
   private seen = 0;
   private average = 0;
-  /** Sum of squared differences from the mean. */
   private squares = 0;
 
   get count(): number {

@@ -34,7 +34,6 @@ export interface ContentUse extends Omit<DatasetContent, keyof ContentReference>
 
 /** A dataset version with columns of a feature view. */
 export interface ViewDataset {
-  /** Version of the view. */
   readonly view: number;
   readonly dataset: DatasetVersionKey;
 }
@@ -64,7 +63,6 @@ export interface LineageIndex {
     view: string,
     page: { readonly limit: number; readonly nextToken?: string | undefined },
   ): Promise<Page<ViewDataset>>;
-  /** Returns the raw files of a version. */
   sourcesOf(dataset: DatasetKey): Promise<readonly DatasetContent[]>;
   runsOf(dataset: DatasetKey, page: { readonly limit: number; readonly nextToken?: string }): Promise<Page<string>>;
   modelsOf(dataset: DatasetKey): Promise<readonly ModelUse[]>;

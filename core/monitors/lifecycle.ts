@@ -71,7 +71,6 @@ const monitorNotFound = (name: string) =>
 export const windowNotFound = (name: string, window: number) =>
   notFound("MONITOR_WINDOW_NOT_FOUND", `monitor ${name} has no window ${window}`, { monitor: name, window });
 
-/** Thrown when a monitor of that name has another definition. */
 const monitorExists = (name: string) =>
   conflict("MONITOR_EXISTS", `monitor ${name} already exists with other settings; choose another name`, {
     monitor: name,

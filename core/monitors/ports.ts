@@ -18,7 +18,6 @@ export interface MonitorRepository {
   find(name: string): Promise<Monitor | undefined>;
   /** Lists monitors by name, without deleted ones. */
   list(query: PageQuery): Promise<Page<Monitor>>;
-  /** Returns the monitors of a model. */
   ofModel(model: string): Promise<readonly Monitor[]>;
   /** Writes a window and the revision of the monitor that has it, both or none; returns false like `save`. */
   closeWindow(monitor: Monitor, before: Monitor, window: MonitorWindow): Promise<boolean>;
@@ -58,6 +57,5 @@ export interface MonitorDue {
 export interface MonitorEvents {
   /** Resolves when the event was accepted. */
   publishDrift(event: DriftEvent): Promise<void>;
-  /** Resolves when the event was accepted. */
   publishMonitorDue(event: MonitorDue): Promise<void>;
 }

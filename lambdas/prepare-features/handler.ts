@@ -48,7 +48,6 @@ export function prepareFeatures(input: {
   });
 }
 
-/** Materialises the run's features. */
 export const handler = stepHandler(
   {
     runs: runSteps("use"),

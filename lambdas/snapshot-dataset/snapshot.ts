@@ -51,7 +51,6 @@ export function readFilePut(
   return { team, put: { path, etag, bytes, sequencer, at: new Date(event.time).toISOString() } };
 }
 
-/** The ports of a team that the function uses. */
 interface TeamPorts {
   readonly team: string;
   readonly datasets: DatasetRepository;
@@ -64,7 +63,6 @@ interface TeamPorts {
   readonly runEvents: DataContractEvents;
 }
 
-/** The parts of a deployment that the function uses. */
 export interface SnapshotPorts {
   readonly config: { readonly bucket: string };
   forTeam(team: string): TeamPorts;

@@ -8,7 +8,6 @@ import { warningsOf } from "../../core/shapes";
 import { inRounds, stepHandler } from "../step-handler";
 import { validateRun } from "./validate";
 
-/** Validates the run's dataset version. */
 export const handler = stepHandler(
   {
     runs: runSteps("use", "produce"),

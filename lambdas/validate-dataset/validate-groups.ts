@@ -26,7 +26,6 @@ import type { Rounds } from "../../core/runs/rounds";
 /** Rows that a message names for each violated rule. */
 const examplesShown = 3;
 
-/** The contribution of one group of a version's rows to its validation. */
 interface GroupState {
   readonly violations: readonly RowViolation[];
   /** Absent if rows violate the schema. */

@@ -42,7 +42,6 @@ export async function validateDataset(input: {
   readonly manifest: DatasetManifest;
   readonly objects: ObjectStore;
   readonly contract?: AppliedContract | undefined;
-  /** Hash of the step's inputs. */
   readonly inputHash: string;
   /** The part that this call computes, of a version of several groups. */
   readonly task?: RoundTask | undefined;

@@ -38,7 +38,6 @@ export class Browser {
     });
   }
 
-  /** A new page. */
   async page(): Promise<Page> {
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });

@@ -107,7 +107,6 @@ describe("a function's handler, with its asset and its layers alone", () => {
   });
 });
 
-/** Links the packages of a layer into the folder of all layers' packages. Scopes are merged. */
 function link(from: string, to: string): void {
   for (const entry of readdirSync(from)) {
     if (entry.startsWith("@")) {

@@ -28,7 +28,6 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
   let page: Page;
   let dynamodb: DynamoDBClient;
   let runId: string;
-  /** A completed run without a version. */
   let trained: string;
 
   beforeAll(async () => {

@@ -21,7 +21,6 @@ import { fetchReferences, measureDrifts, sampledVersion } from "./check";
 import { compileRule } from "./compile";
 import { measureRules, numbered, sampleIn, sampleSql, withGuardedDuckDb } from "./measure";
 
-/** The contribution of one group of a version's rows to the result of a rule. */
 export interface GroupMeasurement extends Measurement {
   /** Hashes of the values that must be unique. */
   readonly unique?: HashFiles;

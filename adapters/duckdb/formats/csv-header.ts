@@ -17,7 +17,6 @@ export function parseCsvHeader(line: string): { readonly delimiter: string; read
   return { delimiter, names: named.slice(0, named.findLastIndex((name) => name !== "") + 1) };
 }
 
-/** Splits a line into its fields. */
 export function splitFields(line: string, delimiter: string): readonly string[] {
   const fields: string[] = [];
   let field = "";

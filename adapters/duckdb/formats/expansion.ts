@@ -3,7 +3,6 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { formatBytes } from "../../../core/quantities";
 
-/** Bounds of what a compressed file may become. */
 export interface ExpansionLimits {
   /** Maximum ratio of the expanded size to the compressed size. */
   readonly ratio: number;

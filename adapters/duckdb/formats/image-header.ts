@@ -1,6 +1,5 @@
 import { InvalidInputError } from "../../../core/errors";
 
-/** Size of an image. */
 export interface ImageSize {
   readonly height: number;
   readonly width: number;

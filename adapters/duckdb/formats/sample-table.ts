@@ -59,7 +59,6 @@ function filterOf(from: number, to: number): readonly { readonly first: number; 
   });
 }
 
-/** A row of an image or a text, or of both. */
 export interface Sample {
   /** Path of its file for messages. */
   readonly path: string;
@@ -70,7 +69,6 @@ export interface Sample {
   readonly text?: string;
 }
 
-/** Samples in a table of the session. */
 interface SampleTable {
   readonly types: ReadonlyMap<string, string>;
   /** The columns, as a schema file describes them. */

@@ -27,7 +27,6 @@ const formats: Readonly<Record<string, Format>> = {
   ".tgz": "shard",
 };
 
-/** Returns the format that a file's name states. */
 export function formatOf(file: string): Format | undefined {
   return formats[path.extname(file.replace(/\.gz$/i, "")).toLowerCase()];
 }

@@ -70,7 +70,6 @@ async function assertEmpty(session: DuckDbSession, file: string, table: string, 
 
 /** The maximum number of digits of a decimal of Parquet: of wider ones, DuckDB 1.5 reads some as other numbers. */
 const maxDigits = 38;
-/** The beginning of the type of columns with wider decimals. */
 const wideDecimal = "WIDE DECIMAL";
 /** The maximum number of levels of lists or structs in a column. DuckDB needs minutes to compile a cast of 50 levels. */
 export const maxLevels = 8;

@@ -17,12 +17,9 @@ export const dataContractBlockedSchema = z.object({
   dataset: z.string(),
   /** The version; absent if the rows did not become one. */
   version: z.int().optional(),
-  /** The contract's revision. */
   revision: z.int(),
-  /** Entry point at which the rows were blocked. */
   source: z.enum(["push", "inbox", "run"]),
   runId: z.string().optional(),
-  /** Name of the file that was pushed or put into the inbox. */
   file: z.string().optional(),
   rows: z.int(),
   /** Number of violated rules that block. */
@@ -37,7 +34,6 @@ export interface DataContractEvents {
   publishDataContractBlocked(event: DataContractBlocked): Promise<void>;
 }
 
-/** Builds the event for a report that blocks. */
 export function dataContractBlocked(
   report: Pick<ContractReport, "outcomes" | "rows" | "at" | "dataset"> & { readonly revision: number },
   origin: Pick<DataContractBlocked, "team" | "dataset" | "source" | "runId" | "file">,

@@ -213,7 +213,6 @@ export function expressionProblem(text: string): string | undefined {
   }
 }
 
-/** Returns the names of an expression's columns, each once. */
 export function expressionColumns(parts: readonly ExpressionPart[]): readonly string[] {
   return [...new Set(parts.flatMap((part) => ("column" in part ? [part.column] : [])))];
 }

@@ -4,7 +4,6 @@ import type { DataContract } from "./rules";
 /** The version to which a rule refers, by the rule's place; `none`: there is no such dataset or earlier version. */
 export type OtherVersions = ReadonlyMap<number, DatasetManifest | { readonly problem: string } | "none">;
 
-/** Versions of the team's datasets. */
 export interface VersionLookup {
   find(name: string, version: number): Promise<DatasetManifest | undefined>;
   /** Returns the newest version that is not deprecated. */

@@ -79,9 +79,7 @@ export const contractSummary = z.object({
 });
 export interface ContractSummary extends Shape<typeof contractSummary> {}
 
-/** The measured values of one rule. */
 export interface Measurement {
-  /** Number of rows that break the rule. */
   readonly rows?: number;
   readonly measured?: number | string;
   /** Reason why the rule cannot be applied. */

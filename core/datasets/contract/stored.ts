@@ -16,7 +16,6 @@ export function dataContractNotFound(dataset: string, revision?: number) {
   return notFound("DATA_CONTRACT_NOT_FOUND", `dataset ${JSON.stringify(dataset)} has ${what}`, { dataset, revision });
 }
 
-/** Thrown when a contract has another revision than the one that the caller changes. */
 export function dataContractChanged(dataset: string, expected: number, current: number) {
   const found = current === 0 ? "there is none" : `it has revision ${current}`;
   return conflict(
@@ -55,7 +54,6 @@ export interface DataContractRecord extends Shape<typeof dataContractRecord> {}
 
 /** The port to the contracts of a team's datasets; docs/access-patterns.md, "Datasets". */
 export interface DataContractRepository {
-  /** Returns the newest revision. */
   findCurrent(dataset: string): Promise<DataContractRecord | undefined>;
   find(dataset: string, revision: number): Promise<DataContractRecord | undefined>;
   /** Lists revisions, newest first. */

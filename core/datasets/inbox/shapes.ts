@@ -44,7 +44,6 @@ export interface InboxPut {
   readonly at: string;
 }
 
-/** The port to a team's reports. */
 export interface InboxRepository {
   find(id: string): Promise<InboxReport | undefined>;
   /** Replaces the report if the row is still `before`; returns false if another writer changed it. */
@@ -57,7 +56,6 @@ export interface InboxRepository {
   }): Promise<Page<InboxReport>>;
 }
 
-/** The port to the files of the inbox. */
 export interface InboxFiles {
   /** Writes the content with that ETag to a local file; returns false if the content was replaced or removed. */
   fetch(path: string, etag: string, file: string): Promise<boolean>;

@@ -20,7 +20,6 @@ import { temporaryFolder } from "../../support/temporary-folder";
 import { addWindows } from "./row-windows";
 import { measureTable, type Query, type ResultRow } from "./statistic-queries";
 
-/** Returns rows in memory by column. */
 function columnsOf(rows: readonly Readonly<Record<string, unknown>>[]): RowColumns {
   const names = new Set(rows.flatMap((row) => Object.keys(row)));
   return rowColumns(rows.length, new Map([...names].map((name) => [name, rows.map((row) => row[name] ?? null)])));
@@ -73,7 +72,6 @@ export function applyRows(plan: FittedPlan, rows: readonly RawRow[], outOfFold =
 
 const types = { int: "DOUBLE", float: "DOUBLE", string: "VARCHAR", bool: "BOOLEAN", timestamp: "TIMESTAMP" } as const;
 
-/** Writes rows to a table. */
 export async function writeTable(
   { connection }: DuckDbSession,
   table: string,
@@ -99,7 +97,6 @@ export async function writeTable(
   appender.closeSync();
 }
 
-/** Returns a query function that names the failed query. */
 export function queryOf(session: DuckDbSession): Query {
   return async (sql) => {
     try {
@@ -110,7 +107,6 @@ export function queryOf(session: DuckDbSession): Query {
   };
 }
 
-/** Measures a table with DuckDB. */
 export function tableMeasure(
   session: DuckDbSession,
   plan: FeaturePlan,

@@ -1,7 +1,6 @@
 import { compileFeatures } from "../../../core/feature-store/features";
 import { type ViewVersion, viewDefinition } from "../../../core/feature-store/shapes";
 
-/** Returns version 1 of a view's definition. */
 export function viewVersionOf(file: object): ViewVersion {
   const definition = viewDefinition.parse(file);
   const { features } = compileFeatures(definition);

@@ -3,7 +3,6 @@ import type { ColumnSchema } from "../../../core/datasets/shapes";
 import type { RawRow } from "../../../core/features/transform";
 import type { ColumnValues, RowSource } from "../../../core/features/values";
 
-/** Raw rows as a `RowSource`, in batches of `batchRows`. */
 export function memoryRows(rows: readonly RawRow[], batchRows = 3): RowSource {
   return {
     async *read(columns) {

@@ -62,7 +62,6 @@ describe("a raw file in a team's inbox", () => {
     const { ETag } = await embedded.s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: Buffer.from(body) }));
     return eventOf(Key, { size: body.length, etag: ETag!.replaceAll('"', "") });
   }
-  /** Executes `ringmaster datasets push`. */
   async function push(name: string, rows: number) {
     const file = join(directory, `${rows}.csv`);
     writeFileSync(file, toyCsv(rows));
