@@ -1,6 +1,5 @@
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import { InvalidInputError } from "../../core/errors";
-import { openArrow } from "./formats/arrow/open";
 import type { TargetSize } from "./formats/image-header";
 import { openSamples } from "./formats/open-samples";
 import { reading } from "./formats/read-errors";
@@ -13,7 +12,6 @@ import {
   problemOfType,
   type TableFile,
   unionOf,
-  withTypesOfOthers,
 } from "./formats/tables";
 import type { DuckDbSession } from "./session";
 
@@ -40,7 +38,6 @@ const openers: Readonly<
   csv: openCsv,
   parquet: openParquet,
   json: openJson,
-  arrow: openArrow,
 };
 
 /**
@@ -62,9 +59,8 @@ export async function openSource(
     return { ...samples, files, name: nameOfFiles(files), reading: (read) => read() };
   }
   if (size) throw unusable(nameOfFiles(files), "must be images where --size is given");
-  const found: TableFile[] = [];
-  for (const file of files) found.push(await reading(session, [file], () => openers[format](session, file)));
-  const opened = withTypesOfOthers(found);
+  const opened: TableFile[] = [];
+  for (const file of files) opened.push(await reading(session, [file], () => openers[format](session, file)));
   // A key that no object of a file has is a missing value.
   const types = format === "json" ? new Map(opened.flatMap((one) => [...one.types])) : opened[0]!.types;
   if (format !== "json") assertSameColumns(opened);

@@ -5,13 +5,13 @@ import * as path from "node:path";
 import { processStart } from "../files/process-start";
 
 /** Machine, process id, start time of the process, and mkdtemp's random part. */
-const pattern = /^ringmaster-(?:duckdb|query|sources)-([0-9a-f]{8})-(\d+)-(\d+)-[^-]+$/;
+const pattern = /^ringmaster-(?:duckdb|sources)-([0-9a-f]{8})-(\d+)-(\d+)-[^-]+$/;
 
 /**
  * Creates a temporary folder whose name states its owner: this process. A process that is killed leaves its folder; the
  * next process that creates one removes it.
  */
-export function makeTemporaryFolder(kind: "duckdb" | "query" | "sources" = "duckdb", parent = os.tmpdir()): string {
+export function makeTemporaryFolder(kind: "duckdb" | "sources" = "duckdb", parent = os.tmpdir()): string {
   const owner = `${machine()}-${process.pid}-${startOf(process.pid)}`;
   const folder = fs.mkdtempSync(path.join(parent, `ringmaster-${kind}-${owner}-`));
   removeAbandonedFolders(parent);

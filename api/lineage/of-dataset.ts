@@ -118,13 +118,11 @@ export function addShards(graph: LineageBuilder, manifest: DatasetManifest, node
 
 function addContent(
   graph: LineageBuilder,
-  { role, sha256, bytes, file, query, execution, transform, firstRow, rows }: DatasetContent,
+  { role, sha256, bytes, file, transform, firstRow, rows }: DatasetContent,
 ): string {
   const lastRow = firstRow + rows - 1;
   return graph.add(role === "source" ? "file" : "shard", sha256, {
     file,
-    query,
-    execution,
     transform,
     bytes,
     firstRow,

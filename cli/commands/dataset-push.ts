@@ -6,7 +6,6 @@ import type { Command } from "../command";
 import type { GlobalOptions } from "../context";
 import { pushTarget } from "../datasets/push";
 import { type PushChoices, pushData, showProgress } from "../datasets/push-data";
-import { queryTarget } from "../datasets/query";
 import { withLocalSources } from "../datasets/remote-sources";
 import { inferSchemaOf } from "../datasets/schema-file";
 import { schemaText } from "../datasets/schema-text";
@@ -16,8 +15,6 @@ import { printContractReport } from "./data-contracts";
 
 interface PushFlags extends PushChoices {
   readonly file: readonly string[];
-  readonly from?: string;
-  readonly sql?: string;
 }
 
 export function addPushCommands(datasets: Command): void {
@@ -25,11 +22,6 @@ export function addPushCommands(datasets: Command): void {
     .command("push <name-or-source> [sources...]")
     .description("create a dataset version from files; the same content gives the same version")
     .repeatable("--file <source>", "file, folder, glob or URL, if the argument is the dataset's name")
-    .option(
-      "--from <database>",
-      "database of --sql: postgres://USER@HOST/DB, mysql://USER@HOST/DB, FILE.duckdb, FILE.sqlite, athena://DATABASE",
-    )
-    .option("--sql <query>", "SELECT whose rows become the version; give it an ORDER BY")
     .option("--schema <file>", "schema file: columns with type and role, and the split (default: FILE's .schema.yaml)")
     .option("--label <column>", "column to predict; infers the schema file if there is none")
     .repeatable("--missing <tokens>", "texts that mean a missing value, separated by commas; for the inferred schema", {
@@ -41,8 +33,8 @@ export function addPushCommands(datasets: Command): void {
     .option("--dry-run", "check the rows as a push does, and change nothing")
     .option("--transform <text>", "what made the files, such as a script with its commit; lineage shows it")
     .handle(async ({ client, json }, argument: string, more: readonly string[], options: PushFlags) => {
-      const { from, sql, file, ...choices } = options;
-      const target = queryTarget([argument, ...more], file, { from, sql }) ?? pushTarget([argument, ...more], file);
+      const { file, ...choices } = options;
+      const target = pushTarget([argument, ...more], file);
       const { name } = target;
       const { registered, draft, ignoredColumns, warnings, profiles } = await pushData(client, target, choices, {
         onSource: json ? () => undefined : showSource,

@@ -72,7 +72,7 @@ function describe({ kind, name, details }: LineageNode): string {
   const rows = details["firstRow"] === undefined ? undefined : `rows ${details["firstRow"]}–${details["lastRow"]}`;
   const said: readonly (string | number | boolean | undefined)[] =
     kind === "file" || kind === "shard"
-      ? [details["file"], queryText(details["query"]), details["execution"], transformText(details["transform"]), rows]
+      ? [details["file"], transformText(details["transform"]), rows]
       : kind === "dataset"
         ? [
             details["rows"] === undefined ? undefined : `${details["rows"]} rows`,
@@ -90,13 +90,6 @@ function describe({ kind, name, details }: LineageNode): string {
   const short = /^[0-9a-f]{64}$/.test(name) ? name.slice(0, 12) : name;
   const rest = said.filter((each) => each !== undefined && each !== short && each !== name).join(", ");
   return `${kind} ${short}${rest ? `  ${rest}` : ""}`;
-}
-
-/** Returns a query in one line of at most 80 characters. */
-function queryText(query: LineageNode["details"][string] | undefined): string | undefined {
-  if (query === undefined) return undefined;
-  const line = String(query).replaceAll(/\s+/g, " ");
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
 /**

@@ -2,7 +2,6 @@ import * as path from "node:path";
 import { parseImageSize } from "../../adapters/duckdb/formats/image-header";
 import type { ApiClient } from "../../client/api-client";
 import type { DataSource } from "../job-file";
-import { isDatabaseUrl } from "./database-query";
 import { pushTarget } from "./push";
 import { type PushChoices, pushData, showProgress } from "./push-data";
 import { isRemote } from "./remote-sources";
@@ -17,18 +16,15 @@ import { isRemote } from "./remote-sources";
 export async function pushDataSource(
   client: ApiClient,
   dataset: string,
-  { paths, from, sql, schema, size, ...choices }: DataSource,
+  { paths, schema, size, ...choices }: DataSource,
   folder: string,
   checkColumns?: PushChoices["checkColumns"],
 ): Promise<string> {
-  const at = (file: string): string => (isRemote(file) || isDatabaseUrl(file) ? file : path.resolve(folder, file));
-  const query = from === undefined || sql === undefined ? undefined : { from: at(from), sql };
-  const target = query
-    ? { name: dataset, sources: [], schemaFile: `${dataset}.schema.yaml` }
-    : pushTarget([dataset, ...paths.map(at)]);
+  const at = (file: string): string => (isRemote(file) ? file : path.resolve(folder, file));
+  const target = pushTarget([dataset, ...paths.map(at)]);
   const { registered } = await pushData(
     client,
-    { ...target, query, schemaFile: path.resolve(folder, target.schemaFile) },
+    { ...target, schemaFile: path.resolve(folder, target.schemaFile) },
     {
       ...{ ...choices, checkColumns },
       ...(schema === undefined ? {} : { schema: at(schema) }),

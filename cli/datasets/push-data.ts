@@ -16,9 +16,7 @@ import type { Warning } from "../../core/shapes";
 import { download } from "../download";
 import { createUploads } from "../uploads";
 import { contractCheck, lookupOf } from "./data-contract";
-import { type DatabaseQuery, nameOfDatabase } from "./database-query";
 import { appendToDataset, assertName, type PushProgress, type PushTarget } from "./push";
-import { type QueryOrigin, withQueryRows } from "./query";
 import { withLocalSources } from "./remote-sources";
 import { provideSchemaFile } from "./schema-file";
 
@@ -53,25 +51,21 @@ interface Registered {
 }
 
 /**
- * Makes a version of files, of URLs or of a query's rows, which come from elsewhere to the temporary folder first.
+ * Makes a version of files or URLs; remote files come to the temporary folder first.
  *
  * @throws InvalidInputError, and the errors of `pushFile`
  */
 export async function pushData(
   client: ApiClient,
-  target: PushTarget & { readonly query?: DatabaseQuery | undefined },
+  target: PushTarget,
   choices: PushChoices,
   listener: PushListener,
 ): Promise<PushResult<Registered>> {
-  const { name, sources, query } = target;
+  const { name, sources } = target;
   assertName(name);
-  const named = query ? [nameOfDatabase(query.from)] : sources;
-  const shown = query ? nameOfDatabase(query.from) : nameOfSources(sources);
+  const shown = nameOfSources(sources);
   const { size } = choices;
-  const push = async (
-    file: readonly string[],
-    { origin, nameOf }: { readonly origin?: QueryOrigin; readonly nameOf?: ((path: string) => string) | undefined },
-  ): Promise<PushResult<Registered>> => {
+  const push = async (file: readonly string[], nameOf: (path: string) => string): Promise<PushResult<Registered>> => {
     const append = choices.append ? await parentOf(client, name, choices) : undefined;
     const checked = append
       ? `${name} with ${shown} (its rows are those from ${append.version.manifest.rowCount + 1} on)`
@@ -89,14 +83,13 @@ export async function pushData(
       register: (draft: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
         const { transform } = choices;
         if (choices.dryRun) return plannedVersion(client, draft);
-        const made = { ...origin, ...(transform === undefined ? {} : { transform }) };
-        const recorded = files.map((one) => ({ ...one, ...made }));
+        const recorded = files.map((one) => ({ ...one, transform }));
         return client.registerDataset(draft, choices.allowSchemaChange === true, recorded, found);
       },
     };
     if (append) return appendToDataset({ ...shared, append });
     const { schemaFile, text, created, remarks } = await provideSchemaFile({
-      ...{ ...optionsOf(choices), ...target, named, sources: file, dryRun: choices.dryRun },
+      ...{ ...optionsOf(choices), ...target, named: sources, sources: file, dryRun: choices.dryRun },
       earlierVersion: choices.allowSchemaChange ? undefined : () => lookupOf(client).findNewest(name),
     });
     if (created) {
@@ -114,10 +107,9 @@ export async function pushData(
       throw created ? error : withSchemaFile(error, schemaFile);
     });
   };
-  if (query) return withQueryRows(query, listener.onSource, (files, origin) => push(files, { origin }));
   const onDownload = (source: string) => listener.onSource(`downloading ${source.replace(/\?.*$/, "")}`);
   return withLocalSources(sources, onDownload, (files, rename) =>
-    push(files, { nameOf: (file) => nameWithin(files, file, rename) }),
+    push(files, (file) => nameWithin(files, file, rename)),
   );
 }
 

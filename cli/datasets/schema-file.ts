@@ -65,7 +65,7 @@ export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFil
 
 /** Tests whether a source may define its label: a folder, an archive, images or texts. */
 function mayHaveLabel(source: string): boolean {
-  return !/\.(csv|tsv|parquet|pq|json|ndjson|jsonl|arrows?|feather)(\.gz)?$/i.test(source);
+  return !/\.(csv|tsv|parquet|pq|json|ndjson|jsonl)(\.gz)?$/i.test(source);
 }
 
 export async function inferSchemaOf(

@@ -88,9 +88,6 @@ const draftShape = {
     }),
 };
 
-/** Maximum length of a query in characters. */
-export const maxQueryLength = 10_000;
-
 export const sourceFile = z
   .strictObject({
     file: z
@@ -98,16 +95,10 @@ export const sourceFile = z
       .min(1)
       .max(1_024)
       .refine((file) => !hasPassword(file), passwordRule)
-      .meta({ description: "Name of the file, or of the database of the query." }),
+      .meta({ description: "Name of the file." }),
     sha256,
     bytes: count,
     rows: count,
-    query: z
-      .string()
-      .max(maxQueryLength)
-      .optional()
-      .meta({ description: "The query whose rows they are, if there is one." }),
-    execution: z.string().max(256).optional().meta({ description: "The id that the database gave to the query." }),
     transform: z
       .string()
       .min(1)

@@ -13,9 +13,6 @@ export interface DatasetContent extends ContentReference {
   readonly role: "source" | "shard";
   /** Name of a source file as the client gave it, or its path in the inbox. */
   readonly file?: string;
-  /** The query whose rows a source has, and its id in the database. */
-  readonly query?: string | undefined;
-  readonly execution?: string | undefined;
   /** Command or script that made a source file, as the client describes it. */
   readonly transform?: string | undefined;
   /** Counted over the whole version, from 0. */

@@ -64,11 +64,6 @@ export const notRun: readonly NotRun[] = [
     command: "ringmaster datasets push https:",
     reason: "needs the internet; test/cli/datasets/remote-sources.test.ts fetches the like",
   },
-  ...["postgres", "'athena"].map((database) => ({
-    file: "docs/datasets.md",
-    command: `ringmaster datasets push orders --from ${database}`,
-    reason: "needs a database; test/peers/postgres.test.ts and test/cli/datasets read the like",
-  })),
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
   {
     file: "docs/export.md",
@@ -171,7 +166,6 @@ export const settings: readonly Setting[] = [
     before: ["node .programs/tables.js", "node .programs/put.js data/1.parquet raw/2026/1.parquet"],
     exchange: [[/s3:\/\/bucket\/raw\/2026\/ --label delayed/, "s3://ringmaster-data/raw/2026/ --label y"]],
   },
-  { file: "docs/datasets.md", command: "shop.duckdb", before: ["node .programs/tables.js"] },
   {
     file: "docs/drift.md",
     before: ["node .programs/served.js"],

@@ -236,7 +236,7 @@ DuckDBInstance.create(":memory:").then(async (instance) => {
   writeFileSync("rows.json", JSON.stringify(rows.map(({ image }) => ({ image: image.map(Number) }))));
 });
 `,
-  /** Writes a folder of Parquet files, and a database with the table \`orders\`. */
+  /** Writes a folder of Parquet files. */
   tables: `const { mkdirSync } = require("node:fs");
 const { DuckDBInstance } = require("@duckdb/node-api");
 mkdirSync("data", { recursive: true });
@@ -244,8 +244,6 @@ DuckDBInstance.create(":memory:").then(async (instance) => {
   const connection = await instance.connect();
   for (const file of [1, 2])
     await connection.run("COPY (SELECT range % 7 AS x, range % 2 = 0 AS y FROM range(40)) TO 'data/" + file + ".parquet'");
-  await connection.run("ATTACH IF NOT EXISTS 'shop.duckdb' AS shop");
-  await connection.run("CREATE OR REPLACE TABLE shop.orders AS SELECT range AS id, range % 5 AS items, range % 2 = 0 AS returned FROM range(40)");
   connection.closeSync();
   instance.closeSync();
 });

@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { Database } from "node-sqlite3-wasm";
 import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { DatasetVersion } from "../../core/datasets/shapes";
 import { sha256 } from "../../core/digest";
@@ -243,14 +242,8 @@ describe("the command line", () => {
     const { stderr } = await stack.run("submit", job);
     expect(stderr).toMatch(/^sourced@2 \(new version\)$/m);
 
-    // A query of a database is a source, too. Each source of a group is pushed once.
-    const database = new Database(join(stack.directory, "sourced", "shop.sqlite"));
-    database.exec("CREATE TABLE toy (x1, x2, x3, colour, label)");
-    for (const row of toyCsv(300).split("\n").slice(1))
-      database.run("INSERT INTO toy VALUES (?, ?, ?, ?, ?)", row.split(","));
-    database.close();
-    const sql = "SELECT * FROM toy ORDER BY rowid";
-    stack.file("sourced/job.yaml", named(`{ from: shop.sqlite, sql: "${sql}", schema: data/sourced.schema.yaml }`));
+    // Each source of a group is pushed once.
+    stack.file("sourced/job.yaml", named("{ path: data/a.csv, schema: data/sourced.schema.yaml }"));
     const group = await stack.json<{ runs: { run: typeof first }[] }>([
       ...["submit", job, "--set", "model.hidden=[4],[8]", "--set", "seed=1"],
     ]);
@@ -265,7 +258,7 @@ describe("the command line", () => {
     // The run that uses the version may complete between the two calls.
     const [files] = newest.stdout.split("used by");
     expect((await stack.run("lineage", "dataset", "sourced@latest")).stdout).toContain(files);
-    expect(lineage.stdout).toMatch(/file [0-9a-f]{12} {2}shop\.sqlite, SELECT \* FROM toy ORDER BY rowid, rows 0–299/);
+    expect(lineage.stdout).toMatch(/file [0-9a-f]{12} {2}a\.csv, rows 0–299/);
 
     mkdirSync(join(stack.directory, "sourced", "parts", "year=2026"), { recursive: true });
     stack.file("sourced/parts/year=2026/a.csv", toyCsv(300));
@@ -295,14 +288,14 @@ describe("the command line", () => {
     const before = await stack.json<{ datasets: unknown[] }>(["datasets", "list"]);
     const wrong = stack.file(
       "sourced/wrong.yaml",
-      named("{ from: 'postgres://ada:secret@db/shop', sql: SELECT 1 }")
+      named("{ path: 's3://ada:secret@bucket/a.csv' }")
         .replace("dataset: sourced", "dataset: fresh@1")
         .replace("seed: 3", "seed: x"),
     );
     const refused = await stack.run("submit", wrong);
     expect(refused).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/line 2: dataset.*line 3: data_source\.from is "postgres:\/\/ada:\*\*\*@db.*seed/s),
+      stderr: expect.stringMatching(/line 2: dataset.*line 3: data_source\.path is "s3:\/\/ada:\*\*\*@bucket.*seed/s),
     });
     expect(refused.stderr).not.toContain("secret");
     const rule = await stack.run("retrain", "on", "dataset", "sourced", "--job", job);
@@ -310,8 +303,6 @@ describe("the command line", () => {
       code: 2,
       stderr: expect.stringMatching(/data_source must be left out of a rule's job/),
     });
-    const missing = await stack.run("datasets", "push", "fresh", "--sql", "SELECT 1");
-    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("--from is required") });
     const odd = `${named("{ path: data/*.csv, label: label }").replace("dataset: sourced", "dataset: odd")}\ndrop: [nope]\n`;
     const unknown = await stack.run("submit", stack.file("sourced/odd.yaml", odd));
     expect(unknown).toMatchObject({

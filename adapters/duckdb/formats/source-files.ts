@@ -6,7 +6,7 @@ import { type DuckDbSession, quoteText } from "../session";
 /** Files of rows: paths, folders, or globs such as `data/*.parquet`. */
 export type DataFiles = string | readonly string[];
 
-export type Format = "csv" | "parquet" | "json" | "arrow" | "sample" | "shard";
+export type Format = "csv" | "parquet" | "json" | "sample" | "shard";
 
 const formats: Readonly<Record<string, Format>> = {
   ".csv": "csv",
@@ -16,9 +16,6 @@ const formats: Readonly<Record<string, Format>> = {
   ".json": "json",
   ".ndjson": "json",
   ".jsonl": "json",
-  ".arrow": "arrow",
-  ".arrows": "arrow",
-  ".feather": "arrow",
   ".png": "sample",
   ".jpg": "sample",
   ".jpeg": "sample",

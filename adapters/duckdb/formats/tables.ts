@@ -220,26 +220,6 @@ export function unionOf(opened: readonly TableFile[], columns: readonly ReadColu
   return `(${tables.map((table) => `SELECT ${selected} FROM ${table}`).join(" UNION ALL ")})`;
 }
 
-/** The type of columns without a value, such as Arrow's `null`: any type fits. */
-export const absentType = "NULL";
-
-/** Gives columns without a value the type that they have in another file; `VARCHAR` if there is none. */
-export function withTypesOfOthers(opened: readonly TableFile[]): readonly TableFile[] {
-  const known = new Map(opened.flatMap(({ types }) => [...types].filter(([, type]) => type !== absentType)));
-  return opened.map((one) => {
-    const adopted = [...one.types]
-      .filter(([, type]) => type === absentType)
-      .map(([name]) => [name, known.get(name) ?? "VARCHAR"] as const);
-    if (adopted.length === 0) return one;
-    const casts = adopted.map(([name, type]) => `CAST(${quoteName(name)} AS ${type}) AS ${quoteName(name)}`);
-    return {
-      ...one,
-      types: new Map([...one.types, ...adopted]),
-      read: (files, columns) => `(SELECT * REPLACE (${casts.join(", ")}) FROM ${one.read(files, columns)})`,
-    };
-  });
-}
-
 /** @throws InvalidInputError that names the file and the column that differs */
 export function assertSameColumns(opened: readonly TableFile[]): void {
   const [first] = opened as readonly [TableFile, ...TableFile[]];

@@ -62,7 +62,7 @@ const marks: readonly (readonly [string, Buffer])[] = [
 const binaries: readonly (readonly [name: string, Buffer, next: string])[] = [
   ["a ZIP archive or an Excel workbook", Buffer.from("PK\x03\x04"), "save the sheet or the file in it as CSV"],
   ["Parquet", Buffer.from("PAR1"), "name it .parquet"],
-  ["Arrow", Buffer.from("ARROW1"), "name it .arrow"],
+  ["Arrow", Buffer.from("ARROW1"), "convert it to Parquet"],
   ["gzip", Buffer.from([0x1f, 0x8b]), "add .gz to its name"],
 ];
 

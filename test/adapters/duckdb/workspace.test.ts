@@ -49,7 +49,7 @@ describe("a temporary folder", () => {
 
   /** Creates the folder, with a file in it, that another owner would have. */
   function folderOf(pid: number, start: string, host?: string): string {
-    const own = path.basename(makeTemporaryFolder("query", parent));
+    const own = path.basename(makeTemporaryFolder("sources", parent));
     const [, , machine] = own.split("-");
     const folder = path.join(parent, `ringmaster-duckdb-${host ?? machine}-${pid}-${start}-AbCdEf`);
     fs.mkdirSync(folder, { recursive: true });
@@ -65,7 +65,7 @@ describe("a temporary folder", () => {
     expect(fs.existsSync(path.join(folder, "rows.duckdb"))).toBe(true);
     owner.kill("SIGKILL");
     await once(owner, "exit");
-    fs.rmSync(makeTemporaryFolder("query", parent), { recursive: true });
+    fs.rmSync(makeTemporaryFolder("sources", parent), { recursive: true });
     expect(fs.existsSync(folder)).toBe(false);
   });
 
@@ -78,7 +78,7 @@ describe("a temporary folder", () => {
   it.each<[string, () => string]>([
     ["another machine's", () => folderOf(999_999_999, "1", "00000000")],
     ["one without an owner in its name", () => fs.mkdtempSync(path.join(parent, "ringmaster-duckdb-"))],
-    ["this process's own", () => makeTemporaryFolder("query", parent)],
+    ["this process's own", () => makeTemporaryFolder("sources", parent)],
   ])("is kept: %s", (_whose, make) => {
     const folder = make();
     removeAbandonedFolders(parent);
