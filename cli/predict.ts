@@ -13,14 +13,12 @@ export type Prediction =
     }
   | { readonly value: number };
 
-/** A loaded model, which predicts raw rows with the features that were stored with it. */
 export interface LoadedModel {
   /** @throws InvalidInputError with every problem of every row */
   predict(rows: readonly RawRow[]): readonly Prediction[];
   dispose(): void;
 }
 
-/** Loads a model from its artifact alone. */
 export async function openPredictor(client: ApiClient, artifact: ModelArtifact): Promise<LoadedModel> {
   const transform = createRowTransform(artifact.transform, artifact.inputSchema);
   const predictor = await loadModel(client, artifact);
@@ -47,7 +45,6 @@ export function assertFinite(outputs: Float32Array, rows: number): void {
   if (problems.length > 0) throw new InvalidInputError("the rows cannot be predicted", problems);
 }
 
-/** Loads a model for dense rows. */
 export async function loadModel(client: ApiClient, { topology, weights }: ModelArtifact) {
   // Loaded only by these commands, because TensorFlow.js loads slowly.
   const { loadPredictor } = await import("../adapters/tfjs/predictor");

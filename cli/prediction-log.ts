@@ -13,7 +13,6 @@ import type { RawRow } from "../core/row-values";
 import { invalidOption } from "./command";
 import type { Prediction } from "./predict";
 
-/** Returns the batches of served rows of a version. */
 export function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
   return client.list("listServedBatches", { params: { name, version }, query: { limit: 200 } });
 }
@@ -33,7 +32,6 @@ export function timeBefore(option: string, text: string, now: number): number {
   throw invalidOption(option, text, rule);
 }
 
-/** Collects predictions, and logs them as served rows once all of them were made. */
 export interface PredictionLog {
   add(rows: readonly RawRow[], predictions: readonly Prediction[]): void;
   /** Sends the rows. Idempotent: the same rows make the same batches. */

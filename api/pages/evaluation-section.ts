@@ -24,7 +24,6 @@ const kinds: Readonly<Record<TaskKind, string>> = {
   positive: "binary classification, class of interest",
 };
 
-/** Renders plots of the evaluation on the test split, depending on the task. */
 export function evaluationSection(evaluation: EvaluationView | undefined): Markup | undefined {
   if (!evaluation) return undefined;
   const { report } = evaluation;

@@ -13,7 +13,6 @@ import { paramPlots } from "./comparison/param-plots";
 import { type ExperimentPage, runsOnPage } from "./experiment-page";
 import type { Links } from "./links";
 
-/** Renders the experiments of a team. */
 export function experimentsHtml(
   { experiments, nextToken }: { readonly experiments: readonly Experiment[]; readonly nextToken?: string },
   links: Links,
@@ -37,7 +36,6 @@ ${nextToken === undefined ? undefined : html`<p>${link(links.experiments(nextTok
   return pageOf({ title: "Experiments", crumbs: [], body, at: new Date(now).toISOString() });
 }
 
-/** Maximum number of columns. */
 const maxColumns = { metrics: 5, params: 5 };
 
 /** @param now milliseconds since the epoch */

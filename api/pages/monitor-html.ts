@@ -9,7 +9,6 @@ import type { Links } from "./links";
 
 const time = (text: string): string => timeText(Date.parse(text));
 
-/** Renders a monitor: its settings, its state and its newest windows. */
 export function monitorHtml(
   { name, target, thresholds, createdBy, createdAt, deletedAt, lastFailure }: Monitor,
   windows: readonly MonitorWindow[],

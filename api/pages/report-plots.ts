@@ -16,7 +16,6 @@ const box = (x: number, y: number, width: number, height: number, kind: string, 
 
 const maxBars = 40;
 
-/** Draws a bar for each slice with its interval, and the limit of the worst slice as a line. */
 export function sliceBars({ slices, column }: SliceEvidence, limit: number | undefined): string {
   const rows = slices.slice(0, maxBars);
   const most = Math.max(limit ?? 0, ...rows.map(({ upper }) => upper));
@@ -42,7 +41,6 @@ export function sliceBars({ slices, column }: SliceEvidence, limit: number | und
 
 const maxImportances = 20;
 
-/** Draws a bar for each of the most important columns, with its deviation. */
 export function importanceBars({ columns }: ImportanceReport): string {
   const rows = columns.slice(0, maxImportances);
   const most = Math.max(0, ...rows.map(({ mean, deviation }) => mean + deviation));
@@ -143,7 +141,6 @@ function unitPlot(
   return frame(left + side + 14, top + side + 42, label, ticks.join("") + axes + inside);
 }
 
-/** The curves of one class. */
 export interface NamedCurve extends RankingCurves {
   readonly name: string;
   readonly auc: number;
@@ -195,7 +192,6 @@ export function calibrationPlot({ bins }: Calibration): string {
   return unitPlot("calibration", titles, perfect + dots.join(""));
 }
 
-/** Draws predicted values against true ones; the diagonal is a perfect prediction. */
 export function scatterPlot(points: readonly CurvePoint[]): string {
   const all = points.flat().filter(Number.isFinite);
   const low = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
@@ -216,7 +212,6 @@ export function scatterPlot(points: readonly CurvePoint[]): string {
   return unitPlot("predicted and true values", { x: "true", y: "predicted" }, perfect + dots.join(""), tick);
 }
 
-/** Draws the number of predictions by their time. */
 export function latencyPlot({ histogram, p99Ms }: LatencyReport): string {
   const [left, wide, high] = [10, 480, 110];
   const most = Math.max(1, ...histogram.map(({ count }) => count));

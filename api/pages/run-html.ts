@@ -71,7 +71,6 @@ const maxLines = 1_200;
 /** Maximum length of a line; a minified file has lines that nobody reads. */
 const maxLine = 400;
 
-/** Renders a patch with coloured added and removed lines. */
 export function diffView(patch: string, cut: boolean): Markup {
   const lines = patch.split("\n");
   const shown = lines.slice(0, maxLines);
@@ -104,7 +103,6 @@ const line = 26;
 const left = 190;
 const right = 860;
 
-/** Draws a training run's steps and attempts as bars over time. */
 function timeline({ steps, attempts, workers, run }: RunDetails, now: number): Markup | undefined {
   const open = run.status === "queued" || run.status === "running";
   const end = run.endedAt === undefined && open ? now : Date.parse(run.endedAt ?? run.updatedAt);
@@ -296,7 +294,6 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
   ];
 }
 
-/** Lists the rules of the data contract that the run's rows break, with the first of these rows. */
 function contractSection({ details }: RunPage): Markup | undefined {
   const output = details && findOutput<ValidationOutput>(details, "ValidateDataset");
   const { contract, rowCount } = output ?? {};
@@ -308,7 +305,6 @@ function contractSection({ details }: RunPage): Markup | undefined {
   );
 }
 
-/** Renders the form that leads to the page that registers the run's model. */
 function registerForm(action: string | undefined): Markup | undefined {
   if (action === undefined) return undefined;
   return html`<form class="filter" method="get" action="${action}"><input type="text" name="as" required maxlength="250" spellcheck="false" aria-label="name of the model" placeholder="name of the model"><button>Register…</button></form>`;

@@ -32,13 +32,11 @@ const imageTypes: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
-/** The ports that read the files of a run. */
 interface RunFilesPorts {
   readonly artifacts: Pick<Artifacts, "list">;
   readonly objects: Pick<ObjectStore, "getRange">;
 }
 
-/** The part of a run's page that shows its files. */
 interface RunFiles {
   readonly files: readonly ArtifactEntry[];
   readonly moreFiles: boolean;
@@ -111,7 +109,6 @@ interface RunPagePorts {
   readonly registry: { readonly repository: Pick<ModelRepository, "list" | "listVersions"> };
 }
 
-/** The data of a run's page. */
 export interface RunPage extends RunFiles {
   readonly record: RunRecord;
   readonly experiment?: Experiment;
@@ -123,9 +120,7 @@ export interface RunPage extends RunFiles {
   readonly versions: readonly ModelVersion[];
   /** The next steps of those of `versions` that this run made or waits for; absent if no step leads to production. */
   readonly next: readonly { readonly version: ModelVersion; readonly steps: readonly NextStep[] }[];
-  /** Present for a training run. */
   readonly details?: RunDetails;
-  /** Present for a training run that was evaluated. */
   readonly evaluation?: EvaluationView;
   readonly diff?: { readonly text: string; readonly cut: boolean };
 }

@@ -35,7 +35,6 @@ const meanings: Readonly<Record<string, string>> = {
   r2: "coefficient of determination",
 };
 
-/** Renders the most important facts: the metrics that suit the task, progress, and effort. */
 export function tiles(page: RunPage): Markup | undefined {
   const tested = testTiles(page);
   const others = metricTiles(page, tested.length > 0);
@@ -192,10 +191,8 @@ ${images.length === 0 ? undefined : html`<div class="images">${images.map(({ pat
   );
 }
 
-/** Maximum number of boxes in a column. */
 const maxOfAKind = 6;
 
-/** Renders the origin of the run and its results, from left to right. */
 export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
   const { record, parent, childCount, versions, details } = page;
   const { code, datasets } = record;

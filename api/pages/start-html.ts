@@ -24,7 +24,6 @@ const startStyle = `
 :root { color-scheme: light dark; } body { font: 15px/1.5 system-ui, sans-serif; max-width: 560px; margin: 15vh auto 0; padding: 0 24px; } a { display: block; margin: 6px 0; }
 `;
 
-/** Renders the page at `/`, which is the same for every caller. */
 export function startHtml(): Page {
   return documentOf({
     title: "Ringmaster",

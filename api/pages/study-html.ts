@@ -43,7 +43,6 @@ function scaleOf([low, high]: readonly [number, number], [from, to]: readonly [n
   return (value) => from + ((Math.min(high, Math.max(low, value)) - low) / (high - low || 1)) * (to - from);
 }
 
-/** Draws two axes with the ends of their ranges. */
 function axes(
   x: readonly [number | string, number | string],
   y: readonly [number, number],
@@ -92,7 +91,6 @@ function usualRange(values: readonly number[]): readonly [number, number] {
 
 const area = { x: [margin, width - 10], y: [height - 30, 12] } as const;
 
-/** Draws the value of each trial and the best value so far. */
 function bestSoFar({ definition }: Study, trials: readonly Trial[]): Markup {
   const [objective] = definition.objectives as readonly [Objective];
   const known = trials.flatMap((trial) => {
@@ -173,7 +171,6 @@ function parallelCoordinates({ definition }: Study, trials: readonly Trial[]): M
   return frame("parallel coordinates", columns.join("") + lines.join(""));
 }
 
-/** Draws the value of each trial over one parameter. */
 function slicePlot({ definition }: Study, trials: readonly Trial[], name: string): Markup {
   const [objective] = definition.objectives as readonly [Objective];
   const parameter = definition.space[name] as Parameter;
@@ -193,7 +190,6 @@ function slicePlot({ definition }: Study, trials: readonly Trial[], name: string
   return frame(`slice over ${name}`, axes(ends, ys, [name, objective.metric]) + dots.join(""));
 }
 
-/** Draws the share of the variance that each parameter explains. */
 function importanceBars(importance: Readonly<Record<string, number>>): Markup {
   const sorted = Object.entries(importance).sort(([, a], [, b]) => b - a);
   const rows = sorted.map(([name, share], at) => {

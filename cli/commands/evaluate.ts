@@ -20,7 +20,6 @@ import { artifactOf } from "../model-reference";
 import { formatNumber, printJson, printTable } from "../output";
 import { loadModel } from "../predict";
 
-/** A model's evaluation on rows of any dataset version. */
 interface DatasetEvaluation {
   readonly rows: number;
   readonly metrics: Metrics;
@@ -102,7 +101,6 @@ interface Options {
 
 const splits = [...splitNames, "all"] as const;
 
-/** Adds `evaluate`, which loads a version in this process and evaluates it on any dataset version. */
 export function addEvaluateCommand(program: Command): void {
   program
     .command("evaluate <model>")

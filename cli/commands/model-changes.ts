@@ -23,7 +23,6 @@ interface RegisterOptions extends Options {
   readonly key?: string;
 }
 
-/** Adds the commands that label a model and its versions. */
 export function addModelChangeCommands(models: Command): void {
   const change = (text: string, about: string) =>
     models.command(text).description(about).option("--reason <text>", "reason to record", "");

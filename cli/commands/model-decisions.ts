@@ -18,7 +18,6 @@ function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-/** Prints the recorded decision and the next step. */
 function printDecided({ model, version, approvals, approval, next }: ModelVersion, decision: string): void {
   const recorded =
     approval || decision === "rejected"
@@ -42,7 +41,6 @@ async function settled(client: ApiClient, decided: ModelVersion): Promise<ModelV
   return version;
 }
 
-/** Adds the commands for gates, approvals and production. */
 export function addModelDecisionCommands(models: Command): void {
   for (const [verb, decision, text] of [
     ["approve", "approved", "approve the promotion of a version that passed its gates"],

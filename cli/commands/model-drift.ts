@@ -16,7 +16,6 @@ interface Options extends DriftOptions {
   readonly since?: string;
 }
 
-/** Adds `models drift`, which measures in this process how served rows differ from those of the training. */
 export function addModelDriftCommand(models: Command): void {
   const command = models
     .command("drift <model>")

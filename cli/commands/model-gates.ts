@@ -18,7 +18,6 @@ import { versionArgument } from "./model-decisions";
 type VersionReport = Answer<"getModelVersionReport">;
 type ModelVersion = Answer<"getModelVersion">["version"];
 
-/** Adds the commands for verdicts' evidence and for users' own checks. */
 export function addModelGateCommands(models: Command): void {
   models
     .command("gates <model>")
@@ -118,7 +117,6 @@ export function addModelGateCommands(models: Command): void {
     });
 }
 
-/** Returns the environment of a check's command, which describes the candidate. */
 function environmentOf(
   report: VersionReport,
   check: string,

@@ -15,7 +15,6 @@ interface SetOptions {
   readonly keyGeneration?: number;
 }
 
-/** Adds the commands for notifications of ended runs and required approvals. */
 export function addNotifyCommands(program: Command): void {
   const notify = program
     .command("notify")
@@ -101,7 +100,6 @@ export function addNotifyCommands(program: Command): void {
     });
 }
 
-/** Returns the version that needs an approval, the run that has ended, or the dataset. */
 function subjectOf(body: string): string {
   const { type, data } = JSON.parse(body) as {
     type: EventType;

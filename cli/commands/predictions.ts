@@ -28,13 +28,9 @@ const writers = { ".csv": csvOf, ".parquet": parquetOf } as const;
 const rowsPerBlock = 16_384;
 
 interface PredictFileOptions {
-  /** Views whose features complete the rows. */
   readonly views?: readonly NeededView[];
-  /** See `completeRows`. */
   readonly onAbsent?: ((view: string, entities: readonly string[]) => void) | undefined;
-  /** Gets the rows with their predictions. */
   readonly log?: PredictionLog | undefined;
-  /** A column that the log reads. */
   readonly unit?: string | undefined;
 }
 
@@ -155,7 +151,6 @@ interface Options {
   readonly at?: string;
 }
 
-/** Adds `models predict`, which loads a version in this process and predicts the rows of a file, or one entity. */
 export function addPredictCommand(models: Command): void {
   models
     .command("predict <model>")
@@ -233,7 +228,6 @@ export function addPredictCommand(models: Command): void {
     });
 }
 
-/** Collects the entities without a row in a view. */
 class AbsentEntities {
   private readonly views = new Map<string, { count: number; readonly first: string }>();
 

@@ -12,7 +12,6 @@ import { artifactOf } from "../model-reference";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { servedBatches } from "../prediction-log";
 
-/** Adds `models served`, which logs the rows that a version has served, or lists what is logged. */
 export function addServedCommand(models: Command): void {
   models
     .command("served <model>")
@@ -45,7 +44,6 @@ export function addServedCommand(models: Command): void {
     });
 }
 
-/** Maximum number of items in a request. */
 const maxItems = 1_000;
 
 const outcome = z.strictObject({ unit, value: outcomeValue, epoch: z.int().min(0).optional() });
@@ -58,12 +56,10 @@ const outcomesOfDecisions: Readonly<Record<CanaryDecision["done"], string>> = {
   refused: "promotion refused",
 };
 
-/** Describes the action on a canary, and the reason, in one line. */
 function describeDecision({ version, done, refusal, verdict }: CanaryDecision): string {
   return `version ${version}: ${outcomesOfDecisions[done]}: ${refusal?.message ?? verdict.evidence}`;
 }
 
-/** Commands under `ringmaster models` that report outcomes of units and predictions of shadows. */
 function addServingReportCommands(models: Command): void {
   models
     .command("outcomes <model> [unit=value...]")
@@ -194,7 +190,6 @@ interface SetOptions extends TestOptions {
   readonly reason: string;
 }
 
-/** Adds the commands under `ringmaster models` for the routing of requests. */
 export function addServingCommands(models: Command): void {
   const traffic = models
     .command("traffic")

@@ -195,7 +195,6 @@ function report(study: Study, json: boolean): void {
 
 const pollMs = 1_000;
 
-/** Prints each change of a trial until the study has ended and its best trial is submitted. */
 async function watch(client: ApiClient, name: string, quiet: boolean): Promise<StudyState> {
   const printed = new Map<number, string>();
   for (;;) {
@@ -259,7 +258,6 @@ function settingText(value: Trial["params"][string] | undefined): string {
   return typeof value === "number" ? String(Number(value.toPrecision(5))) : JSON.stringify(value);
 }
 
-/** Compares the trained epochs with those of training every trial to the end. */
 function epochsText({ definition }: Study, trials: readonly Trial[]): string {
   const trained = trials.reduce((sum, { reports }) => sum + (reports.at(-1)?.epoch ?? 0), 0);
   const full = trials.length * definition.job.hyperparameters.epochs;

@@ -11,7 +11,6 @@ export class UnauthenticatedError extends RingmasterError {
   }
 }
 
-/** Thrown when the caller's token does not permit the operation. */
 export function insufficientScope(actor: string, operation: string, required: string, granted: readonly string[]) {
   const has = granted.length === 0 ? "no scope" : `scope ${granted.join(", ")}`;
   return forbidden(
@@ -22,7 +21,6 @@ export function insufficientScope(actor: string, operation: string, required: st
   );
 }
 
-/** Thrown when the caller is authenticated but belongs to no team. */
 export const noTeam = (actor: string) =>
   forbidden(
     "NO_TEAM",
@@ -38,7 +36,6 @@ export const notInTeam = (actor: string, requested: string, teams: readonly stri
     { actor, requested, teams },
   );
 
-/** Thrown when the caller is in several teams and names none. */
 export const teamNotChosen = (actor: string, teams: readonly string[]) =>
   badRequest(
     "TEAM_NOT_CHOSEN",

@@ -12,7 +12,6 @@ export interface TeamMembers {
 
 /** The caller as the gateway authenticated it. */
 export interface Caller {
-  /** A display name for records. */
   readonly actor: string;
   /** Absent if the gateway authenticated no person. */
   readonly person?: Person;

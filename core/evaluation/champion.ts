@@ -26,7 +26,6 @@ export async function compareWithChampion(input: {
   readonly manifest: DatasetManifest;
   readonly rows: RowSource;
   readonly objects: ObjectStore;
-  /** The candidate's predictions on the test split. */
   readonly candidate: Judged;
   readonly task: TaskKind;
 }): Promise<ChampionComparison> {

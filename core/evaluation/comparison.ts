@@ -8,7 +8,6 @@ import { readReport } from "./report";
 import type { ChampionComparison } from "./shapes";
 import { encodePredictions, readPredictions } from "./stored-predictions";
 
-/** A model's predictions. */
 export interface Judged {
   readonly predictions: Predictions;
   readonly weightsSha256: string;
@@ -43,7 +42,6 @@ export async function compareOutcomes(
   return { kind: "incompatible", champion, reasons: ["no metric of the task is defined for both models"] };
 }
 
-/** A model version with its evaluation. */
 export interface EvaluatedVersion {
   readonly version: number;
   readonly weightsSha256: string;

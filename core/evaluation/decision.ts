@@ -3,7 +3,6 @@ import type { Decision, DecisionSettings, ThresholdRule } from "../runs/decision
 import { classMetrics, confusionMatrix } from "./classification";
 import { type Predictions, predictedClasses } from "./metrics";
 
-/** Returns the rule that the settings break for a label; `undefined` if none. */
 export function decisionProblem(
   { positive, threshold }: DecisionSettings,
   label: LabelEncoding,
@@ -19,7 +18,6 @@ export function decisionProblem(
   return { field, rule: `must be one of the classes of ${label.column}: ${classes.join(", ")}` };
 }
 
-/** Returns predictions as a decision makes them. */
 export function decided(predictions: Predictions, { classes }: Classes, made: Decision | undefined): Predictions {
   if (made === undefined || predictions.classes !== 2) return predictions;
   return { ...predictions, positive: positiveIndex(classes, made), cut: cutOf(classes, made) };

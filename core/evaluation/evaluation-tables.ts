@@ -5,7 +5,6 @@ import type { ImportanceReport } from "./shapes";
 /** A table of an evaluation, as terminals, pages and Markdown show it. */
 export interface EvaluationTable {
   readonly title: string;
-  /** Explains the numbers. */
   readonly note?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];

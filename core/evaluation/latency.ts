@@ -4,7 +4,6 @@ import type { ContentReference } from "../shapes";
 import type { RowPredictor } from "./predict";
 import type { LatencyReport } from "./shapes";
 
-/** The machine on which a latency was measured. */
 export type Machine = LatencyReport["machine"];
 
 export interface Stopwatch {
@@ -97,7 +96,6 @@ function histogramOf(sorted: Float64Array): LatencyReport["histogram"] {
   return counts.map((count, at) => ({ fromMs: bound(at), toMs: bound(at + 1), count }));
 }
 
-/** Reads the first rows of the test split, as rows to predict. */
 export async function latencyRows(
   shards: AsyncIterable<DecodedShard>,
   width: number,

@@ -33,7 +33,6 @@ export function lessIsBetter(metric: string, directions: Directions = {}): boole
   return (goalOf(metric) ?? (declared === "minimize" ? "min" : "max")) === "min";
 }
 
-/** Metrics of the test split that summarize a model. */
 const headline = ["accuracy", "auc", "logLoss", "rmse", "mae", "r2"].map((name) => `${testPrefix}${name}`);
 const detail = /^test\/(?:precision|recall|f1|prAuc)/;
 

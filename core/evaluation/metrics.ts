@@ -5,7 +5,6 @@ import { requireRows } from "./errors";
 import { type Ranking, rank } from "./ranking";
 import type { Metrics } from "./report";
 
-/** A model's predictions for rows with known labels. */
 export interface Predictions {
   /** Number of classes; 0 for regression. */
   readonly classes: number;
@@ -106,7 +105,6 @@ function definedOnly(metrics: Readonly<Record<string, number | undefined>>): Met
   return Object.fromEntries(defined.map(([name, value]) => [name, nearestStorable(value)]));
 }
 
-/** Metrics of predicted values, with the semantics of scikit-learn. */
 interface RegressionMetrics {
   /** `root_mean_squared_error` */
   readonly rmse: number;
@@ -142,7 +140,6 @@ export function regressionMetrics(labels: ArrayLike<number>, predicted: ArrayLik
   return { ...metrics, r2: spread === 0 ? (squares === 0 ? 1 : 0) : 1 - squares / spread };
 }
 
-/** Metrics of the whole test split and of slices, for labels with classes; see `metricsOf`. */
 export const classificationMetricNames = [
   "accuracy",
   "precision",
@@ -159,7 +156,6 @@ export const classificationMetricNames = [
   "logLoss",
 ] as const;
 
-/** Metrics of the whole test split and of slices, for labels of type float. */
 export const regressionMetricNames = ["rmse", "mae", "r2"] as const;
 
 /** The most useful metrics of a task; the first is the primary metric. */
@@ -210,7 +206,6 @@ export function leadingMetrics(kind: TaskKind, metrics: Metrics): readonly strin
 /** Metrics of a short summary, which come after those of the job's thresholds and the primary one. */
 const summary = ["accuracy", "auc", "prAuc", "f1", "logLoss", "rmse", "mae", "r2"];
 
-/** Names of a few metrics that summarize an evaluation, and the module's own. */
 export function summaryMetrics(
   kind: TaskKind,
   metrics: Metrics,

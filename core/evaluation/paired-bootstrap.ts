@@ -18,7 +18,6 @@ export function resamplesOf(rows: number): number {
   return Math.max(minResamples, Math.min(maxResamples, Math.floor(drawBudget / rows)));
 }
 
-/** A metric of two models on the same rows, and the interval of its difference. */
 export interface PairedValues extends PairedInterval {
   readonly candidateValue: number;
   readonly championValue: number;

@@ -18,7 +18,6 @@ export interface RowPredictor {
   predict(inputs: Float32Array, count: number): Float32Array;
 }
 
-/** Number of dense rows in memory at a time. */
 const batchRows = 1024;
 
 /** Reads a split's shards, one in memory at a time. */

@@ -150,7 +150,6 @@ const comparison = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("incompatible"), champion: count, reasons: z.array(z.string()) }),
 ]);
-/** The comparison of the champion with the candidate, row by row, on the candidate's test split. */
 export type ChampionComparison = Shape<typeof comparison>;
 
 const engine = z.object({
@@ -160,7 +159,6 @@ const engine = z.object({
     description: "The function of the state machine, or a Batch job (docs/adr/071-large-datasets.md).",
   }),
 });
-/** The engine that computed an evaluation's predictions. */
 export interface EvaluationEngine extends Shape<typeof engine> {}
 
 export const evaluationOutput = z.object({
@@ -177,5 +175,4 @@ export const evaluationOutput = z.object({
   latency: latency.optional().meta({ description: "Latency of one row's prediction on the evaluating machine." }),
   task: taskKind,
 });
-/** Output of the step `Evaluate`. */
 export interface EvaluationOutput extends Shape<typeof evaluationOutput> {}

@@ -29,7 +29,6 @@ function ownMetricsOf({ metrics }: TrainingOutput): Metrics | undefined {
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-/** Identifies an evaluation next to a champion. */
 export function evaluationIdentity(
   champion: Champion | undefined,
 ): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
@@ -56,7 +55,6 @@ export function evaluationIdentity(
   };
 }
 
-/** Returns the input of a run's evaluation, on the engine of the run's trainers if a job computes it. */
 export async function evaluationTaskOf(
   datasets: DatasetRepository,
   details: RunDetails,

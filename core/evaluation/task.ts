@@ -37,9 +37,7 @@ export async function evaluateModel(input: {
   readonly predictor: RowPredictor;
   readonly objects: ObjectStore;
   readonly settings?: DecisionSettings;
-  /** Metrics of the test split that the run's module computed. */
   readonly own?: Metrics | undefined;
-  /** Whether the validation split is evaluated too. */
   readonly validates?: boolean | undefined;
   /** Returns the model's multiply-adds for a row. Without them the importance of columns is not measured. */
   readonly count?: () => Promise<number | undefined>;
@@ -73,7 +71,6 @@ export async function evaluateModel(input: {
   };
 }
 
-/** Predicts the validation split. */
 async function validated({ features, objects, predictor }: Parameters<typeof evaluateModel>[0]): Promise<Predictions> {
   const shape = { ...features, rows: features.splits.validation.rows, slices: 0 };
   return (await predictShards(splitShards(features, objects, "validation"), shape, predictor)).predictions;
@@ -224,7 +221,6 @@ export interface EvaluationTools {
   readonly stopwatch?: Stopwatch;
   /** Bounds the cost of measuring the importance of columns; absent: it is not measured. */
   readonly operationsPerRow?: CountOperations;
-  /** Recorded in the output. */
   readonly engine?: EvaluationEngine;
 }
 

@@ -4,7 +4,6 @@ import { pageOf } from "./layout";
 import { html, type Markup } from "./markup";
 import { listing, pairs, shortened } from "./tables";
 
-/** Renders the report of a data contract: each rule, and the first rows that break it. */
 export function contractHtml(report: ContractReport, what: string, now: number): Page {
   const { status, revision, at, rows, outcomes } = report;
   const ordered = [...outcomes].sort((one, other) => rank(one) - rank(other) || one.index - other.index);
@@ -19,7 +18,6 @@ ${contractTable("Rules", ordered, rows)}`;
   return pageOf({ title: `${what} – data contract`, crumbs: [], body, at: new Date(now).toISOString() });
 }
 
-/** Lists outcomes with the first rows of each. */
 export function contractTable(title: string, outcomes: readonly ContractOutcome[], rows?: number): Markup | undefined {
   return listing(
     title,

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { html, Markup } from "./markup";
 
-/** A self-contained page. */
 export interface Page {
   readonly html: string;
-  /** Values of the response's headers. */
   readonly contentSecurityPolicy: string;
   readonly referrerPolicy: string;
 }
@@ -19,7 +17,6 @@ interface DocumentParts {
   readonly directives?: string;
   /** Flags of the sandbox in which the header puts the page; default: no sandbox. */
   readonly sandbox?: string;
-  /** Present for a page about something that still changes. */
   readonly refreshSeconds?: number;
   /** Default: `no-referrer`. With it, a browser states no origin for a form that it posts. */
   readonly referrerPolicy?: "no-referrer" | "same-origin";

@@ -6,7 +6,6 @@ import { listing, pairs, shortened } from "./tables";
 
 const maxPlots = 60;
 
-/** Renders a drift report: the test of all columns together, a table of all columns, and the distributions of the columns that differ most. */
 export function driftHtml(report: DriftReport | ModelDriftReport, now: number): Page {
   const { baseline, thresholds, rows, schema, columns, multivariate, severity } = report;
   const nameOf = ({ name, version }: DriftReport["baseline"]) => `${name}@${version}`;

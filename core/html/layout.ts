@@ -11,7 +11,6 @@ interface PageParts {
   readonly body: Markup;
   /** Time of creation, ISO 8601. */
   readonly at?: string;
-  /** Present for a page about something that still changes. */
   readonly refreshSeconds?: number;
 }
 

@@ -1,4 +1,3 @@
-/** The style of pages in addition to the report's. */
 export const pageStyle = `
 :root { --run: #1f6fb4; --warn: #9a5b00; --bad: #b3261e; --soft: #eef3f9; --softgood: #e6f4ea; --softbad: #fce8e6; --softwarn: #fdf1dc; }
 @media (prefers-color-scheme: dark) { :root { --run: #63b0f2; --warn: #f0b35a; --bad: #ff8a80; --soft: #1b2836; --softgood: #17301f; --softbad: #3a1d1c; --softwarn: #35290f; } }

@@ -1,8 +1,6 @@
 import { html, type Markup } from "./markup";
 
-/** Maximum number of characters of a value in a table. */
 const maxValue = 2_000;
-/** Maximum number of rows of a table; further rows are counted. */
 const maxRows = 500;
 
 export type Pair = readonly [name: string, value: Markup | string | undefined];

@@ -171,7 +171,6 @@ export function gpuClassesIn(families: readonly string[]): readonly GpuClass[] {
 /** Part of an instance's memory that jobs can have: the system and the agent take the rest. An estimate. */
 const usableMemory = 0.95;
 
-/** Resources that the workers of one host need together. */
 export interface HostNeed {
   readonly gpus: number;
   readonly vcpus: number;

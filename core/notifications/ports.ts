@@ -22,7 +22,6 @@ export interface DueDeliveries {
   list(before: string): Promise<readonly { readonly team: string; readonly delivery: Delivery }[]>;
 }
 
-/** The port to webhooks. */
 export interface Webhooks {
   /**
    * Posts a signed message. Never rejects because of the receiver's behaviour.
@@ -34,7 +33,6 @@ export interface Webhooks {
   problemOf(url: string): Promise<string | undefined>;
 }
 
-/** The port to the topic of one team. */
 export interface TeamTopic {
   readonly arn: string;
   /** Never rejects because of SNS's response. */

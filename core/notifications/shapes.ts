@@ -4,7 +4,6 @@ import { approvalNeededSchema } from "../registry/model";
 import { count, instant, type Shape } from "../shapes";
 import { runEndedSchema } from "../training/run-ended";
 
-/** Events that a team can be notified of. */
 export const eventTypes = [
   "run.completed",
   "run.failed",
@@ -35,7 +34,6 @@ export function messageOf(event: NotableEvent): Message {
   return { id, type, body: JSON.stringify({ id, type, timestamp: at, data }) };
 }
 
-/** Builds a message for testing a channel. */
 export function testMessage(id: string, team: string, at: string): Message {
   return { id, type: "test", body: JSON.stringify({ id, type: "test", timestamp: at, data: { team } }) };
 }
@@ -75,7 +73,6 @@ export const delivery = z
   .meta({ id: "NotificationDelivery" });
 export interface Delivery extends Shape<typeof delivery> {}
 
-/** Returns the channels for an event. */
 export function channelsOf(settings: NotificationSettings | undefined, type: EventType): readonly Channel[] {
   if (!settings?.events.includes(type)) return [];
   return [

@@ -139,7 +139,6 @@ export async function start(
   });
 }
 
-/** Requests the approval of the version that a run registered, before the run ends. */
 export async function requestOfRun(
   dependencies: RequestDependencies & { readonly runs: Pick<RunPhases, "findDetails"> },
   runId: string,
@@ -178,7 +177,6 @@ export async function wait(
   if (open.expired) await tokens.fail(taskToken, "ApprovalExpired", `the request expired at ${open.expiresAt}`);
 }
 
-/** Names the wait of one request for an approval. */
 function waitOf(model: string, version: number, request: string): TaskWait {
   return `Approval#${model}#${version}#${request}`;
 }

@@ -9,7 +9,6 @@ import type { GateVerdict } from "./gates/verdict";
 import type { Actor, Approval, ApprovalNeeded, ApprovalsWithdrawn, HistoryEntry, Model, ModelVersion } from "./model";
 import { type ApprovalRules, approvalRulesOf, comparesPeople, type ModelPolicy } from "./policy";
 
-/** The result of people's approvals and rejections of a version under its model's policy. */
 export type Decision =
   | { readonly state: "approved" | "rejected"; readonly approval: Approval }
   | {
@@ -87,7 +86,6 @@ export function hasExpired({ approvalRequest }: Pick<ModelVersion, "approvalRequ
   return approvalRequest !== undefined && Date.parse(at) >= Date.parse(approvalRequest.expiresAt);
 }
 
-/** The reason why a caller's decision does not count. */
 export type DecisionRefusal = "no-identity" | "unknown-submitter" | "submitter" | "not-listed";
 
 /**
@@ -136,7 +134,6 @@ export const notApproved = (
     { model, version, decision: decision.state },
   );
 
-/** Thrown when the caller's decision does not count under the model's policy. */
 export function notAnApprover(
   { model, version }: Named,
   { by, person }: Pick<Actor, "by" | "person">,
@@ -171,7 +168,6 @@ export const policyNeedsPeople = (model: string, by: string) =>
     { model, by },
   );
 
-/** Thrown when a version that cannot be approved is to wait for an approval. */
 export function approvalNotRequested({ model, version, gate }: Named & Pick<ModelVersion, "gate">) {
   const why = gate
     ? "only a version that a training run of the platform made, and that passed its gates, can wait for one"
@@ -181,7 +177,6 @@ export function approvalNotRequested({ model, version, gate }: Named & Pick<Mode
   });
 }
 
-/** Thrown when an approval arrives after its request has expired. */
 export const approvalExpired = ({ model, version, approvalRequest }: Named & Pick<ModelVersion, "approvalRequest">) =>
   conflict(
     "APPROVAL_EXPIRED",

@@ -2,7 +2,6 @@ import { modelNotFound, versionNotFound } from "./errors";
 import type { Actor, HistoryEntry, Model, ModelVersion } from "./model";
 import type { ModelPolicy } from "./policy";
 
-/** A model with the versions that a decision needs. */
 export interface ModelState {
   readonly model: Model;
   readonly version: (version: number) => ModelVersion | undefined;
@@ -17,7 +16,6 @@ export interface ModelChange {
   readonly history: HistoryEntry;
   /** A semver that is assigned permanently. */
   readonly semver?: { readonly text: string; readonly version: number };
-  /** A policy that is stored together with earlier ones. */
   readonly policy?: ModelPolicy;
 }
 
@@ -26,7 +24,6 @@ export type Transition = (state: ModelState) => ModelChange | undefined;
 
 type What = Pick<HistoryEntry, "action" | "replaced" | "subject">;
 
-/** Changes one version, with its history entry. */
 export function changeVersion(state: ModelState, what: What, actor: Actor, next: ModelVersion): ModelChange {
   const before = state.version(next.version)?.stage;
   const moved = before === undefined || before === next.stage ? {} : { from: before, to: next.stage };
@@ -38,7 +35,6 @@ export function changeVersion(state: ModelState, what: What, actor: Actor, next:
   };
 }
 
-/** Changes only the head. */
 export function changeModel(state: ModelState, what: What, actor: Actor, next: Partial<Model>): ModelChange {
   const revision = state.model.revision + 1;
   const { by, person, reason, at } = actor;

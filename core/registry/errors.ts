@@ -14,7 +14,6 @@ export function modelNotFound(name: string, renamedTo?: string) {
 export const versionNotFound = (model: string, version: number) =>
   notFound("MODEL_VERSION_NOT_FOUND", `model ${model} has no version ${version}`, { model, version });
 
-/** Thrown when no version was promoted yet. */
 export const noChampion = (model: string) =>
   notFound("NO_CHAMPION", `model ${model} has no version in production: no version was promoted yet`, { model });
 
@@ -114,7 +113,6 @@ export function nothingToRollBack(model: string, production?: number) {
   return conflict("NOTHING_TO_ROLL_BACK", `model ${model} ${before}: there is nothing to roll back to`, { model });
 }
 
-/** Thrown when the version in production is not the one that the rollback names. */
 export const rollbackRace = (model: string, from: number | undefined, now: number | undefined) =>
   conflict(
     "ROLLBACK_OVERTAKEN",
@@ -123,7 +121,6 @@ export const rollbackRace = (model: string, from: number | undefined, now: numbe
     { model, from, now },
   );
 
-/** Thrown when neither the table nor the bucket has the champion. */
 export const registryUnavailable = (model: string, cause: unknown) =>
   busy(
     "REGISTRY_UNAVAILABLE",

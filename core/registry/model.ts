@@ -5,7 +5,6 @@ import { gateVerdict } from "./gates/verdict";
 import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy";
 import { traffic } from "./serving/shapes";
 
-/** The stages of a model version. */
 export const stages = ["none", "staging", "canary", "production", "archived"] as const;
 
 export const version = z.int().min(1);
@@ -222,9 +221,7 @@ export interface HistoryEntry extends Shape<typeof historyEntry> {}
 
 export type HistoryAction = HistoryEntry["action"];
 
-/** The caller of a change. */
 export interface Actor {
-  /** A display name. */
   readonly by: string;
   /** Absent if the caller is a system, or was not authenticated as a person. */
   readonly person?: Person;
@@ -242,7 +239,6 @@ export const approvalNeededSchema = z.object({
   team: z.string(),
   model: z.string(),
   version: z.int(),
-  /** The run that trained it. */
   runId: z.string().optional(),
   approvals: z.object({ required: z.int(), given: z.int() }),
   /** The people who may approve; empty: everybody in the team. */
@@ -257,7 +253,6 @@ export const approvalNeededSchema = z.object({
 
 export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
 
-/** Output of the step `Register`. */
 export interface RegistrationOutput {
   readonly model: string;
   readonly version: number;

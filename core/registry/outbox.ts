@@ -13,7 +13,6 @@ export interface ModelEvent extends HistoryEntry {
   readonly model: string;
 }
 
-/** The port to EventBridge. */
 export interface ModelEvents {
   /** Resolves when the event was accepted. */
   publish(event: ModelEvent): Promise<void>;
@@ -28,13 +27,10 @@ export interface OutboxIndex {
   ): Promise<readonly { readonly team: string; readonly model: string; readonly revision: number }[]>;
 }
 
-/** The ports for the effects of a change. */
 export interface OutboxDependencies {
   readonly repository: ModelRepository;
   readonly events: ModelEvents;
-  /** The pointer to the champion. */
   readonly pointer: Pick<Pointer<ResolvedModel>, "refresh">;
-  /** The pointer to the routing of requests. */
   readonly routing?: Pick<Pointer<unknown>, "refresh">;
 }
 

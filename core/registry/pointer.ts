@@ -13,7 +13,6 @@ export interface PointerSource<State> {
   resolve(model: string): Promise<State>;
 }
 
-/** A model's document in the bucket. */
 export interface Pointer<State> {
   find(model: string): Promise<State | undefined>;
   /** Updates the document to the present state or a later one. */

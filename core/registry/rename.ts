@@ -4,7 +4,6 @@ import { modelExists, modelNameFixed } from "./errors";
 import { emptyModel, renewed } from "./lifecycle";
 import type { Actor, Model, ModelVersion } from "./model";
 
-/** The changes of both names, committed in one write. */
 export interface Rename {
   /** The old name's last change: the model is hidden, and refers to its new name. */
   readonly left: ModelChange;

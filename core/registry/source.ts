@@ -19,7 +19,6 @@ export type SourceFault =
   | "not-the-runs"
   | "not-the-models";
 
-/** The ports that locate an owner's files. */
 export interface SourcePorts {
   readonly records: Pick<RunRecords, "find">;
   readonly loggedModels: Pick<LoggedModels, "find">;

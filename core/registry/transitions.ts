@@ -81,7 +81,6 @@ export function requestApproval(
   };
 }
 
-/** Records that a request has expired. */
 export function expireApproval(version: number, id: string, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);

@@ -20,7 +20,6 @@ export interface VersionFilesPorts {
 
 type Made = Pick<ModelVersion, "source" | "artifactKey" | "runId" | "loggedModelId">;
 
-/** Maximum number of copies in a chain. */
 const maxCopies = 20;
 
 /**

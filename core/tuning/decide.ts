@@ -12,7 +12,6 @@ import { withSetting } from "./study-problems";
 
 const msPerHour = 3_600_000;
 
-/** The next state of a study, and the trials that change with it. */
 interface Decided {
   /** The same object if the study does not change. */
   readonly study: Study;
@@ -55,7 +54,6 @@ export function decide(
   return { study: decision.finished ? end("completed", decision.finished.reason, trials) : study, trials: changes };
 }
 
-/** Returns a trial as an action leaves it. */
 function carriedOut(study: Study, trials: readonly Trial[], action: PlannedAction, at: string): Trial {
   if (action.type === "create") {
     const { number, params, until, bracket } = action;

@@ -167,7 +167,6 @@ export async function driveStudy(dependencies: DriveDependencies, name: string):
   }
 }
 
-/** Trials that cannot start, each with the reason. */
 type Refusals = ReadonlyMap<number, string>;
 
 interface Turn {

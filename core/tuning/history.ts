@@ -32,7 +32,6 @@ const observedTrial = z.object({
   }),
   constraints: z.array(value).optional().meta({ description: "At most 0 where a constraint is kept." }),
 });
-/** Describes a trial to samplers and schedulers. */
 export interface ObservedTrial extends Omit<Shape<typeof observedTrial>, "params"> {
   readonly params: Point;
 }

@@ -103,7 +103,6 @@ async function existing(dependencies: StudyDependencies, study: Study, definitio
   return { created: false, study };
 }
 
-/** Adds the default objective where none is given. */
 async function withObjective({ datasets }: StudyDependencies, definition: StudyDefinition): Promise<StudyDefinition> {
   const { objectives, job, scheduler } = definition;
   if (objectives.length > 0) return definition;

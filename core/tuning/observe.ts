@@ -20,7 +20,6 @@ export type Observation =
   | { readonly kind: "working" }
   | { readonly kind: "missing"; readonly trial: Trial };
 
-/** Reads the run of a running trial. A segment that has ended gives the trial's next state. */
 export async function observe(
   dependencies: ObserveDependencies,
   definition: StudyDefinition,

@@ -2,7 +2,6 @@ import type { Page } from "../datasets/repository";
 import { conflict, contended, notFound } from "../errors";
 import type { Study, Trial } from "./shapes";
 
-/** A study with all of its trials, by number. */
 export interface StudyState {
   readonly study: Study;
   readonly trials: readonly Trial[];
@@ -30,7 +29,6 @@ export interface StudyRepository {
 /** DynamoDB's limit for a transaction is 100 items; two are the study's. */
 export const maxTrialsPerWrite = 98;
 
-/** Finds the open studies of all teams for the sweep. */
 export interface StudyIndex {
   listOpen(): Promise<readonly { readonly team: string; readonly study: string }[]>;
 }
@@ -43,7 +41,6 @@ export interface StudyChanged {
   readonly at: string;
 }
 
-/** The port to EventBridge. */
 export interface StudyEvents {
   /** Resolves when the event was accepted. */
   publishStudyChanged(event: StudyChanged): Promise<void>;
@@ -52,7 +49,6 @@ export interface StudyEvents {
 export const studyNotFound = (name: string) =>
   notFound("STUDY_NOT_FOUND", `there is no study ${JSON.stringify(name)}`, { study: name });
 
-/** Thrown when a study of that name has another definition. */
 export const studyExists = (name: string) =>
   conflict("STUDY_EXISTS", `study ${name} already exists with another definition; choose another name`, {
     study: name,
@@ -61,7 +57,6 @@ export const studyExists = (name: string) =>
 /** Thrown when other requests changed it before each attempt. */
 export const studyBusy = (name: string) => contended("STUDY_BUSY", `study ${name}`, { study: name });
 
-/** Thrown when the best trial is requested before any trial has a value. */
 export function studyWithoutResult(name: string, failed: number) {
   const reason = failed === 0 ? "no trial has reported its objective yet" : `its ${failed} ended trials failed`;
   return conflict("STUDY_WITHOUT_RESULT", `study ${name} has no best trial: ${reason}`, { study: name });

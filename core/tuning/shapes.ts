@@ -72,7 +72,6 @@ export const study = z
   .meta({ id: "Study" });
 export interface Study extends Shape<typeof study> {}
 
-/** Tests whether a study still decides. */
 export function isActive({ status }: Pick<Study, "status">): boolean {
   return status === "running" || status === "stopping";
 }

@@ -72,7 +72,6 @@ const fields = {
   best: z.strictObject({ registerAs: name }).optional(),
 };
 
-/** The definition of a study, as the API takes it. */
 export const studyDefinitionOf = <JobSchema extends typeof jobSchema>(job: JobSchema) =>
   z
     .strictObject({

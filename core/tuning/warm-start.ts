@@ -115,7 +115,6 @@ async function runsAsTrials(
   return trials.flat();
 }
 
-/** Reads the parameters' values from a job. */
 function settingsOf(job: unknown, space: Space): Point {
   return Object.fromEntries(
     Object.keys(space).flatMap((path) => {

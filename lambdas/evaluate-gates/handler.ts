@@ -12,7 +12,6 @@ import { runNotFound } from "../../core/runs/errors";
 import { returnToEarlierStep, runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
-/** Judges the run's version by its gates. */
 export const handler = stepHandler(
   {
     runs: runSteps("use"),

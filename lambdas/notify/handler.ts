@@ -15,7 +15,6 @@ type NotifyEvent =
   | EventBridgeEvent<"Training Run Ended" | "Approval Needed" | "Data Contract Blocked", unknown>
   | EventBridgeEvent<"Scheduled Event", unknown>;
 
-/** The parts of a deployment that the function uses. */
 interface NotifyPorts {
   readonly clock: Clock;
   readonly dueDeliveries: DueDeliveries;

@@ -7,7 +7,6 @@ import * as approvals from "../../core/registry/approval-requests";
 import { promote } from "../../core/registry/transitions";
 import { type ApprovalEvent, stepHandler } from "../step-handler";
 
-/** Puts the run's approved version into production. */
 export const handler = stepHandler(
   { runs: runPhases("use"), registry: registry("change"), tokens: taskTokens("answer"), meter: meter() },
   async (ports, { runId, request, model, version }: ApprovalEvent) => {

@@ -7,7 +7,6 @@ import { registrationStep } from "../../core/registry/registration";
 import { runStep } from "../../core/runs/step";
 import { stepHandler } from "../step-handler";
 
-/** Makes the trained weights a version of the run's model. */
 export const handler = stepHandler(
   {
     runs: runSteps("use"),

@@ -11,7 +11,6 @@ const file = (name: string): string => join(root, name);
 const git = (...args: string[]): string =>
   execFileSync("git", ["-C", root, "-c", "user.name=a", "-c", "user.email=a@b", ...args], { encoding: "utf8" }).trim();
 
-/** Records uploads by digest. */
 function store() {
   const contents = new Map<string, Buffer>();
   const uploads: UploadPort = {

@@ -14,7 +14,6 @@ const commandsOf = (command: Command): readonly Command[] => [command, ...comman
 const pathOf = (command: Command): readonly string[] =>
   command.parent ? [...pathOf(command.parent), command.name()] : [];
 
-/** Reads arguments by the options of a command, without its action. */
 function parse(path: readonly string[], args: readonly string[]): Readonly<Record<string, unknown>> {
   const command = path.reduce<Command>((at, name) => at.commands.find((one) => one.name() === name)!, createProgram());
   command.exitOverride().configureOutput({ writeErr: () => undefined });

@@ -11,7 +11,6 @@ import { runOf } from "../core/tracking/search/runs";
 import { runCli } from "../support/cli";
 import { startServer, type WebServer } from "../support/web-server";
 
-/** A stand-in for the API: records requests and returns the given responses. */
 const requested: { readonly path: string; readonly body: unknown }[] = [];
 let answer: unknown;
 let server: WebServer;

@@ -1,6 +1,5 @@
 import type { Row } from "../../compare/comparison";
 
-/** Tests whether a text is a finite number. */
 export function isNumber(text: string): boolean {
   return text.trim() !== "" && Number.isFinite(Number(text));
 }

@@ -12,10 +12,8 @@ import {
 } from "./simultaneous";
 import { type GroupStatistic, metricStatistic, type RateComponent, rateStatistic } from "./statistics";
 
-/** The test split's predictions, and the columns that divide it into slices. */
 export interface SlicedPredictions {
   readonly predictions: Predictions;
-  /** The classes that the label's indexes stand for. */
   readonly classes: readonly Category[];
   readonly columns: readonly {
     readonly column: string;

@@ -216,7 +216,6 @@ async function timedAgain({ objects, timeModel }: CandidatePorts, { evaluation, 
   return training && evaluation.latency && evaluation.engine?.ran !== "job" ? timeModel(objects, training) : undefined;
 }
 
-/** Returns the facts that a run has measured. */
 function measuredFacts({ evaluation: { metrics, latency, task }, training }: RunOutputs) {
   return {
     metrics,

@@ -9,7 +9,6 @@ import { readArtifact } from "../artifact";
 import type { Model, ModelVersion } from "../model";
 import type { Registry } from "../registry";
 
-/** A version on which the gates decide. */
 export interface Candidate {
   readonly model: Model;
   readonly version: ModelVersion;
@@ -19,7 +18,6 @@ export interface Candidate {
   readonly mustBeCurrent: boolean;
 }
 
-/** The job of the training run that made a version, and the outputs of the run's steps. */
 export interface RunOutputs {
   readonly job: Job;
   readonly evaluation: EvaluationOutput;

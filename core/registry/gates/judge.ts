@@ -133,10 +133,8 @@ function sentence(
   return `${measured}, ${shownInterval(evidence)}; ${ruling}${left}`;
 }
 
-/** The facts about a candidate on which the gates decide. */
 export interface CandidateFacts {
   readonly metrics: Readonly<Record<string, number>>;
-  /** The metric that suits the task. */
   readonly primaryMetric: string;
   /** Explains why a metric is missing and what to do about it. */
   readonly missingMetric: (metric: string) => string;
@@ -217,7 +215,6 @@ export function threshold(
   }
 }
 
-/** Limits the p99 of single predictions, on the machine that measured. */
 function latencyGate(limit: number, latency: LatencyReport | undefined, lacking: string): GateCheck {
   if (!latency) {
     return {
@@ -237,7 +234,6 @@ function latencyGate(limit: number, latency: LatencyReport | undefined, lacking:
   return { gate: "latency", metric: "p99Ms", value: p99Ms, limit, passed, evidence };
 }
 
-/** Limits the bytes of all files that serving loads. */
 function sizeGate(limit: number, bytes: number | undefined, lacking: string): GateCheck {
   const passed = bytes !== undefined && bytes <= limit;
   const evidence =

@@ -18,7 +18,6 @@ export interface ComparedChampion {
   readonly byMetric?: ReadonlyMap<string, CandidateComparison>;
 }
 
-/** The metrics of a candidate. */
 interface Measured {
   readonly metrics: Readonly<Record<string, number>>;
   /** The metric that suits the task, by which the gate compares if no rule names one. */
@@ -140,7 +139,6 @@ export interface JobEvaluation {
   readonly gates?: JobGates;
 }
 
-/** The requirement for the comparison with the champion. */
 export interface RegressionRequirement extends Omit<NoRegressionRule, "metric"> {
   /** Metrics that are compared: the model's, and that of the job. `undefined`: the task's default. */
   readonly metrics: readonly (string | undefined)[];

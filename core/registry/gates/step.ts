@@ -11,7 +11,6 @@ import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
 import { recordVerdict } from "./transitions";
 
-/** Output of the step `Gate`. */
 export interface GateOutput {
   readonly model: string;
   readonly version: number;

@@ -74,7 +74,6 @@ export async function answerVersionCheck(
   return answered;
 }
 
-/** Thrown when a check is answered before there is a verdict. */
 const notJudged = (model: string, version: number) =>
   conflict("NOT_JUDGED", `version ${version} of ${model} has no gate verdict yet, so its checks cannot be answered`, {
     model,

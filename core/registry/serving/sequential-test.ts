@@ -64,7 +64,6 @@ function gainOf({ goal }: SequentialPlan, canary: ArmSums, champion: ArmSums): n
 /** Number of units with each outcome that each arm must expect, so that means of 0 and 1 are approximately normal. */
 const minOfAKind = 10;
 
-/** Returns why no decision is possible yet. */
 function tooEarly({ kind, minUnits }: SequentialPlan, canary: ArmSums, champion: ArmSums): string | undefined {
   const fewest = Math.min(canary.units, champion.units);
   if (fewest < minUnits) return `${fewest} units in the smaller arm, at least ${minUnits} required (minUnits)`;

@@ -8,7 +8,6 @@ import { noChampion } from "../errors";
 import { type Model, type ModelVersion, model } from "../model";
 import type { CanaryArm, SequentialPlan, Traffic } from "./shapes";
 
-/** Thrown when other reports changed the outcomes before each attempt. */
 export const outcomesBusy = (model: string) =>
   busy(
     "OUTCOMES_BUSY",
@@ -16,7 +15,6 @@ export const outcomesBusy = (model: string) =>
     { model },
   );
 
-/** Thrown when a version that has not passed the gates would serve units. */
 export const notACanary = (model: string, version: number, stage: string) =>
   conflict(
     "NOT_A_CANARY",
@@ -24,7 +22,6 @@ export const notACanary = (model: string, version: number, stage: string) =>
     { model, version, stage },
   );
 
-/** Thrown when there is no test, or nothing to test. */
 export const noCanaryTest = (model: string) =>
   conflict("NO_CANARY_TEST", `model ${model} has no canary under test`, { model });
 
@@ -38,7 +35,6 @@ export function isUnderTest(traffic: Traffic | undefined, version: number): bool
   return traffic?.test !== undefined && traffic.canaries.some((arm) => arm.version === version);
 }
 
-/** The requested traffic. */
 export interface TrafficRequest {
   readonly canaries: readonly { readonly version: number; readonly weight: number }[];
   readonly shadows: readonly number[];
@@ -89,7 +85,6 @@ export function keepOnly(
 
 type Ranges = CanaryArm["ranges"];
 
-/** Returns the lowest `count` slots. */
 function first(ranges: Ranges, count: number): Ranges {
   let left = count;
   return ranges.flatMap(({ from, to }) => {
@@ -110,7 +105,6 @@ function complement(ranges: Ranges): Ranges {
   return free;
 }
 
-/** Sorts ranges and joins neighbours. */
 function joined(ranges: Ranges): Ranges {
   const made: { from: number; to: number }[] = [];
   for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {

@@ -64,7 +64,6 @@ export interface Sampler {
   suggest(history: readonly ObservedTrial[], number: number): Point | undefined;
 }
 
-/** The fixed inputs of a sampler. */
 export interface SamplerContext {
   readonly space: Space;
   readonly objectives: readonly Objective[];

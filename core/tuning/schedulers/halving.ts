@@ -2,7 +2,6 @@ import type { Objective } from "../history";
 import type { Action, Scheduler, SchedulerTrial } from "../scheduler";
 import { byNumber, comparable, hasResult, isSettledAt, rankAt } from "./rank";
 
-/** The facts of a study on which successive halving depends. */
 interface HalvingContext {
   /** Epochs at which trials are compared, ascending. The last one is the maximum. */
   readonly rungs: readonly number[];

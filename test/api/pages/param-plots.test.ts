@@ -43,7 +43,6 @@ interface Box {
   readonly y: number;
 }
 
-/** Text boxes of the parallel coordinates, and the width that they are drawn in. */
 function drawn(comparison: Comparison): { readonly width: number; readonly boxes: readonly Box[] } {
   const [, plot = ""] = paramPlots(comparison)!.text.split('<figure class="plot wide parallel">');
   const svg = plot.slice(0, plot.indexOf("</figure>"));

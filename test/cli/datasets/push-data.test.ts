@@ -15,7 +15,6 @@ describe("pushData", () => {
     return { manifest: { name: "toy", version: number, schema, schemaHash: schemaHashOf(schema) } };
   };
 
-  /** Pushes a file with the columns `x` and `y`, which no version's reading of the data gets to. */
   async function push(firstColumns: readonly string[]): Promise<unknown> {
     const versions = firstColumns.map((first, index) => version(firstColumns.length - index, first));
     const client = {

@@ -61,7 +61,6 @@ it("leaves nothing visible when it is killed, and a repetition sends what is mis
     await expect(push(store, dyingPorts(draw(calls), draw(2) === 1))).rejects.toThrow("kill -9");
     const stored = new Set(store.sent);
     const visible = await store.repository.findNewest("toy");
-    // A version that is visible is whole.
     for (const { sha256 } of visible
       ? [...visible.manifest.shards, ...Object.values(visible.manifest.split.indexes)]
       : []) {

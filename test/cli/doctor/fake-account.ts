@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { jobQueueNames } from "../../../platform/trainer-job";
 import { startServer } from "../../support/web-server";
 
-/** An account's answers to the reading calls, in AWS's wire formats. A test changes single ones to plant a defect. */
 export interface FakeAccount {
   queues: {
     jobQueueName: string;
@@ -23,14 +22,12 @@ export interface FakeAccount {
   dualStackIPv6: string;
   publicNetwork: boolean;
   spotRole: boolean;
-  /** The endpoint, and whether it is confirmed. Undefined: there is no topic. */
   subscriptions: { endpoint: string; confirmed: boolean }[] | undefined;
   costTag: string | undefined;
   /** Operations that the caller may not call. */
   denied: string[];
 }
 
-/** Returns an account without defects. */
 export function healthyAccount(): FakeAccount {
   const environment = (name: string, type: string, family: string, maxvCpus: number) => ({
     computeEnvironmentName: name,

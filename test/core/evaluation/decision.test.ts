@@ -73,7 +73,6 @@ describe("a decision", () => {
 
   it("changes predictions, and the class whose precision, recall and average precision are computed", () => {
     const first = decided(predictions, label, { positive: "no", threshold: 0.7 });
-    // P(no) is above 0.7 where P(yes) is at most 0.3.
     expect([...predictedClasses(first)]).toEqual([1, 1, 1, 0, 0, 0]);
     expect(metricsOf(first)).toMatchObject({ precision: 2 / 3, recall: 2 / 3 });
     const mirrored = metricsOf({

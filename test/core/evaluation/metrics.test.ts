@@ -28,7 +28,6 @@ describe("regressionMetrics", () => {
   });
 });
 
-/** Three classes over eight rows, as in a table: rows true, columns predicted, [[2, 1, 0], [0, 1, 1], [1, 0, 2]]. */
 const labels = [0, 0, 0, 1, 1, 2, 2, 2];
 const predicted = [0, 0, 1, 1, 2, 0, 2, 2];
 const confusion = confusionMatrix(labels, predicted, 3);

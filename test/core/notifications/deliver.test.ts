@@ -7,7 +7,6 @@ import { type Calls, createTestPlatform, useEmbedded } from "../../support/embed
 const minute = 60_000;
 const url = "https://example.com/hook";
 
-/** A team's notifications on real stores, with receivers that answer as `calls.accepts` says. */
 describe("the delivery of an event", () => {
   const embedded = useEmbedded();
   let now = Date.parse("2026-01-01T12:00:00.000Z");

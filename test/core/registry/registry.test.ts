@@ -18,7 +18,6 @@ describe("the registry", () => {
   const register = (model: string, runId: string) =>
     registry.register("default", versionOfRun(model, runId), by, { runId });
 
-  /** A model with versions that passed their gates and were approved. */
   async function modelWith(versions: number): Promise<string> {
     const name = `model-${++made}`;
     for (let n = 1; n <= versions; n += 1) {

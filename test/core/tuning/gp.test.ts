@@ -113,7 +113,6 @@ describe("a Gaussian process", () => {
 });
 
 describe("the expected improvement", () => {
-  // z Φ(z) + φ(z): at 0 it is φ(0) = 0.398942; at 1 it is 0.841345 + 0.241971; at -1 it is -0.158655 + 0.241971.
   it.each([
     [0, 0.398942],
     [1, 1.083316],

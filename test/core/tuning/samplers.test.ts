@@ -15,7 +15,6 @@ const box = (size: number, low = -2, high = 2): Space =>
   );
 const numbersOf = (point: Point): number[] => Object.values(point).map(Number);
 
-/** Runs a study, `parallel` trials at a time. */
 function study(
   type: string,
   space: Space,

@@ -2,7 +2,6 @@ import { type PlannedStudy, plan } from "../../../core/tuning/planner";
 import type { SchedulerTrial } from "../../../core/tuning/scheduler";
 import type { Point } from "../../../core/tuning/space";
 
-/** A study whose trials finish when the test says so. */
 export interface SimulatedStudy {
   readonly definition: PlannedStudy["definition"];
   /** Returns the objective after an epoch; `undefined`: the trial fails in that epoch. */
@@ -18,7 +17,6 @@ export interface SimulatedResult {
   readonly epochs: number;
 }
 
-/** Runs a study to its end, as the driver does. @throws Error if the planner breaks one of its rules */
 export function simulate({ definition, curve, next }: SimulatedStudy): SimulatedResult {
   let trials: SchedulerTrial[] = [];
   let epochs = 0;
@@ -63,7 +61,6 @@ export function applied(trials: readonly SchedulerTrial[], { actions }: ReturnTy
   return changed;
 }
 
-/** Returns a trial after its segment. */
 export function trained(trial: SchedulerTrial, maxEpochs: number, curve: SimulatedStudy["curve"]): SchedulerTrial {
   const reports = [...trial.reports];
   const from = Math.max(trial.from?.epoch ?? 0, reports.at(-1)?.epoch ?? 0);

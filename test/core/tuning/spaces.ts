@@ -24,7 +24,6 @@ export function randomSpace(seed: number): Space {
   return spaceSchema.parse(parameters);
 }
 
-/** Checks that a point has a valid value for each active parameter, and for no other. */
 export function expectValid(space: Space, point: Point): void {
   const active: Record<string, Point[string]> = {};
   for (const name of parameterOrder(space)) {

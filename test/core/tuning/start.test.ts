@@ -86,7 +86,6 @@ const trial: Trial = {
   ...{ reports: [], values: [0.2], startedAt: at },
 };
 
-/** Ports of which the datasets' fails. */
 function portsThatFail(error: Error) {
   const saved: Study[] = [];
   const fail = () => Promise.reject(error);

@@ -16,7 +16,6 @@ const completed = (number: number, params: Point, ...values: number[]): Observed
   reports: [],
 });
 
-/** Runs a study one trial at a time. */
 function study(space: Space, seed: number, trials: number, lossOf: (point: Point) => number) {
   const sampler = createSampler(settings(seed), space, minimize);
   const history: ObservedTrial[] = [];

@@ -42,7 +42,6 @@ export interface RoundResult {
   readonly repeats: number;
 }
 
-/** Runs operations at the same time, one turn of one process after another in an order drawn by chance, and holds all against the reference. */
 export async function playRound(options: RoundOptions): Promise<RoundResult> {
   const { random, prepared, operations, readers, dies } = options;
   const table = new MemoryTable();
@@ -164,7 +163,6 @@ function unjust({ operation, requested, answered, answer }: Reply, { states, rev
     : "it was never to be refused";
 }
 
-/** Revisions that wait in the outbox. */
 function leftOf(table: MemoryTable): readonly number[] {
   return table.items().flatMap(({ sk }) => (sk.startsWith("EVENT#") ? Number(sk.slice("EVENT#".length)) : []));
 }

@@ -80,7 +80,6 @@ describe("judging a version", () => {
       },
     };
     const details = new Map<string, RunDetails>();
-    /** A version of a run that trained here. */
     async function trained(wrong: number): Promise<number> {
       const runId = `run-${team}-${wrong}`;
       const { predictions: _, ...evaluation } = await evaluated(objects, features, wrong);

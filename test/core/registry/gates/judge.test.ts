@@ -16,7 +16,6 @@ interface Given extends Partial<Omit<CandidateFacts, "champion">> {
   readonly at: string;
 }
 
-/** A job's gates and a model's on one candidate. */
 function judge(given: Given) {
   const { thresholds, job, policy, outcome, at, ...facts } = given;
   const evaluation = { thresholds, ...job };

@@ -27,7 +27,6 @@ const comparison = (champion: number, gain: number): ChampionComparison => ({
 describe("the gates' step", () => {
   const embedded = useEmbedded();
 
-  /** A model with a version a letter, by its weights; `champions` are promoted one after the other. */
   async function setup(team: string, weights: readonly string[], champions: readonly number[]) {
     const { platform } = createTestPlatform(embedded);
     const { registry } = platform.forTeam(team);

@@ -72,7 +72,6 @@ describe("judgeCanary", () => {
   });
 
   it("takes means of any numbers by their sample variance", () => {
-    // Means 10 and 11 with variance 4 each: V = 4/400 + 4/400 = 0.02 by each arm's own, and the same together.
     const arm = (mean: number) => ({ units: 400, sum: 400 * mean, sumOfSquares: 400 * mean * mean + 399 * 4 });
     const verdict = judgeCanary({ ...plan, kind: "mean", effect: 1 }, arm(11), arm(10));
     const width = confidenceHalfWidth(0.02, 1, 0.05);
@@ -85,7 +84,6 @@ describe("judgeCanary", () => {
     const count = rounds(60, 1_000);
     const equal = { name: "", plan, weight: 0.2, canary: rate(0.2), champion: rate(0.2), horizon: 3_000 };
     const none = simulate(equal, mixtureTest(plan), count, 1);
-    // At most 5 %, and three standard deviations.
     const most = 0.05 + 3 * Math.sqrt((0.05 * 0.95) / count);
     expect(none.promoted + none.rolledBack).toBeLessThan(most);
     const worse = simulate({ ...equal, canary: rate(0.1) }, mixtureTest(plan), count / 2, 1);
