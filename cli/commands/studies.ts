@@ -11,7 +11,6 @@ import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";
 import { type JobOptions, type PreparedJob, prepareJob, readJobFile, withJobOptions } from "../submission";
-import { addStudyImportCommand } from "./study-import";
 
 /** A study file, with the job that it names. */
 type PreparedStudy = Omit<StudyDefinition, "job" | "code" | "environment"> & PreparedJob;
@@ -161,7 +160,6 @@ export function addStudyCommands(program: Command): Command {
       const { study } = await client.call("extendStudy", { params: { study: name }, body });
       report(study, json);
     });
-  addStudyImportCommand(study);
   return study;
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Job, jobSchema } from "../runs/job";
 import { codeReference, submittedEnvironment } from "../runs/shapes";
-import { type DeepReadonly, sha256 } from "../shapes";
+import type { DeepReadonly } from "../shapes";
 import { objectiveSchema } from "./history";
 import { samplerSettingsSchema, schedulerSettingsSchema } from "./settings";
 import { spaceSchema } from "./space";
@@ -45,8 +45,6 @@ const warmStart = z
   .array(
     z.union([
       z.strictObject({ study: name }),
-      /** SHA-256 of trials that `ringmaster study import` has stored. */
-      z.strictObject({ trials: sha256 }),
       z.strictObject({ runs: z.array(z.string().min(1).max(256)).min(1).max(1_000) }),
     ]),
   )

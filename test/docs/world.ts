@@ -3,7 +3,6 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { ensureBuild } from "../../scripts/build.js";
-import { createOptunaDatabase, rates } from "../support/optuna";
 import { root } from "./markdown";
 import { type CommandResult, runInShell } from "./shell";
 
@@ -193,7 +192,6 @@ export class World {
     writeFileSync(at("job.yaml"), tinyJob);
     writeFileSync(at("plain.yaml"), tinyJob.replace(/registerAs: .*\n/, ""));
     writeFileSync(at("study.yaml"), study);
-    createOptunaDatabase(at("optuna.db"), rates.replace("'rates'", "'digits'").replaceAll("'rate'", "'lr'"));
     writeFileSync(at("policy.yaml"), policy);
     writeFileSync(at("open.yaml"), open);
     writeFileSync(at("reviewed.yaml"), reviewed);

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { RunDetails } from "../../core/runs/shapes";
 import type { StudyState } from "../../core/tuning/ports";
-import { createOptunaDatabase, rates } from "../support/optuna";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 const study = (name: string, more = ""): string => `name: ${name}
@@ -83,46 +82,6 @@ stop: {}
     ).toBe(2);
     expect(await calm.json(["study", "list"])).toEqual({ studies: [] });
   });
-
-  it("begins with the trials of an Optuna study", async () => {
-    const database = calm.file("optuna.db", "");
-    rmSync(database);
-    createOptunaDatabase(database, rates);
-    const map = ["--map", "rate=hyperparameters.learningRate"];
-    const { stdout } = await calm.run("study", "import", database, ...map);
-    const lines = stdout.split("\n");
-    expect(lines[0]).toBe("# 2 trials of rates; left out: 1 fail, 1 running, 1 complete");
-    expect(lines).toContain('  hyperparameters.learningRate: { type: "float", low: 0.0001, high: 0.1, log: true }');
-    const imported = await calm.json<{ sha256: string }>(["study", "import", database, ...map]);
-    expect(lines).toContain(`warmStart: [{ trials: "${imported.sha256}" }]`);
-    const file = calm.file(
-      "optuna.yaml",
-      [
-        "name: optuna\njob: job.yaml\nobjective: { metric: validation/loss, direction: minimize }\nstop: { trials: 1 }",
-        ...lines.filter((line) => /^(warmStart|space)|learningRate/.test(line)),
-      ].join("\n"),
-    );
-    const created = await calm.run("study", "create", file);
-    expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining("its sampler knows 2 earlier trials") });
-    await calm.run("study", "stop", "optuna", "--cancel");
-
-    for (const [args, message] of [
-      [["--map", "speed=a.b"], "must be PARAM=PATH, with one of the study's parameters: rate, units, kind, decay"],
-      [["--study", "other"], 'has no study "other"; name one with --study: rates'],
-    ] as const)
-      expect(await calm.run("study", "import", database, ...args)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(message),
-      });
-    const wrong = calm.file(
-      "wrong.yaml",
-      readFileSync(file, "utf8").replace("name: optuna", "name: wrong").replace(imported.sha256, "0".repeat(64)),
-    );
-    expect(await calm.run("study", "create", wrong)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("must be trials that were imported: ringmaster study import FILE"),
-    });
-  }, 60_000);
 
   it("ends with the same trials, curves and weights, whatever is killed", async () => {
     const [undisturbed, disturbed] = [calm.file("study.yaml", study("rates")), await prepare(hit)];
