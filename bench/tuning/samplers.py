@@ -93,18 +93,10 @@ def suggest(trial, name, spec):
     return draw(name, spec[1], spec[2], log=spec[3])
 
 
-# CmaEsSampler needs the package cmaes.
-SAMPLERS = {
-    "cmaes": optuna.samplers.CmaEsSampler,
-    "nsga2": optuna.samplers.NSGAIISampler,
-    "random": optuna.samplers.RandomSampler,
-    "sobol": lambda seed: optuna.samplers.QMCSampler(qmc_type="sobol", scramble=True, seed=seed),
-}
-
-
 def best_of(name, seed, trials, sampler):
     space, f = FUNCTIONS[name]
-    study = optuna.create_study(sampler=SAMPLERS.get(sampler, optuna.samplers.TPESampler)(seed=seed))
+    sampler_of = optuna.samplers.RandomSampler if sampler == "random" else optuna.samplers.TPESampler
+    study = optuna.create_study(sampler=sampler_of(seed=seed))
     study.optimize(lambda trial: f({key: suggest(trial, key, spec) for key, spec in space.items()}), n_trials=trials)
     return study.best_value
 

@@ -47,7 +47,7 @@ export async function benchSamplers(args: readonly string[]): Promise<void> {
     own: latency(values.sampler, size),
     peer: peer?.latency[at],
   }));
-  const counterpart = ["cmaes", "nsga2", "random", "sobol"].includes(values.sampler) ? values.sampler : "TPE";
+  const counterpart = values.sampler === "random" ? "random" : "TPE";
   const optuna = `Optuna ${peer?.version ?? ""} ${counterpart}`;
   const shown = (value: number | undefined) => value?.toPrecision(3) ?? "–";
   const regrets = rows.map((row) => [row.name, shown(row.own), shown(row.peer), shown(row.ratio)]);

@@ -58,8 +58,7 @@ def suggest(trial, space):
     return params
 
 
-# CmaEsSampler needs the package cmaes.
-SAMPLERS = {"cmaes": optuna.samplers.CmaEsSampler, "gp": optuna.samplers.GPSampler, "nsga2": optuna.samplers.NSGAIISampler}
+SAMPLERS = {"gp": optuna.samplers.GPSampler}
 
 
 def late_bad_trials(problem, sampler, seed, task):
@@ -77,7 +76,6 @@ def late_bad_trials(problem, sampler, seed, task):
     pruner = {
         "asha": lambda: optuna.pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
         "hyperband": lambda: optuna.pruners.HyperbandPruner(max_resource=task["epochs"]),
-        "median": optuna.pruners.MedianPruner,
     }[task["scheduler"]]()
     study = optuna.create_study(
         study_name=f"bench-{seed}",

@@ -142,7 +142,7 @@ export function bestFirst(trials: readonly Scored[], needed = trials.length): re
 }
 
 /** Returns the trials that no other dominates. */
-export function frontOf(trials: readonly Scored[]): readonly Scored[] {
+function frontOf(trials: readonly Scored[]): readonly Scored[] {
   const front: Scored[] = [];
   // In lexicographic order, a later trial never dominates an earlier one.
   for (const one of [...trials].sort((a, b) => lexicographic(a.losses, b.losses))) {

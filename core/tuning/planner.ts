@@ -1,23 +1,13 @@
 import { digestOf } from "../digest";
 import { bestTrials, type Objective, type ObservedTrial } from "./history";
 import { createSampler, type Sampler } from "./sampler";
-import { drawsFor } from "./samplers/sampler";
+import { drawsFor, pointsOf } from "./samplers/sampler";
 import type { CreateAction, ResumeAction, Scheduler, SchedulerTrial, StopAction } from "./scheduler";
 import { asha, hyperband, successiveHalving } from "./schedulers/halving";
-import { medianStop, runAll } from "./schedulers/median";
 import { explore, populationBased } from "./schedulers/population";
 import { rungsOf } from "./schedulers/rank";
 import type { SamplerSettings, SchedulerSettings } from "./settings";
-import {
-  cardinality,
-  isActive,
-  type Json,
-  type Parameter,
-  type Point,
-  parameterOrder,
-  type Space,
-  snap,
-} from "./space";
+import { cardinality, type Point, type Space } from "./space";
 import type { StudyDefinition } from "./study";
 
 export interface PlannedStudy {
@@ -95,11 +85,10 @@ const maxCounted = 10_000;
 
 /** Returns how many points are new, counted up to a number. */
 function newPoints(space: Space, trials: PlannedStudy["trials"], enough: number): number {
-  const points = pointsOf(space);
-  if (points === undefined) return Infinity;
+  if (!isCountable(space)) return Infinity;
   const seen = seenBy(trials);
   let count = 0;
-  for (const point of points) if (!seen.has(digestOf(point)) && ++count === enough) return Infinity;
+  for (const point of pointsOf(space)) if (!seen.has(digestOf(point)) && ++count === enough) return Infinity;
   return count;
 }
 
@@ -146,27 +135,12 @@ function newPoint(space: Space, suggested: Point, seen: ReadonlySet<string>, num
     const near = explore(space, suggested, 0.25, () => draws.uniform());
     if (!seen.has(digestOf(near))) return near;
   }
-  for (const point of pointsOf(space) ?? []) if (!seen.has(digestOf(point))) return point;
+  for (const point of isCountable(space) ? pointsOf(space) : []) if (!seen.has(digestOf(point))) return point;
   return suggested;
 }
 
-/** Lists all points of a space one by one, or `undefined` if a parameter has infinitely many values. */
-function pointsOf(space: Space): Iterable<Point> | undefined {
-  const isCountable = Object.values(space).every((parameter) => cardinality(parameter) < Infinity);
-  return isCountable ? completions(space, parameterOrder(space), {}) : undefined;
-}
-
-function* completions(space: Space, [name, ...later]: readonly string[], point: Point): Iterable<Point> {
-  if (name === undefined) return yield point;
-  const parameter = space[name] as Parameter;
-  if (!isActive(parameter, point)) return yield* completions(space, later, point);
-  for (const value of valuesOf(parameter)) yield* completions(space, later, { ...point, [name]: value });
-}
-
-function* valuesOf(parameter: Parameter): Iterable<Json> {
-  if (parameter.type === "categorical") return yield* parameter.choices;
-  const { low, step = 0 } = parameter;
-  for (let at = 0; at < cardinality(parameter); at++) yield snap(parameter, low + at * step);
+function isCountable(space: Space): boolean {
+  return Object.values(space).every((parameter) => cardinality(parameter) < Infinity);
 }
 
 interface SchedulerContext {
@@ -184,9 +158,11 @@ export function createScheduler(settings: SchedulerSettings, context: SchedulerC
   const { maxEpochs, objective, space, usesHistory, parallel } = context;
   switch (settings.type) {
     case "none":
-      return runAll(maxEpochs);
-    case "median":
-      return medianStop(settings, maxEpochs, objective);
+      return {
+        next: (_, { free, mayCreate }) =>
+          Array.from({ length: Math.min(free, mayCreate) }, () => ({ type: "create", until: maxEpochs })),
+        visibleHistory: (trials) => trials,
+      };
     case "population":
       return populationBased(settings, maxEpochs, objective, space);
     default: {

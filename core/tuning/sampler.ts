@@ -1,9 +1,6 @@
 import { lossesOf, type Objective } from "./history";
-import { cmaesSampler } from "./samplers/cmaes";
 import { gpSampler, hasCurves } from "./samplers/gp";
-import { nsga2Sampler } from "./samplers/nsga2";
 import { gridSampler, randomSampler, type Sampler, type SamplerContext } from "./samplers/sampler";
-import { sobolSampler } from "./samplers/sobol";
 import { tpeSampler } from "./samplers/tpe";
 import type { SamplerSettings } from "./settings";
 import { cardinality, type Space } from "./space";
@@ -23,12 +20,6 @@ export function createSampler(settings: SamplerSettings, space: Space, objective
       return tpeSampler(context, settings);
     case "gp":
       return gpSampler(context, settings);
-    case "sobol":
-      return sobolSampler(context);
-    case "cmaes":
-      return cmaesSampler(context, tpeDefaults);
-    case "nsga2":
-      return nsga2Sampler(context, settings);
   }
 }
 
@@ -42,15 +33,13 @@ const turn = 3;
 
 const startupTrials = 10;
 
-const tpeDefaults = { startupTrials, candidates: 48 };
-
 /**
  * Suggests by TPE, and every third trial by a Gaussian process while it is affordable. Each knows all trials. The
  * process converges on smooth functions, where TPE does not; TPE explores where the process models badly. Where trials are
  * stopped early, the process learns from their curves.
  */
 function autoSampler(context: SamplerContext): Sampler {
-  const tpe = tpeSampler(context, tpeDefaults);
+  const tpe = tpeSampler(context, { startupTrials, candidates: 48 });
   const { space, objectives } = context;
   const parameters = Object.values(space);
   const isModelled =

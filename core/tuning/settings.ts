@@ -29,14 +29,6 @@ export const schedulerSettingsSchema = z.discriminatedUnion(
   "type",
   [
     settingsOf("none", {}),
-    settingsOf("median", {
-      /** Epochs between two comparisons. */
-      interval: epochs.default(1),
-      /** Epochs that every trial trains before its first comparison. */
-      warmUpEpochs: z.int().min(0).max(1_000_000).default(0),
-      /** Number of other trials that must have reached an epoch before any trial is stopped there. */
-      minTrials: z.int().min(1).max(100_000).default(5),
-    }),
     settingsOf("successive-halving", { ...halving }),
     settingsOf("asha", { ...halving }),
     settingsOf("hyperband", { ...halving }),
@@ -58,7 +50,7 @@ export type SchedulerSettings = Readonly<z.output<typeof schedulerSettingsSchema
 
 /** Returns the rules that the settings break for trials of this length. */
 export function problemsOfScheduler(settings: SchedulerSettings, maxEpochs: number): readonly Problem[] {
-  const length = settings.type === "median" || settings.type === "population" ? "interval" : "minEpochs";
+  const length = settings.type === "population" ? "interval" : "minEpochs";
   const value = (settings as Readonly<Record<string, unknown>>)[length];
   if (typeof value !== "number" || value <= maxEpochs) return [];
   const rule = `must be at most the epochs of a trial, which hyperparameters.epochs of the job sets to ${maxEpochs}`;
@@ -85,13 +77,6 @@ export const samplerSettingsSchema = z.discriminatedUnion(
       /** Trials with a value that are drawn at random before the model is used. */
       startupTrials: z.int().min(2).max(10_000).default(10),
     }),
-    settingsOf("sobol", { seed }),
-    settingsOf("cmaes", { seed }),
-    settingsOf("nsga2", {
-      seed,
-      /** Trials of a generation. */
-      population: z.int().min(2).max(1_000).default(50),
-    }),
   ],
   mappingRule("tpe"),
 );
@@ -104,14 +89,8 @@ const maxGrid = 1_000_000;
 export function problemsOfSampler(settings: SamplerSettings, space: Space, objectives: number): readonly Problem[] {
   const { type } = settings;
   const refuse = (rule: string): readonly Problem[] => [{ path: "sampler.type", value: type, rule }];
-  if ((type === "cmaes" || type === "gp") && objectives > 1) {
-    return refuse(
-      `must be nsga2, tpe, random, sobol, grid or auto for ${objectives} objectives: ${type} searches for one`,
-    );
-  }
-  if (type === "cmaes" && Object.values(space).every((parameter) => parameter.type === "categorical")) {
-    return refuse("must be tpe, random or another sampler: cmaes needs a parameter of type float or int in space");
-  }
+  if (type === "gp" && objectives > 1)
+    return refuse(`must be tpe, random, grid or auto for ${objectives} objectives: gp searches for one`);
   if (type !== "grid") return [];
   const size = gridSize(space);
   if (size <= maxGrid) return [];

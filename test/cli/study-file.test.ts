@@ -31,7 +31,7 @@ it("pushes the data that the study's job names, after the study is found to be v
 
 it("reports the problems of the study and of its job together", async () => {
   writeFileSync(join(folder, "job.yaml"), `${toyJob(0)}nosuch: 1\n`);
-  writeFileSync(join(folder, "study.yaml"), `${study(-1)}sampler: grid\nscheduler: { type: median, factor: 3 }\n`);
+  writeFileSync(join(folder, "study.yaml"), `${study(-1)}sampler: grid\nscheduler: { type: asha, interval: 3 }\n`);
   const error = await prepare().catch((thrown) => thrown);
   expect(error).toBeInstanceOf(InvalidInputError);
   expect(error.message).toContain("study.yaml and its job have 5 problems");
@@ -40,8 +40,8 @@ it("reports the problems of the study and of its job together", async () => {
     { line: 6, path: "sampler", value: "grid", rule: expect.stringContaining("e.g. { type: tpe }") },
     {
       line: 7,
-      path: "scheduler.factor",
-      rule: "is not a setting of type median, so remove it: it has interval, warmUpEpochs, minTrials",
+      path: "scheduler.interval",
+      rule: "is not a setting of type asha, so remove it: it has minEpochs, factor",
     },
     { path: "job.hyperparameters.epochs", rule: "must be at least 1 (line 5 of the job file)" },
     { path: "job.nosuch", rule: expect.stringContaining("line 10 of the job file") },

@@ -98,21 +98,23 @@ export function gridSampler({ space }: SamplerContext): Sampler {
   return {
     usesHistory: false,
     suggest(_history, number) {
-      points ??= pointsOf(space, parameterOrder(space), {});
+      points ??= [...pointsOf(space)];
       return points[number];
     },
   };
 }
 
-function pointsOf(space: Space, [name, ...rest]: readonly string[], point: Point): readonly Point[] {
-  if (name === undefined) return [point];
+/** Lists all points of a space one by one; each parameter has a finite number of values. */
+export function* pointsOf(space: Space, names = parameterOrder(space), point: Point = {}): Iterable<Point> {
+  const [name, ...later] = names;
+  if (name === undefined) return yield point;
   const parameter = space[name] as Parameter;
-  if (!isActive(parameter, point)) return pointsOf(space, rest, point);
-  return valuesOf(parameter).flatMap((value) => pointsOf(space, rest, { ...point, [name]: value }));
+  if (!isActive(parameter, point)) return yield* pointsOf(space, later, point);
+  for (const value of valuesOf(parameter)) yield* pointsOf(space, later, { ...point, [name]: value });
 }
 
-function valuesOf(parameter: Parameter): readonly Json[] {
-  if (parameter.type === "categorical") return parameter.choices;
+function* valuesOf(parameter: Parameter): Iterable<Json> {
+  if (parameter.type === "categorical") return yield* parameter.choices;
   const { low, step = 0 } = parameter;
-  return Array.from({ length: cardinality(parameter) }, (_, i) => snap(parameter, low + i * step));
+  for (let at = 0; at < cardinality(parameter); at++) yield snap(parameter, low + at * step);
 }

@@ -53,36 +53,34 @@ describe("a trial that stops early", () => {
     });
   });
 
-  it.each<[name: string, type: "successive-halving" | "hyperband" | "asha" | "median"]>([
-    ["successive halving", "successive-halving"],
-    ["Hyperband", "hyperband"],
-    ["ASHA", "asha"],
-    ["the median rule", "median"],
-  ])("is neither resumed nor stopped by %s, and does not hold up the others", (_name, type) => {
-    const settings = { ...{ interval: 3, warmUpEpochs: 0, minTrials: 1, minEpochs: 3, factor: 3 }, type } as never;
-    const context = { maxEpochs: 9, objective, space: {} as never, usesHistory: false, parallel: 2 };
-    const scheduler = createScheduler(settings, context);
-    // By its last report it is the worst; by its best epoch it is the best.
-    const early = trialOf(3, "completed", [1, 9], { values: [1] });
-    let trials: readonly SchedulerTrial[] = [...paused, early];
-    for (let round = 0; round < 20; round += 1) {
-      const actions = scheduler.next(trials, { free: 2, mayCreate: 0 });
-      if (actions.length === 0) break;
-      for (const action of actions) {
-        if (action.type === "create") throw new Error("no trial may be created");
-        expect(action.trial).not.toBe(early.number);
-        trials = trials.map((trial): SchedulerTrial => {
-          if (trial.number !== action.trial) return trial;
-          if (action.type === "stop") return { ...trial, state: "stopped" };
-          const reports = Array.from({ length: action.until }, (_, i) => ({ epoch: i + 1, value: 2 }));
-          const state = action.until === 9 ? "completed" : "paused";
-          return { ...trial, until: action.until, state, reports, ...(state === "completed" ? { values: [2] } : {}) };
-        });
+  it.each(["successive-halving", "hyperband", "asha"] as const)(
+    "is neither resumed nor stopped by %s, and does not hold up the others",
+    (type) => {
+      const settings = { minEpochs: 3, factor: 3, type } as const;
+      const context = { maxEpochs: 9, objective, space: {} as never, usesHistory: false, parallel: 2 };
+      const scheduler = createScheduler(settings, context);
+      // By its last report it is the worst; by its best epoch it is the best.
+      const early = trialOf(3, "completed", [1, 9], { values: [1] });
+      let trials: readonly SchedulerTrial[] = [...paused, early];
+      for (let round = 0; round < 20; round += 1) {
+        const actions = scheduler.next(trials, { free: 2, mayCreate: 0 });
+        if (actions.length === 0) break;
+        for (const action of actions) {
+          if (action.type === "create") throw new Error("no trial may be created");
+          expect(action.trial).not.toBe(early.number);
+          trials = trials.map((trial): SchedulerTrial => {
+            if (trial.number !== action.trial) return trial;
+            if (action.type === "stop") return { ...trial, state: "stopped" };
+            const reports = Array.from({ length: action.until }, (_, i) => ({ epoch: i + 1, value: 2 }));
+            const state = action.until === 9 ? "completed" : "paused";
+            return { ...trial, until: action.until, state, reports, ...(state === "completed" ? { values: [2] } : {}) };
+          });
+        }
       }
-    }
-    expect(trials.every(({ state }) => state === "completed" || state === "stopped" || type === "asha")).toBe(true);
-    expect(trials.find(({ number }) => number === early.number)).toBe(early);
-  });
+      expect(trials.every(({ state }) => state === "completed" || state === "stopped" || type === "asha")).toBe(true);
+      expect(trials.find(({ number }) => number === early.number)).toBe(early);
+    },
+  );
 
   it("shows samplers the value of its best epoch", () => {
     const early = trialOf(12, "completed", [1, 9], { values: [1] });

@@ -24,7 +24,6 @@ const spaces: readonly object[] = [
 const halving = { minEpochs: fc.integer({ min: 1, max: 3 }), factor: fc.integer({ min: 2, max: 4 }) };
 const schedulers = fc.oneof(
   fc.record({ type: fc.constant("none") }),
-  fc.record({ type: fc.constant("median"), interval: fc.integer({ min: 1, max: 3 }), minTrials: fc.constant(2) }),
   fc.record({ type: fc.constantFrom("successive-halving", "hyperband", "asha"), ...halving }),
 );
 const isOrdered = (type: string) => ["none", "successive-halving", "hyperband"].includes(type);

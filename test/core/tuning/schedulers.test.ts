@@ -219,31 +219,6 @@ describe("asynchronous successive halving", () => {
   });
 });
 
-describe("the median rule", () => {
-  it("stops a trial whose best value is worse than the median of the others' averages", () => {
-    const others = [0.1, 0.2, 0.3].map((value, number) => paused(number, 2, value, { state: "stopped" }));
-    const next = (value: number) =>
-      schedulerOf({ type: "median", minTrials: 3, interval: 2 }, 9).next([...others, paused(3, 2, value)], {
-        free: 1,
-        mayCreate: 0,
-      });
-    expect(next(0.2)).toEqual([{ type: "resume", trial: 3, until: 4 }]);
-    expect(next(0.21)).toEqual([
-      {
-        type: "stop",
-        trial: 3,
-        reason: "its best validation/loss is 0.21 at epoch 2; the median of 3 others is 0.2",
-      },
-    ]);
-    expect(next(NaN)).toEqual([{ type: "stop", trial: 3, reason: "no finite validation/loss at epoch 2" }]);
-  });
-
-  it("trains the warm-up before the first comparison", () => {
-    const scheduler = schedulerOf({ type: "median", interval: 2, warmUpEpochs: 5 }, 9);
-    expect(scheduler.next([], { free: 1, mayCreate: 1 })).toEqual([{ type: "create", until: 5 }]);
-  });
-});
-
 describe("population-based training", () => {
   const population = { type: "population", population: 4, interval: 2, fraction: 0.25, seed: 1 };
 

@@ -1,5 +1,5 @@
 import { createSampler } from "../../../core/tuning/sampler";
-import { problemsOfSampler } from "../../../core/tuning/settings";
+import { problemsOfSampler, samplerSettingsSchema } from "../../../core/tuning/settings";
 import { contains, fromUnit, parameterOrder, type Space, spaceSchema } from "../../../core/tuning/space";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
 import { jobInput } from "../../support/fixtures";
@@ -84,9 +84,17 @@ describe("a search space", () => {
       { optimizer: "momentum", momentum: 0.8 },
       undefined,
     ]);
-    const [problem] = problemsOfSampler({ type: "grid", seed: 0 }, space({ x: { type: "float", low: 0, high: 1 } }), 1);
-    expect(problem).toMatchObject({ path: "sampler.type", value: "grid" });
-    expect(problem?.rule).toContain("must have a step");
+  });
+
+  it.each([
+    [{ type: "grid" }, 1, "each float parameter of space must have a step"],
+    [{ type: "gp" }, 2, "must be tpe, random, grid or auto for 2 objectives: gp searches for one"],
+    [{ type: "gp" }, 1, undefined],
+  ])("is refused for the sampler %j with %d objectives: %s", (given, objectives, rule) => {
+    const floats = space({ x: { type: "float", low: 0, high: 1 } });
+    const problems = problemsOfSampler(samplerSettingsSchema.parse(given), floats, objectives);
+    const problem = { path: "sampler.type", value: given.type, rule: expect.stringContaining(rule ?? "") };
+    expect(problems).toEqual(rule === undefined ? [] : [problem]);
   });
 });
 

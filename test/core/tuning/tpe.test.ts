@@ -1,4 +1,4 @@
-import { bestFirst, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
+import { bestFirst, bestTrials, type Objective, type ObservedTrial, scored } from "../../../core/tuning/history";
 import { createSampler } from "../../../core/tuning/sampler";
 import { coordinateOf, dimensionsOf } from "../../../core/tuning/samplers/coordinates";
 import { drawsFor } from "../../../core/tuning/samplers/sampler";
@@ -119,6 +119,31 @@ describe("TPE", () => {
       const near = late.filter(({ params }) => distance(params) < 1);
       expect(near.length).toBeGreaterThanOrEqual(14); // a random draw is near with a probability below 0.2
     }
+  });
+
+  it("covers more of the front of two objectives than random draws", () => {
+    const unit = { type: "float", low: 0, high: 1 };
+    const space = spaceSchema.parse({ x: unit, y: unit, z: unit });
+    const two: readonly Objective[] = [...minimize, { metric: "size", direction: "minimize" }];
+    // Area that ZDT1's front, f2 = 1 − √f1, dominates below (1, 5) (Zitzler et al., 2000).
+    const area = (type: "tpe" | "random") => {
+      const sampler = createSampler(samplerSettingsSchema.parse({ type, seed: 1 }), space, two);
+      const history: ObservedTrial[] = [];
+      for (let number = 0; number < 150; number += 1) {
+        const params = sampler.suggest(history, number)!;
+        const [x = 0, y = 0, z = 0] = ["x", "y", "z"].map((name) => Number(params[name]));
+        const g = 1 + 4.5 * (y + z);
+        history.push(completed(number, params, x, g * (1 - Math.sqrt(x / g))));
+      }
+      const front = bestTrials(history, two).map(({ values = [] }) => values);
+      let [sum, above] = [0, 5];
+      for (const [first = 1, second = 5] of front.sort((a, b) => a[0]! - b[0]!)) {
+        sum += (1 - first) * Math.max(0, above - second);
+        above = Math.min(above, second);
+      }
+      return sum;
+    };
+    expect(area("tpe")).toBeGreaterThan(1.1 * area("random"));
   });
 
   it("moves away from trials that are running", () => {
