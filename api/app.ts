@@ -5,7 +5,6 @@ import type { ApiEnvironment } from "./http/context";
 import { mlflowOperations } from "./mlflow/operations";
 import { routes } from "./routes";
 
-/** Creates the whole API. */
 export function createApp(deployment: Deployment, options: AppOptions = {}): Hono<ApiEnvironment> {
   return frameApp(deployment, routes, { mlflow: mlflowOperations, ...options });
 }

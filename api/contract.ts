@@ -176,12 +176,10 @@ export function repeatabilityOf({ idempotent, idempotencyKey }: Contract): Repea
   return idempotencyKey ? "with-key" : "never";
 }
 
-/** Returns the names in braces in a contract's path, in order. */
 export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** Returns the schema of a JSON response. */
 export function responseSchema({ schema, description }: ResponseContract): z.ZodType {
   if (schema === undefined) throw new Error(`the answer "${description}" is JSON and has no schema`);
   return schema;

@@ -23,7 +23,6 @@ field.addEventListener("input",()=>{
 });
 `;
 
-/** Renders the document as one self-contained page. */
 export function documentationPage(document: OpenApiDocument): Page {
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>

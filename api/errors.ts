@@ -161,7 +161,6 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Error codes that any route may return. */
 export const generalErrors: readonly ErrorCode[] = [
   "INVALID_INPUT",
   "UNAUTHENTICATED",
@@ -180,7 +179,6 @@ export const generalErrors: readonly ErrorCode[] = [
 /** Error codes that any route with a body may return. */
 const bodyErrors: readonly ErrorCode[] = ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
-/** Returns every error code of an operation. */
 export function errorCodesOf(operation: {
   readonly errors: readonly ErrorCode[];
   readonly body?: unknown;

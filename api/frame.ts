@@ -81,7 +81,6 @@ const maxNameLength = 255;
 
 const inert = Object.entries(inertContent);
 
-/** Returns whether the environment requests response checks. Only tests do. */
 function checkedByEnvironment(): boolean {
   return process.env["RINGMASTER_CHECK_RESPONSES"] === "1";
 }
@@ -97,11 +96,8 @@ function refuseLargeBody(path: string): never {
 }
 
 export interface AppOptions extends CallerSettings {
-  /** Checks every response against its contract. */
   readonly checkResponses?: boolean;
-  /** Origins of web pages that may call. */
   readonly corsOrigins?: readonly string[];
-  /** The offered operations of MLflow's protocol. */
   readonly mlflow?: readonly MlflowOperation[];
   /** Handlers receive bodies as streams of any length. */
   readonly streamedBodies?: boolean;

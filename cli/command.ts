@@ -18,7 +18,6 @@ export function numberOrText(text: string): number | string {
   return text.trim() !== "" && Number.isFinite(value) ? value : text;
 }
 
-/** Creates the error for an option's value that breaks a rule. */
 export function invalidOption(path: string, value: string | undefined, rule: string): InvalidInputError {
   return new InvalidInputError("the options are not valid", [
     { path, ...(value === undefined ? {} : { value }), rule },

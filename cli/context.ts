@@ -11,7 +11,6 @@ import { printJson } from "./output";
 import { createSigner } from "./signing";
 import { readStackFile } from "./stack-file";
 
-/** Options of every command. */
 export interface GlobalOptions {
   readonly team?: string;
   readonly json?: boolean;

@@ -13,7 +13,6 @@ const maxGroup = 1_000;
 /** Short names of settings. */
 const aliases: Readonly<Record<string, string>> = { lr: "hyperparameters.learningRate" };
 
-/** A combination of settings: those of one run. */
 interface Combination {
   /** `path=value`, each with one value and a whole path. */
   readonly settings: readonly string[];
@@ -113,7 +112,6 @@ const described = z.strictObject({
 /** The source of a job's data, as a job file names it: paths and URLs, or a mapping with the options of a push. */
 const dataSourceSchema = z.union([paths, described]);
 
-/** Data that becomes a dataset version before a job is submitted. */
 export interface DataSource extends Omit<z.output<typeof described>, "path"> {
   readonly paths: readonly string[];
 }
@@ -124,7 +122,6 @@ function dataSourceOf(input: z.output<typeof dataSourceSchema>): DataSource {
   return { ...options, paths: [path].flat() };
 }
 
-/** A job file's content: the job, and the data that becomes a version of its dataset first. */
 export interface JobFile {
   readonly job: Job;
   readonly dataSource?: DataSource;

@@ -34,7 +34,6 @@ function referToOwnHelp(command: AnyCommand, path = command.name()): void {
   for (const child of command.commands) referToOwnHelp(child, `${path} ${child.name()}`);
 }
 
-/** Creates the command line without running it. */
 export function createProgram(): Command {
   const program = new Command("ringmaster")
     .description("train, track, evaluate and promote models, on AWS or on this machine")

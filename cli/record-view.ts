@@ -39,7 +39,6 @@ export function recordLines({ run, children }: RunView, experiment?: string): re
   ];
 }
 
-/** Prints a run that was logged from elsewhere. */
 export function showRecord(view: RunView, experiment?: string): void {
   const { run, metrics } = view;
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;

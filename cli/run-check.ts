@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { InvalidInputError } from "../core/errors";
 
-/** The result of a check's command. */
 export interface CheckRun {
   /** 128 and the signal's number if a signal ended it, as in a shell. */
   readonly exitCode: number;

@@ -86,10 +86,8 @@ function ruleOf(text: string): string {
   return "must not use await outside of a function: a module is loaded synchronously; read files by readFileSync, and give other values by model.options";
 }
 
-/** Maximum length of a run's name. */
 const maxName = 250;
 
-/** Options of every command with a job file. */
 export interface JobOptions {
   readonly set: readonly string[];
   readonly diff: boolean;

@@ -47,7 +47,6 @@ export async function uploadBytes(uploads: UploadPort, bytes: Uint8Array) {
   return reference;
 }
 
-/** Returns a file's reference. */
 export async function referenceOf(file: string) {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -78,7 +78,6 @@ interface WatchOptions {
   readonly throughApproval?: boolean;
 }
 
-/** The last state of a watched run. */
 type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
 
 /**

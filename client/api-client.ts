@@ -14,7 +14,6 @@ type Body<Name extends OperationName> = Request<Name> extends { readonly body?: 
  */
 export function createClient(options: ClientOptions) {
   const { call, text, pages, followRun } = createTransport(options);
-  /** Returns all items of a list, page after page. */
   async function list<Name extends PagedName>(name: Name, request: Request<Name>): Promise<readonly Item<Name>[]> {
     const items: Item<Name>[] = [];
     for await (const item of pages(name, request)) items.push(item);

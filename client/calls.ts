@@ -1,7 +1,6 @@
 import { type Contract, type Repeatability, repeatabilityOf } from "../api/contract";
 import { contracts } from "../api/contracts";
 
-/** The request line of an operation. */
 export interface OperationCall {
   readonly method: Contract["method"];
   /** Path under `/api/v1`, parameters in braces. */

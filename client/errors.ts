@@ -68,7 +68,6 @@ export class ApiError extends RingmasterError {
   }
 }
 
-/** Thrown when the API does not respond. */
 export class ApiUnreachableError extends RingmasterError {
   /** Whether the host exists and refuses the connection. */
   readonly refused: boolean;

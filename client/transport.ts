@@ -35,7 +35,6 @@ export interface OutgoingRequest {
   readonly body: string | undefined;
 }
 
-/** The members that a request of any operation may have. */
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;

@@ -88,7 +88,6 @@ export async function compareRuns(ports: ComparePorts, request: CompareRequest):
   };
 }
 
-/** Returns the metrics with enough history for a curve. */
 function curveMetrics(runs: readonly SearchedRun[], all: readonly string[]): readonly string[] {
   return all.filter(
     (metric) =>
@@ -141,7 +140,6 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
   return { page: runs, rankedBy: { metric: name, goal } };
 }
 
-/** Reads the runs in the requested order. */
 async function read({ records, metrics }: ComparePorts, runIds: readonly string[]): Promise<readonly SearchedRun[]> {
   const [found, summaries] = await Promise.all([records.findMany(runIds), metrics.summariesOf(runIds)]);
   const byId = new Map(found.map((record) => [record.runId, record]));

@@ -33,7 +33,6 @@ function drawRows({ transform, inputSchema }: ModelArtifact, largestId: number |
   );
 }
 
-/** Returns the rows with the platform's own predictions. */
 export function checkRowsOf(artifact: ModelArtifact, model: ExportableModel): CheckRows {
   const rows = drawRows(artifact, largestIdOf(model));
   const dense = createRowTransform(artifact.transform, artifact.inputSchema).apply(rows);

@@ -94,7 +94,6 @@ export async function exportVersion(
   return { manifest, stored };
 }
 
-/** Lists a version's existing exports. */
 export async function listExports(
   dependencies: Pick<ExportDependencies, "objects" | "cache">,
   version: ModelVersion,

@@ -6,7 +6,6 @@ import { requireScope, type Scope } from "../../core/access/tokens";
 import type { Actor } from "../../core/registry/model";
 import type { Contract } from "../contract";
 
-/** Context values for every route. */
 export interface ApiEnvironment {
   /** Absent if the app is called in process. */
   Bindings: { readonly event?: APIGatewayProxyEvent } | undefined;

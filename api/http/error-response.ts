@@ -14,7 +14,6 @@ export function errorResponse(
   );
 }
 
-/** Returns the part of an error that a caller may see. */
 export function knownError(error: Error): RingmasterError {
   if (error instanceof RingmasterError) return error;
   if (/\bdisk\b.* is full/.test(error.message)) {

@@ -6,7 +6,6 @@ import { EventRequest, JsonReply } from "./event-request";
 
 export type EventHandler = (event: APIGatewayProxyEvent, context: LambdaContext) => Promise<APIGatewayProxyResult>;
 
-/** An event whose body text is passed separately from its request. */
 interface EventWithText extends APIGatewayProxyEvent {
   readonly text?: string;
 }

@@ -3,7 +3,6 @@ import type { Problem } from "../../core/errors";
 import { isObject } from "../../core/json-text";
 import { pathText, problemsOf } from "../../core/problems";
 
-/** Maximum number of problems in a response. */
 export const maxProblems = 100;
 
 type Schema = z.core.$ZodTypes;

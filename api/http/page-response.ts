@@ -37,7 +37,6 @@ export function problemPage(error: RingmasterError, requestId: string): Response
   return response;
 }
 
-/** Renders the page for an error. */
 function problemHtml({ code, httpStatus, message }: RingmasterError, requestId: string): Page {
   const body = html`<div class="head"><h1>${httpStatus === 404 ? "Not found" : "This page cannot be shown"}</h1><span class="badge failed">${httpStatus}</span></div>
 <div class="banner bad"><pre>${shortened(message, 4_000)}</pre></div>

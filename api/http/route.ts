@@ -26,11 +26,9 @@ export interface Call<
   readonly headers: z.output<Headers>;
   readonly body: z.output<Body>;
   readonly idempotencyKey: string | undefined;
-  /** The platform of the caller's team. */
   readonly platform: Ports;
   /** Display name of the caller, for the records. */
   readonly actor: string;
-  /** The caller as the registry records it. */
   readonly caller: Pick<Actor, "by" | "person">;
   /** Returns the caller as the actor of a change that is made now. */
   readonly actorFor: (reason: string) => Actor;

@@ -165,7 +165,6 @@ export const teamless: ReadonlySet<string> = new Set([
   "/version",
 ]);
 
-/** Settings by which the deployment identifies callers. */
 export interface CallerSettings {
   /** Members of teams. If no team has members, every caller is in the default team. */
   readonly directory?: readonly TeamMembers[];
@@ -216,7 +215,6 @@ function whenOf(expiresAt: number): string {
   return Number.isFinite(expiresAt) ? ` at ${new Date(expiresAt).toISOString()}` : "";
 }
 
-/** Returns a caller within this process. */
 function ownCaller(actor: string, team: string = defaultTeam): Caller {
   return { actor, person: { id: `process:${actor}`, names: [actor] }, principals: [], groups: [], team };
 }

@@ -71,7 +71,6 @@ interface LineagePage {
   readonly nextToken?: string;
 }
 
-/** Adds a dataset version with its origin and size. */
 export function addDataset(
   graph: LineageBuilder,
   { name, version, digest }: DatasetVersionKey,
@@ -111,7 +110,6 @@ export async function addSources(
   for (const source of await lineage.sourcesOf(dataset)) graph.connect(addContent(graph, source), node);
 }
 
-/** Adds a version's shards with their places in the store. */
 export function addShards(graph: LineageBuilder, manifest: DatasetManifest, node: string): void {
   for (const shard of shardsOf(manifest)) graph.connect(addContent(graph, shard), node);
 }

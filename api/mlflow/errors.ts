@@ -21,7 +21,6 @@ const statuses = {
 
 export type MlflowErrorCode = keyof typeof statuses;
 
-/** An error with one of MLflow's codes. */
 export class MlflowError extends RingmasterError {
   constructor(code: MlflowErrorCode, message: string, cause?: unknown) {
     super(message, { code, httpStatus: statuses[code], cause });

@@ -16,7 +16,6 @@ const root = "ringmaster-exports";
 /** Limit, because a path may name any content of the team instead of a manifest. */
 const maxManifestBytes = 1024 * 1024;
 
-/** The part of an export's manifest that is read here. */
 const manifestFiles = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
 });
@@ -48,7 +47,6 @@ export async function findExportedFile(
   return (await filesOf(platform, exported)).find((file) => file.path === path);
 }
 
-/** Lists the entries directly under a place. */
 export async function listExportedFiles(
   platform: Pick<Platform, "objects">,
   { exported, path }: ExportPlace,

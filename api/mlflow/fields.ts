@@ -40,7 +40,6 @@ export type Values<F extends Fields> = {
     : never;
 };
 
-/** Thrown when a value has another type than the member. */
 export class WrongTypeError extends Error {
   constructor(
     readonly at: string,

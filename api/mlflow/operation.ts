@@ -7,28 +7,21 @@ import { jsonResponse } from "../http/event-request";
 import type { Fields, Values } from "./fields";
 import { readRequest } from "./request";
 
-/** The input of a handler. */
 export interface MlflowCall<F extends Fields> {
   readonly fields: Values<F>;
-  /** Parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The ports of the caller's team. */
   readonly platform: Platform;
-  /** Display name of the caller, for the records. */
   readonly actor: string;
-  /** The caller as the registry records it. */
   readonly caller: Pick<Actor, "by" | "person">;
   readonly context: Context<ApiEnvironment>;
 }
 
-/** An operation of MLflow's `.proto` files. */
 export interface MlflowOperation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** After `/api/2.0` or `/ajax-api/2.0`: `/mlflow/runs/create`, `/mlflow/logged-models/{model_id}`. */
   readonly path: string;
   /** `3`: under `/api/3.0`. `page`: at the server's root, for MLflow's pages. */
   readonly version?: MlflowVersion;
-  /** The scope that a token must have. */
   readonly scope: Scope;
   /** The members that it reads; absent if the operation reads its request itself. */
   readonly fields?: Fields;

@@ -10,7 +10,6 @@ import { metricOperations } from "./tracking/metrics";
 import { runSearchOperations } from "./tracking/run-search";
 import { runOperations, runWriteOperations } from "./tracking/runs";
 
-/** Experiments, runs, metrics and logged models. */
 export const trackingOperations: readonly MlflowOperation[] = [
   ...experimentOperations,
   ...runOperations,
@@ -22,7 +21,6 @@ export const trackingOperations: readonly MlflowOperation[] = [
   ...loggedModelOperations,
 ];
 
-/** MLflow's model registry. */
 export const registryOperations: readonly MlflowOperation[] = [
   ...modelOperations,
   ...versionOperations,

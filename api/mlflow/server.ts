@@ -3,7 +3,6 @@ import { type MlflowOperation, rawOperation } from "./operation";
 /** The version of MLflow whose protocol is offered. `/version` returns it, and the contract tests compare with it. */
 export const mlflowVersion = "3.17.2";
 
-/** Operations on the server itself. */
 export const serverOperations: readonly MlflowOperation[] = [
   // Clients read here whether the server supports workspaces and multipart transfers.
   rawOperation(

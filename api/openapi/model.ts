@@ -50,7 +50,6 @@ export interface Operation {
   /** Extensions of OpenAPI for clients and the gateway. */
   readonly "x-ringmaster": {
     readonly class: "read" | "write" | "heavy";
-    /** The scope that a token must have. */
     readonly scope: Scope;
     readonly function: "api" | "stream-metrics";
     readonly repeatable: Repeatability;

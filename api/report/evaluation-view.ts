@@ -7,7 +7,6 @@ import { readPredictions } from "../../core/evaluation/stored-predictions";
 import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
 
-/** An evaluation with its plots. */
 export interface EvaluationView {
   readonly report: EvaluationReport;
   /** The following fields are absent if there are too many predictions for a page. */

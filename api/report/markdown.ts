@@ -3,7 +3,6 @@ import type { SliceEvidence } from "../../core/evaluation/shapes";
 import { verdictWord } from "../../core/registry/gates/verdict";
 import type { VersionReport } from "./shapes";
 
-/** Formats the report as Markdown: tables, no plots. */
 export function reportMarkdown(report: VersionReport): string {
   const { gate, dataset, runId } = report;
   return `${[

@@ -21,7 +21,6 @@ const verdictDocument: DocumentKind<Shape<typeof verdictSchema>> = {
   maxBytes: 2 ** 28,
 };
 
-/** Builds a version's report from the stored results of its gates and its evaluation. */
 export async function versionReport(objects: ObjectStore, version: ModelVersion): Promise<VersionReport> {
   const { gate, evaluationReport } = version;
   const [document, evaluation, artifact] = await Promise.all([

@@ -94,7 +94,6 @@ function explain(differences: readonly ReproductionDifference[], { steps, first 
 /** Everything that determines a run's weights, and the result. */
 export interface TrainingFacts {
   readonly runId: string;
-  /** The code as it was submitted. */
   readonly code: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, string>>;
   /** The job's leaves that determine the weights; workers, market and the like do not. */

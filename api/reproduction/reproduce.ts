@@ -91,7 +91,6 @@ async function compareCheckpoints(
   };
 }
 
-/** Thrown when a run did not complete its training, so that there are no weights to compare. */
 const notTrained = (runId: string) =>
   conflict(
     "RUN_NOT_TRAINED",

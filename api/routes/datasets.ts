@@ -16,7 +16,6 @@ import { defineReplyRoute, defineRoute } from "../http/route";
 const inboxReportNotFound = (id: string) =>
   notFound("INBOX_REPORT_NOT_FOUND", `there is no inbox report ${JSON.stringify(id)}`, { id });
 
-/** Thrown when a file that was not refused is retried. */
 const inboxFileNotRefused = (path: string, status: string) =>
   conflict(
     "INBOX_FILE_NOT_REFUSED",

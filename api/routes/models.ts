@@ -11,7 +11,6 @@ import { withLoggedMetrics } from "../services/logged-metrics";
 import { withNext } from "../services/next-steps";
 import { served } from "../services/served";
 
-/** A page of a model's history. */
 interface HistoryPage {
   /** Newest first. */
   readonly items: readonly HistoryEntry[];

@@ -11,7 +11,6 @@ import { keyText } from "../../core/signing-key";
 import * as contracts from "../contracts/notifications";
 import { defineRoute, type Route } from "../http/route";
 
-/** Thrown when the team has no channel. */
 const notificationsNotSet = (what: string) => conflict("NOTIFICATIONS_NOT_SET", what);
 
 /**

@@ -19,7 +19,6 @@ export function eventText(event: FollowEvent): string {
   return `${id}event: ${event.event}\ndata: ${toJson(event.data)}\n\n`;
 }
 
-/** The connection to the follower. */
 export interface Connection {
   readonly isGone: () => boolean;
   /** Resolves early if the follower disconnects. */

@@ -49,7 +49,6 @@ export async function logShadow(
   return { stored: created };
 }
 
-/** Compares a shadow with the serving version, by the newest reports. */
 export async function summarizeShadow(
   objects: LogStore,
   model: string,

@@ -13,7 +13,6 @@ import { isJson, readBody, readParams, readQuery } from "../http/input";
 import { defineRoute, type Route } from "../http/route";
 import { logMetricsBody, metricLimits } from "../schemas/metrics";
 
-/** A request that logs metrics. */
 export type LoggedMetrics = Shape<typeof logMetricsBody>;
 
 const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);

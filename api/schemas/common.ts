@@ -1,6 +1,5 @@
 import * as z from "zod";
 
-/** Name of a dataset, an experiment or a model. */
 export const nameText = z.string().min(1).max(255);
 
 export const versionNumber = z.coerce.number<number | string>().int().min(1).max(999_999_999);

@@ -38,7 +38,6 @@ export const declaredPolicy = z
   })
   .meta({ id: "DeclaredPolicy", description: "Gates and approvals that a version needs before it serves." });
 
-/** Schemas that requests and responses about models and about their versions share. */
 export const answerModel = z.object({ model }).meta({ id: "ModelAnswer" });
 
 export const answerVersion = z.object({ version: modelVersion }).meta({ id: "ModelVersionAnswer" });

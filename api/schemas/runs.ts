@@ -23,7 +23,6 @@ export const datasetGiven = z
   })
   .meta({ id: "RunDatasetInput", description: "Data that a run read, as its client reports it." });
 
-/** A job as people write it. */
 export const jobInput = jobSchema.meta({
   id: "JobInput",
   description: "A job as people write it, with defaults for omitted fields.",

@@ -79,9 +79,7 @@ export const shadowSummary = z
     observations: count,
     agreement: z.number().optional().meta({ description: "Part in which both name the same class." }),
     meanAbsoluteDifference: z.number().optional(),
-    /** The observations with the largest differences. */
     examples: z.array(shadowObservation),
-    /** Indicates whether there are more reports than were read. */
     truncated: z.boolean(),
   })
   .meta({ id: "ShadowSummary" });

@@ -145,7 +145,6 @@ export async function withNext<Version extends ModelVersion>(
   return { ...version, next: nextSteps(model, version, needed ? await runs.find(follows) : undefined) };
 }
 
-/** Returns the version after a change, with its next step. */
 export async function versionAfter(
   ports: Ports,
   { name, version }: { readonly name: string; readonly version: number },

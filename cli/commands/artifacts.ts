@@ -21,7 +21,6 @@ interface RestoreOptions {
   readonly wait?: boolean;
 }
 
-/** Adds `runs checkpoints` and `runs restore`. */
 export function addCheckpointCommands(runs: Command): void {
   runs
     .command("checkpoints <run>")
@@ -80,7 +79,6 @@ function overridesOf({ epochs, workers }: RestoreOptions): RestoreOverrides {
 /** Maximum number of files in a request, as in the API. */
 const filesPerCall = 100;
 
-/** Adds `runs artifacts list|get|put`. */
 export function addArtifactCommands(runs: Command): void {
   const artifacts = runs.command("artifacts").description("list, download and upload files of a run");
 

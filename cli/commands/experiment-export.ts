@@ -17,7 +17,6 @@ interface Options {
   readonly out: string;
 }
 
-/** Adds `experiments export`, which writes runs, params, tags, metrics and metric points as files of columns. */
 export function addExperimentExportCommand(experiments: Command): void {
   experiments
     .command("export <experiment>")

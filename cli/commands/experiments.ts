@@ -128,7 +128,6 @@ function viewWithin(lifecycle: Experiment["lifecycle"]): "active" | "all" {
   return lifecycle === "deleted" ? "all" : "active";
 }
 
-/** Returns a page of its runs, or all of them. */
 async function runsOf(
   client: ApiClient,
   { experimentId, lifecycle }: Experiment,

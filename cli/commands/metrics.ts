@@ -63,7 +63,6 @@ interface MetricsOptions {
   readonly toStep?: string;
 }
 
-/** Adds `runs metrics`: the last value, minimum and maximum of all metrics, or a curve of one. */
 export function addMetricsCommand(runs: Command): void {
   runs
     .command("metrics <run>")

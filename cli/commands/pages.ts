@@ -79,7 +79,6 @@ interface PageOptions {
   readonly html?: string;
 }
 
-/** Adds `runs page`, `experiments page` and `study page`, which print a URL or write a self-contained file. */
 export function addPageCommands(runs: Command, experiments: Command, studies: Command): void {
   studies
     .command("page <study>")

@@ -33,7 +33,6 @@ function defaultMetrics(runs: readonly Run[], records: ReadonlyMap<string, Searc
   return [...new Set(leading)];
 }
 
-/** Adds `runs list`. */
 export function addListCommand(runs: Command): void {
   runs
     .command("list")

@@ -38,7 +38,6 @@ interface CompareOptions {
   readonly markdown?: boolean;
 }
 
-/** Adds `runs search` and `runs compare`. */
 export function addSearchCommands(runs: Command): void {
   runs
     .command("search [filter]")

@@ -10,13 +10,11 @@ export interface AccountReader {
   queues(): Promise<readonly Resource[]>;
   /** Reads the compute environments of these queues. */
   environments(): Promise<readonly ComputeEnvironment[]>;
-  /** Reads the value of a quota that is in effect. */
   quota(serviceCode: "ec2" | "lambda", quotaCode: string): Promise<number>;
   /** Reads the effective value of the ECS account setting `dualStackIPv6`. */
   dualStackIPv6(): Promise<string>;
   /** Tests whether the trainers' network has public addresses (`network.mode: "public"`). */
   publicNetwork(): Promise<boolean>;
-  /** Tests whether the service-linked role of EC2 Spot exists. */
   spotRole(): Promise<boolean>;
   /** Reads the subscriptions of the alarm topic. Undefined if there is no topic. */
   subscriptions(topicArn: string): Promise<readonly Subscription[] | undefined>;
@@ -44,12 +42,10 @@ export interface Subscription {
   readonly confirmed: boolean;
 }
 
-/** The result of one check. */
 export interface Finding {
   readonly check: string;
   /** `unchecked`: the check could not be done, so it counts as a failure. */
   readonly result: "ok" | "warning" | "problem" | "unchecked";
   readonly found: string;
-  /** The next step. Absent if nothing is to be done. */
   readonly fix?: string;
 }

@@ -6,7 +6,6 @@ import { gpuQueuePrefixes, jobQueueNames, resourceNames } from "../../platform/t
 import { NoCredentialsError, signRequest } from "../signing";
 import type { AccountReader, ComputeEnvironment } from "./account";
 
-/** The place of AWS's endpoints, and the caller. */
 interface AwsConnection {
   readonly credentials: Credentials;
   readonly region: string;

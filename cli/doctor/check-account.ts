@@ -65,7 +65,6 @@ function neededQuotas(
   return [...needed.values()];
 }
 
-/** Compares a quota of vCPUs with what the compute environments may request. */
 function quotaFinding(quota: InstanceQuota & { readonly vcpus: number }, value: number, gpusWanted: boolean): Finding {
   const check = `quota ${quota.code} (${quota.name})`;
   const request = `aws service-quotas request-service-quota-increase --service-code ec2 --quota-code ${quota.code} --desired-value ${quota.vcpus}`;
@@ -90,7 +89,6 @@ function quotaFinding(quota: InstanceQuota & { readonly vcpus: number }, value: 
   return { check, result: "ok", found: `${value} vCPUs, and the compute environments request at most ${quota.vcpus}` };
 }
 
-/** Compares the quota of concurrent executions with what the platform's functions need. */
 function lambdaFinding(value: number): Finding {
   const { code, name, recommended } = lambdaQuota;
   const check = `quota ${code} (${name})`;
@@ -103,7 +101,6 @@ function lambdaFinding(value: number): Finding {
   };
 }
 
-/** Judges the queues of the platform. */
 function queueFindings(expected: readonly string[], queues: readonly Resource[]): readonly Finding[] {
   return expected.map((name) => {
     const queue = queues.find((one) => one.name === name);
@@ -117,7 +114,6 @@ function queueFindings(expected: readonly string[], queues: readonly Resource[])
   });
 }
 
-/** Judges the compute environments behind the queues. */
 function environmentFindings(environments: readonly ComputeEnvironment[]): readonly Finding[] {
   return environments.map((one) =>
     resourceFinding(
@@ -143,7 +139,6 @@ function resourceFinding(check: string, { state, status, reason }: Resource, upd
   return { check, result: "ok", found: status };
 }
 
-/** Judges the account setting that gives nodes of multi-node jobs an IPv6 address. */
 function ipv6Finding(value: string, publicNetwork: boolean): Finding {
   const check = "ECS account setting dualStackIPv6";
   if (!publicNetwork) return { check, result: "ok", found: `${value}; the network has no public addresses` };
@@ -156,7 +151,6 @@ function ipv6Finding(value: string, publicNetwork: boolean): Finding {
   };
 }
 
-/** Judges the role with which EC2 requests spot instances. */
 function spotRoleFinding(exists: boolean): Finding {
   const check = "service-linked role AWSServiceRoleForEC2Spot";
   if (exists) return { check, result: "ok", found: "it exists" };
@@ -168,7 +162,6 @@ function spotRoleFinding(exists: boolean): Finding {
   };
 }
 
-/** Judges whether anybody receives alarms. */
 function alarmFinding(topicArn: string, subscriptions: readonly Subscription[] | undefined): Finding {
   const check = "alarm subscription";
   if (subscriptions === undefined) {
@@ -200,7 +193,6 @@ function alarmFinding(topicArn: string, subscriptions: readonly Subscription[] |
   };
 }
 
-/** Judges whether the budget sees the platform's bill. */
 function costTagFinding(status: string | undefined): Finding {
   const check = "cost allocation tag ringmaster";
   if (status === "Active") return { check, result: "ok", found: status };

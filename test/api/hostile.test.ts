@@ -2,7 +2,6 @@ import type { createApp } from "../../api/app";
 import { startTestApp } from "../support/app";
 import type { Embedded, TestPlatform as Platform } from "../support/embedded";
 
-/** Bodies that no client sends by chance: each is kept whole or refused, and none is a failure of ours. */
 describe("hostile bodies", () => {
   let embedded: Embedded;
   let platform: Platform;

@@ -4,7 +4,6 @@ import type { ModelVersion } from "../../core/registry/model";
 import { callApp } from "../support/app";
 import { createTestPlatform, type TestPlatform as Platform, useEmbedded } from "../support/embedded";
 
-/** A gate's hook that answers after something else was decided. */
 describe("a hook that is late", () => {
   const embedded = useEmbedded();
   let platform: Platform;

@@ -21,7 +21,6 @@ it("says that the disk is full, where a store says so", async () => {
   });
 });
 
-/** Bodies that cost more to read than they cost to send. */
 describe("the limits of a request", () => {
   const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;

@@ -48,7 +48,6 @@ const plotsOf = (page: string): readonly string[] => {
   return [...section.split("</section>")[0]!.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
 };
 
-/** Checks the properties of every page. */
 function expectSafe({ text, headers }: Awaited<ReturnType<typeof look>>): void {
   const policy = headers.get("content-security-policy")!;
   expect(policy).toContain("default-src 'none'");

@@ -4,7 +4,6 @@ import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 const digestOf = (body: string | Uint8Array): string => createHash("sha256").update(body).digest("hex");
 
-/** A person with a presigned URL tries to use it for something else. */
 describe("a presigned URL", () => {
   const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;

@@ -7,7 +7,6 @@ import { cliOverApp } from "../support/cli-over-app";
 import type { Embedded } from "../support/embedded";
 import { temporaryFolder } from "../support/temporary-folder";
 
-/** Files as people have them, pushed by the command line as they are. */
 describe("datasets push of files as they are", () => {
   let embedded: Embedded;
   let app: ReturnType<typeof createApp>;

@@ -2,7 +2,6 @@ import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
 import { createTestPlatform, useEmbedded } from "../support/embedded";
 
-/** One rule for both APIs: `models register` and MLflow's `model-versions/create`. */
 describe("the source of a version that is registered", () => {
   const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;

@@ -419,7 +419,6 @@ const itsReview = { name: "its-review", kind: "command", command: ["./review.sh"
 
 const itsReceiver = "https://its-receiver.example/hook";
 
-/** Something of everything that a team can have. */
 export async function furnish(platform: Platform): Promise<Things> {
   const { team, objects, registry, runs, metrics } = platform;
   const draft = await registerTestDataset(platform, "its-dataset");

@@ -4,7 +4,6 @@ import { registerTestDataset } from "../support/fixtures";
 import { allRows } from "../support/rows";
 import { cases, furnish, nothingLike, pathOf, type Things } from "./tenancy-cases";
 
-/** Two teams, of which one has something of everything and the other nothing; each route is called by both. */
 describe("no call crosses a team", () => {
   let embedded: Embedded;
   let app: ReturnType<typeof createApp>;

@@ -10,7 +10,6 @@ const cli = path.join(root, "bin", "ringmaster.js");
 
 describe("what a program that calls the command line can rely on", () => {
   const directory = temporaryFolder("cli-contract");
-  /** No stack runs over this data, and the environment points to one that does not answer. */
   const run = (...args: string[]) => runIn(path.join(directory, "none"), ...args);
   const runIn = (data: string, ...args: string[]) =>
     runCli(["--data", data, ...args, "--json"], { RINGMASTER_API_URL: "http://127.0.0.1:1" });

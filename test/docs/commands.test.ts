@@ -2,7 +2,6 @@ import { type Block, blocksOf, commandsOf, type PrintedCommand, pages, scriptOf,
 import { notRun, placeholders, settings } from "./pages";
 import { World } from "./world";
 
-/** Runs every command of README and docs as it is printed, in the order of its block, over one stack. */
 describe("the commands of README and docs", () => {
   const world = new World();
   const used = new Set<object>();

@@ -13,7 +13,6 @@ const named = pages().flatMap((file) => [
     .flatMap((block) => commandsOf(block).map(({ line, text }) => ({ file, line, text: withoutComment(text) }))),
 ]);
 
-/** Holds commands against what there is, those too that a test cannot run: subcommands, options, scripts, files. */
 describe("a command that README or docs name", () => {
   it("has subcommands and options that there are", () => {
     const commands = named.filter(({ text }) => /^(npx )?ringmaster /.test(text));

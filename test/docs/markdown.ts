@@ -3,16 +3,13 @@ import { join, relative } from "node:path";
 
 export const root = join(__dirname, "../..");
 
-/** A fenced block of a Markdown page. */
 export interface Block {
   readonly file: string;
-  /** Number of its first line of content, from 1. */
   readonly line: number;
   readonly language: string;
   readonly lines: readonly string[];
 }
 
-/** A command as it is printed, with what is printed below it. */
 export interface PrintedCommand {
   readonly line: number;
   readonly text: string;
@@ -25,7 +22,6 @@ const singles = ["README.md", "state-machines/README.md", "test/peers/mlflow/REA
 /** Each folder in them may have a page. */
 const parents = ["bench", "examples"];
 
-/** Every page that a reader follows, by its path in the repository. */
 export function pages(): readonly string[] {
   const inside = parents.flatMap((parent) =>
     readdirSync(join(root, parent), { withFileTypes: true })
@@ -110,12 +106,10 @@ export function scriptOf({ language }: Block, { text }: PrintedCommand): string 
   return language === "python" ? `python - <<'PYTHON'\n${text}\nPYTHON` : withoutComment(text).trim();
 }
 
-/** A command without the comment behind it. */
 export function withoutComment(text: string): string {
   return text.replace(/\s+#\s[^'"]*$/, "");
 }
 
-/** Code spans of the prose that are commands of this repository. */
 export function inlineCommands(file: string): readonly { readonly line: number; readonly text: string }[] {
   let fenced = false;
   return linesOf(file).flatMap((text, index) => {

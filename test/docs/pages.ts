@@ -1,6 +1,5 @@
 import { hasAws, hasMlflow, type WorldIds } from "./world";
 
-/** A documented command that is not run here. */
 export interface NotRun {
   readonly file: string;
   /** The beginning of the command. */
@@ -112,7 +111,6 @@ export const notRun: readonly NotRun[] = [
 /** A replacement in a command before it runs. */
 export type Exchange = readonly [pattern: RegExp, by: string];
 
-/** Settings of a block whose commands need a special environment. */
 export interface Setting {
   readonly file: string;
   /** Text that a command of the block contains. Absent: every block of the page has this setting. */

@@ -6,7 +6,6 @@ import { ensureBuild } from "../../scripts/build.js";
 import { root } from "./markdown";
 import { type CommandResult, runInShell } from "./shell";
 
-/** Ids that stand for the placeholders of the pages. */
 export interface WorldIds {
   readonly api: string;
   readonly endpoint: string;
@@ -153,7 +152,6 @@ export class World {
       'echo "npx $1 is not run here"; exit 99',
     ]);
     program("npm", ['echo "npm $1 is not run here"; exit 99']);
-    // An answer that is an error makes the command fail.
     const curl = spawnSync("which", ["curl"], { encoding: "utf8" }).stdout.trim();
     program("curl", [`exec "${curl}" --fail-with-body --silent --show-error "$@"`]);
     program("python", [`exec "${python}" "$@"`]);

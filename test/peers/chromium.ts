@@ -11,10 +11,8 @@ export const chromium = [process.env["RINGMASTER_CHROMIUM"], "chromium", "chromi
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Chromium without a window, driven by the DevTools protocol over pipes. */
 export class Browser {
   private readonly profile = mkdtempSync(join(tmpdir(), "chromium-"));
-  /** The folder that files are saved in. */
   readonly downloads = join(this.profile, "downloads");
   private readonly child: ChildProcess;
   private readonly waiting = new Map<number, (answer: Fields) => void>();
@@ -97,7 +95,6 @@ export class Page {
     return true;
   }
 
-  /** The value of an expression in the page, once it is there. */
   async evaluate<T>(expression: string): Promise<T> {
     const parameters = { expression, awaitPromise: true, returnByValue: true };
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", parameters);

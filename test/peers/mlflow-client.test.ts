@@ -46,7 +46,6 @@ describeWithMlflow(`the stock client of MLflow ${mlflowVersion}, configured only
   it("has no other step", () => expect(Object.keys(results)).toEqual(steps));
 });
 
-/** One process for all steps: to import MLflow takes longer than they do. */
 function runScript(base: string, cwd: string): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve, reject) => {
     const child = spawn(python, [join(__dirname, "mlflow-client.py")], {

@@ -4,7 +4,6 @@ import type { Task } from "../../../core/runs/model-definition";
 import type { GraphBuilder } from "./builder";
 import type { TensorValue } from "./file";
 
-/** Names of an ONNX file's outputs. */
 interface AnswerOutputs {
   /** The class that the model decides for, by default the one with the highest probability, `[rows]`: text, int64 or bool, like the label. */
   readonly label?: string;

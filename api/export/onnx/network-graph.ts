@@ -16,7 +16,6 @@ const converters: Readonly<Record<string, Converter>> = {
   ...recurrentLayers,
 };
 
-/** Classes of layers that can be converted to ONNX. */
 const convertibleLayers: readonly string[] = Object.keys(converters).sort();
 
 /**

@@ -43,7 +43,6 @@ class PlanGraph {
   private readonly inputs: ReadonlyMap<string, RawInput>;
   private readonly missing: string;
   private readonly numbers = new Map<Operation, string>();
-  /** The feature that is added, for errors. */
   feature = "";
 
   constructor(builder: GraphBuilder, inputs: ReadonlyMap<string, RawInput>, missing: string) {

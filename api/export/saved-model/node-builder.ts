@@ -8,7 +8,6 @@ import {
 import { unsupportedOperator } from "../../../core/export";
 import type { Attribute as OnnxAttribute, TensorValue } from "../onnx/file";
 
-/** The first output of a node. */
 export interface Tensor {
   readonly node: number;
   readonly type: ElementType;
@@ -143,7 +142,6 @@ export function prune(
   };
 }
 
-/** An ONNX operation to be translated. */
 export interface Translation {
   readonly builder: NodeBuilder;
   readonly op: string;

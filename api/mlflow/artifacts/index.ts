@@ -23,7 +23,6 @@ import { attachment, type Delivery, findFile, mediaTypeOf, sendFile } from "./se
 const maxUploadBytes = 10 * 1024 * 1024;
 const maxExpirySeconds = 604_800;
 
-/** Operations on a run's files: those of `service.proto`, and those of MLflow's pages. */
 function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
     operation(
@@ -106,7 +105,6 @@ function onlyProxied(what: "upload" | "download"): Error {
   );
 }
 
-/** Operations on files of logged models and versions. */
 function modelArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   return [
     rawOperation("GET /mlflow/logged-models/{model_id}/artifacts/files", async (context) => {
@@ -222,7 +220,6 @@ async function targetOf(
   return place;
 }
 
-/** Operations on files of runs, of logged models and of the team. */
 export function artifactOperations(delivery: Delivery): readonly MlflowOperation[] {
   return [...proxiedArtifacts(delivery), ...multipartArtifacts, ...runArtifacts(delivery), ...modelArtifacts(delivery)];
 }

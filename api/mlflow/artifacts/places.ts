@@ -37,7 +37,6 @@ export function safeFilePath(path: string): string {
   return safePath(path);
 }
 
-/** Returns the last part of a path. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
@@ -49,7 +48,6 @@ export function joined(...paths: readonly string[]): string {
 
 export type { StoredPlace };
 
-/** The place of a file of MLflow's artifact root in our stores. */
 export type Place = StoredPlace | ExportPlace;
 
 /**
@@ -113,7 +111,6 @@ export async function trainedModelPlace(
   return { exported: stored.sha256, path: rest.join("/") };
 }
 
-/** MLflow's `FileInfo`. */
 interface FileInfo {
   readonly path: string;
   readonly is_dir: boolean;

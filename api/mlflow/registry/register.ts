@@ -132,7 +132,6 @@ async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Pr
   return { ...origin, ...(await submittersOfVersion(platform.records, runId || undefined, caller)) };
 }
 
-/** Resolves the source of a version. */
 async function originOf(
   platform: Platform,
   { source, run_id, model_id }: VersionRequest,
@@ -191,7 +190,6 @@ async function resolve(
   );
 }
 
-/** Records on a logged model the version that was registered from it. */
 async function recordOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
     const known = parsed(model.tags[versionsTag]);

@@ -17,7 +17,6 @@ const shown: Readonly<Record<Stage, string>> = {
 };
 const names = ["None", "Staging", "Production", "Archived"] as const;
 
-/** Returns MLflow's name of a stage. */
 export function stageName(stage: Stage): string {
   return shown[stage];
 }
@@ -35,7 +34,6 @@ export function stageOf(name: string): Stage {
   return stage;
 }
 
-/** Builds a `RegisteredModel` of `model_registry.proto`. */
 export function modelView(model: Model, latest: readonly ModelVersion[]): object {
   return {
     name: model.name,
@@ -77,7 +75,6 @@ export function versionView(version: ModelVersion, aliases: Readonly<Record<stri
   };
 }
 
-/** Returns the newest version of each stage. */
 export function latestOfStages(versions: readonly ModelVersion[]): readonly ModelVersion[] {
   const latest = new Map<string, ModelVersion>();
   for (const version of versions) {
@@ -93,7 +90,6 @@ export function undefinedIfEmpty<T>(list: readonly T[]): readonly T[] | undefine
   return list.length === 0 ? undefined : list;
 }
 
-/** Returns the caller and the time of a change. */
 export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {
   return { ...caller, at: isoTime(clock) };
 }
@@ -120,7 +116,6 @@ export async function findVersion(
   return { model, version: asOf(model, found) };
 }
 
-/** Returns the response that holds a version. */
 export async function versionAnswer(platform: Pick<Platform, "registry">, name: string, version: string) {
   const found = await findVersion(platform, name, version);
   return { model_version: versionView(found.version, found.model.aliases) };

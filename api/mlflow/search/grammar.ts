@@ -163,7 +163,6 @@ function refuse({ path, position, raw: token }: Place, rule: string): never {
   throw new SearchSyntaxError(path, { position, token, rule });
 }
 
-/** A field of an experiment, a registered model or a version. */
 export interface EntityField {
   readonly kind: "attribute" | "tag";
   readonly key: string;

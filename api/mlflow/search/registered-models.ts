@@ -11,10 +11,8 @@ import {
   refuseDuplicates,
 } from "./grammar";
 
-/** The part of a model that MLflow's `registered-models/search` reads. */
 type SearchedModel = Pick<Model, "name" | "updatedAt" | "tags">;
 
-/** The part of a version that MLflow's `model-versions/search` reads. */
 type SearchedVersion = Pick<
   ModelVersion,
   "model" | "version" | "runId" | "source" | "createdAt" | "updatedAt" | "tags"

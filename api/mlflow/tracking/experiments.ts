@@ -12,7 +12,6 @@ import { checkExperimentIsActive, checkMaxResults, findExperiment, noSuchExperim
 import { experimentView, unlessEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
 
-/** The part of an experiment that MLflow's `experiments/search` reads. */
 type Searched = Pick<Experiment, "experimentId" | "name" | "createdAt" | "updatedAt" | "tags">;
 
 const grammar = entityGrammar(

@@ -29,7 +29,6 @@ function modelStatusFromMlflow(status: MlflowModelStatus): LoggedModel["status"]
   return (Object.keys(toMlflow) as LoggedModel["status"][]).find((ours) => toMlflow[ours] === status)!;
 }
 
-/** Builds an `mlflow.LoggedModel`. */
 function loggedModelView(model: LoggedModel): object {
   return {
     info: {

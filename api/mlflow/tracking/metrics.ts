@@ -6,7 +6,6 @@ import { type MlflowOperation, operation } from "../operation";
 import { metricView, unlessEmpty } from "./run-view";
 import { runId } from "./runs";
 
-/** Number of points of one read from the store. */
 const pageSize = 10_000;
 const maxBulkRuns = 100;
 const maxBulkPoints = 25_000;

@@ -76,7 +76,6 @@ const runField: FieldResolver<Field> = (entity, key) => {
 
 const grammar = mlflowGrammar(runField, ({ field }) => field.kind !== "dataset");
 
-/** The language of MLflow's `runs/search`. */
 export const mlflowRuns: QueryLanguage = {
   name: "mlflow",
   ordersNumbersInText: false,

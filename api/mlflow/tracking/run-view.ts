@@ -97,7 +97,6 @@ export function experimentView(experiment: Experiment): object {
   };
 }
 
-/** Lists entries as MLflow's messages of params and tags. */
 export function keyValues(of: Readonly<Record<string, string>>): readonly { key: string; value: string }[] {
   return Object.keys(of).map((key) => ({ key, value: of[key]! }));
 }

@@ -55,7 +55,6 @@ export function checkedParam(key: string, value: string, at: string): string {
   return truncated(value, limits.paramValue);
 }
 
-/** Checks a tag, like `checkedParam`. */
 export function checkedTag(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength(`${at}key`, limits.key, key);

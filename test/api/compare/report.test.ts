@@ -73,7 +73,6 @@ describe("the report", () => {
   it("says what runs are called, and does nothing that they are called", async () => {
     const { html: page } = comparisonHtml(await compared(), "2026-03-01T12:00:00.000Z");
     expect(page).toContain("&lt;img src=x onerror=&#39;alert(1)&#39;&gt;");
-    // One script of its own and one element of data a curve.
     const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
     expect(scripts.map(([, attributes]) => attributes)).toEqual([' type="application/json"', ""]);
     expect(scripts[1]![2]).toBe(reportScript);

@@ -55,7 +55,6 @@ export const hostile: Arbitrary<unknown> = fc.oneof(
 /** By schema: operations share most of theirs, and an arbitrary of texts takes milliseconds to create. */
 const known = new WeakMap<JsonSchema, Arbitrary<unknown>>();
 
-/** Values that keep a JSON Schema of the document, as far as JSON Schema can say. */
 export function valuesOf(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): Arbitrary<unknown> {
   let values = known.get(schema);
   if (values === undefined) {

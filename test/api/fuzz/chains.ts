@@ -1,6 +1,5 @@
 import { reviewed } from "./good";
 
-/** A sequence of requests of a client with a goal. */
 export interface Step {
   readonly operationId: string;
   readonly body?: unknown;

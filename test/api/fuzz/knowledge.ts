@@ -1,10 +1,7 @@
-/** A client's knowledge of one thing, by the names that requests use: `{model, version, check}`. */
 export type Thing = Readonly<Record<string, unknown>>;
 
-/** Number of newer things after which a thing from a response is forgotten. */
 const remembered = 40;
 
-/** The things that requests can name: created ones, and those in responses. */
 export class Knowledge {
   private readonly heard: Thing[] = [];
   private readonly tokens = new Map<string, { readonly path: string; readonly token: string }>();

@@ -99,7 +99,6 @@ function describe({ method, path, version = 2, fields }: MlflowOperation): Descr
   };
 }
 
-/** MLflow's operations in the form of the native document's, by method and path. */
 export const mlflowRequests: ReadonlyMap<string, Described> = new Map(
   mlflowOperations.map(describe).map((described) => [described.operation.operationId, described]),
 );
@@ -130,12 +129,10 @@ export function assertMlflowAnswer({ status, headers }: Response, text: string):
   if (/\[object Object\]|\bundefined\b|\n\s+at /.test(message)) throw new Error(`a message for nobody: ${message}`);
 }
 
-/** The app itself, or a server by its address. */
 export interface Requested {
   request(path: string, init: RequestInit): Response | Promise<Response>;
 }
 
-/** Creates an experiment with runs, a file, a logged model and a registered one with versions, over MLflow's protocol. */
 export async function furnishMlflow(app: Requested, round: number): Promise<readonly Thing[]> {
   const send = async (path: string, body: string): Promise<string> => {
     const headers = { "content-type": "application/json" };

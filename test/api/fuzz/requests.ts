@@ -4,7 +4,6 @@ import { damaged, hostile, hostileText, valuesOf } from "./arbitrary";
 import { goodBodies, goodValues } from "./good";
 import type { Knowledge, Thing } from "./knowledge";
 
-/** An operation of the document, and where it lies. */
 export interface Described {
   readonly operation: Operation;
   readonly method: string;
@@ -56,7 +55,6 @@ export function knownAs({ tags: [tag] }: Operation, name: string): string {
   return name === "of" ? "runId" : name;
 }
 
-/** Right requests, nearly right ones, and nonsense. */
 export function draftsOf(document: OpenApiDocument, { operation }: Described): Arbitrary<Draft> {
   const { schemas } = document.components;
   const parameters = parametersOf(document, operation);

@@ -1,4 +1,3 @@
-/** Counts the responses of each operation by status. */
 export class Tally {
   private readonly statuses = new Map<string, Map<number, number>>();
   private answers = 0;

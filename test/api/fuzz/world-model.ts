@@ -17,7 +17,6 @@ const review = { name: "review", kind: "command", command: ["./review.sh"], time
 const hook = { name: "hook", kind: "http", url: "https://checks.example/", timeoutSeconds: 5 } as const;
 const rules = policyRulesSchema.parse({ checks: [hook, review] });
 
-/** Version 1 was in production, 2 is; 3 waits for people, 4 is a canary under test, 5 waits for its review. */
 export async function furnishModel(platform: Platform, model: string): Promise<readonly Thing[]> {
   const { registry, team } = platform;
   const evaluationReport = await platform.objects.putContent(

@@ -9,14 +9,12 @@ type Send = (method: string, path: string, body?: object | string) => Promise<An
 
 const name = "served";
 
-/** A member of the team tries with MLflow's client to change production without a gate and without an approval. */
 describe("a hostile teammate over MLflow's protocol", () => {
   let embedded: Embedded;
   let platform: Platform;
   let app: ReturnType<typeof createApp>;
   let experiment: string;
   let run: string;
-  /** Reads the serving version, the approvals and the versions. */
   let served: unknown;
 
   beforeAll(async () => {

@@ -17,7 +17,6 @@ interface Listed {
   readonly files?: readonly { readonly path: string; readonly is_dir: boolean; readonly file_size?: number }[];
 }
 
-/** Sends the requests of `mlflow.pyfunc.load_model("models:/m/1")`; `test/peers/onnx.test.ts` runs the client itself. */
 describe("a trained version that MLflow's client loads", () => {
   const runtime = startOnnxRuntime();
   let embedded: Embedded;
@@ -66,7 +65,6 @@ describe("a trained version that MLflow's client loads", () => {
       team,
     );
 
-  /** Every file under the directory, as the client walks it. */
   async function download(root: string, under = ""): Promise<Readonly<Record<string, Uint8Array>>> {
     const { body } = await mlflow<Listed>(`mlflow-artifacts/artifacts?path=${root}/${under}`);
     const files: Record<string, Uint8Array> = {};

@@ -8,7 +8,6 @@ import { startTestApp } from "../../support/app";
 import type { Embedded } from "../../support/embedded";
 import { allRows } from "../../support/rows";
 
-/** The ids and names of one team's records; or names of the same shape that nothing has. */
 type Names = Readonly<
   Record<"run" | "experiment" | "experimentName" | "model" | "loggedModel" | "version" | "upload", string>
 >;
@@ -72,7 +71,6 @@ const raw: Readonly<Record<string, (names: Names) => { readonly query?: string; 
 
 const nameOf = ({ method, path }: MlflowOperation): string => `${method} ${path}`;
 
-/** Every operation of MLflow's protocol, by another team: made from the operations' own fields. */
 describe("the matrix of MLflow's operations and another team's ids", () => {
   let embedded: Embedded;
   let app: Hono<ApiEnvironment>;
@@ -176,7 +174,6 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     return { status: response.status, text: await response.text() };
   }
 
-  /** All rows of a team, by their keys. */
   async function rows(team: string): Promise<ReadonlyMap<string, string>> {
     const kept = [...(await allRows(embedded))].filter(
       ([, text]) =>

@@ -16,7 +16,6 @@ interface Target {
 }
 type Answer = { readonly status: number; readonly text: string };
 
-/** A teammate who tries to change the files of evaluated versions and of trainings. */
 describe("protected files", () => {
   let embedded: Embedded;
   let platform: Platform;

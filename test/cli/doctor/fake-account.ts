@@ -66,7 +66,6 @@ interface Answer {
   readonly xml?: string;
 }
 
-/** Serves an account on the loopback interface. The answer follows the state of `account` at each request. */
 export async function serveAccount(account: FakeAccount) {
   const calls: string[] = [];
   const server = await startServer(async (request, response) => {

@@ -48,7 +48,6 @@ export interface Comparison {
   readonly headers?: readonly string[];
 }
 
-/** Cases of one part of the protocol, by the name of their recording. */
 export interface CaseGroup {
   readonly group: string;
   readonly cases: readonly MlflowCase[];

@@ -42,7 +42,6 @@ function answerOf(step: Step, received: Received, body: unknown, saved: Readonly
   return isLeftOut ? [received.status] : [received.status, shown];
 }
 
-/** `{}` is the answer of most changes, and is not recorded. */
 function isEmpty(body: unknown): boolean {
   return body !== null && typeof body === "object" && Object.keys(body).length === 0;
 }

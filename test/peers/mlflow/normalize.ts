@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Comparison } from "./case";
 
-/** A value that was saved in a conversation, and its place. */
 export interface Saved {
   readonly value: unknown;
   /** The last name of the path that it was saved from. */

@@ -11,7 +11,6 @@ import { transferRoutes } from "../../../local/ringmaster/api-transfers";
 import { createTestPlatform, startEmbedded } from "../../support/embedded";
 import type { MlflowServer } from "./server";
 
-/** The API over the stores of the embedded cloud, behind the gateway of one machine. */
 export async function startOurs(): Promise<MlflowServer> {
   const embedded = await startEmbedded();
   // Times are held against the wall clock's, as MLflow's are.

@@ -4,7 +4,6 @@
 import { type NetworkLayer, type NetworkWeight, unsupportedLayer } from "../../../../core/export";
 import { type GraphBuilder, Value } from "../builder";
 
-/** A layer to be converted, and its inputs. */
 export interface Conversion {
   readonly builder: GraphBuilder;
   readonly layer: NetworkLayer;
@@ -92,7 +91,6 @@ function clipped(builder: GraphBuilder, x: string, from: number, to: number): st
 /** Activations along the last axis. */
 const alongChannels: Readonly<Record<string, string>> = { softmax: "Softmax", logSoftmax: "LogSoftmax" };
 
-/** Applies the activation of a layer's configuration to the layer's output. */
 export function activated(conversion: Conversion, value: Value): Value {
   const given = (conversion.layer.config["activation"] ?? "linear") as string | { readonly className: string };
   return applied(conversion, value, typeof given === "string" ? given : given.className);
@@ -108,7 +106,6 @@ export function applied(conversion: Conversion, value: Value, name: string): Val
   return new Value(builder, value.shape, { last: builder.add(op, [value.last], { axis: { int: -1 } }) });
 }
 
-/** Layers that consist of an activation. */
 export const activationLayers: Readonly<Record<string, Converter>> = {
   Activation: (conversion) => activated(conversion, only(conversion)),
   ReLU(conversion) {

@@ -6,7 +6,6 @@ import { columnsOf } from "./sequences";
 /** A layer's settings. Those of a Bidirectional are the settings of the layer in it. */
 type Config = Readonly<Record<string, unknown>>;
 
-/** A recurrent layer in one direction. */
 interface Direction {
   readonly conversion: Conversion;
   readonly config: Config;

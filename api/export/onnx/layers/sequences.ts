@@ -148,7 +148,6 @@ function partOfProjection(conversion: Conversion, part: number, width: number): 
   return builder.add("Add", [product, builder.floats(columnsOf(bias.data, 3 * width, part * width, width), [width])]);
 }
 
-/** Returns some columns of a matrix, row by row. */
 export function columnsOf(data: Float32Array, width: number, from: number, count: number): Float32Array {
   const rows = data.length / width;
   const taken = new Float32Array(rows * count);

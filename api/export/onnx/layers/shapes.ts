@@ -1,4 +1,3 @@
-/** Layers that join the branches of a functional model, move elements, or leave them unchanged. */
 import type { GraphBuilder } from "../builder";
 import {
   type Conversion,
@@ -11,7 +10,6 @@ import {
   unsupported,
 } from "./dense";
 
-/** Layers with several inputs, which join the branches of a functional model. */
 export const mergeLayers: Readonly<Record<string, Converter>> = {
   Add: elementwise("Add"),
   Multiply: elementwise("Mul"),

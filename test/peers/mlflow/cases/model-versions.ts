@@ -218,7 +218,6 @@ const files: readonly MlflowCase[] = [
   ),
 ];
 
-/** Creation of versions, and their sources. */
 export const modelVersionCases: CaseGroup = {
   group: "model-versions",
   cases: [...making, ...files],

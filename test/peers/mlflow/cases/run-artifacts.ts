@@ -156,5 +156,4 @@ const runs: readonly MlflowCase[] = [
   ),
 ];
 
-/** Files by the run that they are of. */
 export const runArtifactCases: CaseGroup = { group: "run-artifacts", cases: runs };

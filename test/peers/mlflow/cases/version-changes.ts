@@ -227,7 +227,6 @@ const aliases: readonly MlflowCase[] = [
   ),
 ];
 
-/** Descriptions, tags, stages and aliases. */
 export const versionChangeCases: CaseGroup = {
   group: "version-changes",
   cases: [...changing, ...stages, ...aliases],

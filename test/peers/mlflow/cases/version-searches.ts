@@ -93,7 +93,6 @@ const searching: readonly MlflowCase[] = [
   ),
 ];
 
-/** Search criteria of versions. */
 export const versionSearchCases: CaseGroup = {
   group: "version-searches",
   cases: [...searching],
