@@ -46,17 +46,6 @@ describe("files over MLflow's protocol", () => {
   const at = (path: string): string => `0/${run}/artifacts/${path}`;
   const stored = (path: string) => platform.artifacts.find({ kind: "run", runId: run }, path);
 
-  it("names contents, which are kept once", async () => {
-    const body = randomBytes(1000);
-    const sha256 = createHash("sha256").update(body).digest("hex");
-    expect((await put(at("a/one.bin"), body)).status).toBe(200);
-    expect((await put(at("a/two.bin"), body, {}, app)).status).toBe(200);
-    for (const name of ["a/one.bin", "a/two.bin"]) {
-      expect(await stored(name)).toMatchObject({ path: name, sha256, bytes: 1000 });
-    }
-    expect(await platform.objects.size(objectKeys.content(sha256))).toBe(1000);
-  });
-
   it("takes a body far past a function's limit as a stream; a function refuses it and says what to do", async () => {
     const pieces = 12;
     const piece = randomBytes(mebibyte);

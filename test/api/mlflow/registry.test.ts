@@ -76,6 +76,18 @@ describe("a version that was registered by MLflow's protocol", () => {
     expect((await native("POST", "/versions/1/approvals", { decision: "approved" })).status).toBe(409);
   });
 
+  it.each(["Production", "PRODUCTION", " Production", "Ｐroduction", "Production\u200b"])(
+    "is not promoted to %j before, however its number is written",
+    async (stage) => {
+      for (const version of ["1", "01", " 1", "1.0", "１"]) {
+        const requested = { name, version, stage, archive_existing_versions: true };
+        const { status } = await mlflow("POST", "model-versions/transition-stage", requested);
+        expect([version, status >= 400 && status < 500]).toEqual([version, true]);
+      }
+      expect((await native("GET", "/production")).status).toBe(404);
+    },
+  );
+
   it("is promoted by MLflow's transition once it has passed and was approved, and resolved by the native API", async () => {
     expect(await register(0.9)).toBe("2");
     await mlflow("POST", "registered-models/alias", { name, alias: "champion", version: "1" });

@@ -95,20 +95,6 @@ describe("MLflow's API for the platform's own runs", () => {
       });
     });
 
-    it("takes metrics, tags and further params", async () => {
-      await post("runs/log-batch", {
-        run_id: id,
-        metrics: [{ key: "mine", value: 0.5, timestamp: 3, step: 1 }],
-        params: [{ key: "mine", value: "1" }],
-        tags: [{ key: "mlflow.note.content", value: "changed" }],
-      });
-      const { data } = await getRun(id);
-      expect(data.metrics).toContainEqual({ key: "mine", value: 0.5, timestamp: 3, step: 1 });
-      expect(data.params).toContainEqual({ key: "mine", value: "1" });
-      const native = await send<{ readonly run: { readonly notes: string } }>("GET", `/api/v1/runs/${id}`);
-      expect(native.body.run.notes).toBe("changed");
-    });
-
     it("has the metrics of the test split: by run, in its history, in filters and in orders", async () => {
       const test = { classes: ["a", "b"], labels: [0, 1, 1, 0] };
       await createEvaluatedRun(platform, "run-better", { ...test, outputs: [0.1, 0.9, 0.8, 0.2] });
@@ -129,6 +115,24 @@ describe("MLflow's API for the platform's own runs", () => {
       expect(await found('metrics."test/accuracy" > 0.9')).toEqual(["run-better"]);
     });
 
+    it("keeps its status and the metrics that the platform has measured, through either API", async () => {
+      const run_id = "run-better";
+      const before = await platform.records.find(run_id);
+      await post("runs/update", { run_id, status: "FAILED" });
+      const metric = { key: "test/accuracy", value: 1, timestamp: 1, step: 1_000_000 };
+      const series = [{ metric: "test/accuracy", steps: [1_000_000], values: [1] }];
+      for (const refused of [
+        await post("runs/log-metric", { run_id, ...metric }),
+        await post("runs/log-batch", { run_id, metrics: [{ ...metric, key: "a" }, metric] }),
+        await post(`/api/v1/runs/${run_id}/metrics`, { series }),
+      ])
+        expect(refused.status).toBe(409);
+      const names = (await platform.metrics.summaries(run_id)).map(({ metric: each }) => each);
+      expect(names).not.toContain("a");
+      expect((await post("runs/log-metric", { run_id, ...metric, key: "a" })).status).toBe(200);
+      expect(await platform.records.find(run_id)).toEqual(before);
+    });
+
     it("names the run whose training it reuses", async () => {
       await platform.runs.create(runOf("run-reuser"));
       const step = { inputHash: "h", output: resultOf("run-better"), reusedFrom: "run-better" };
@@ -144,33 +148,6 @@ describe("MLflow's API for the platform's own runs", () => {
       });
       expect([status, body.error_code]).toEqual([400, "INVALID_PARAMETER_VALUE"]);
     });
-
-    it("keeps its own status, which is answered", async () => {
-      const { status, body } = await post<{ readonly run_info: RunInfo }>("runs/update", {
-        run_id: id,
-        status: "FINISHED",
-        end_time: 1,
-        run_name: "named",
-      });
-      expect([status, body.run_info.status, body.run_info.run_name]).toEqual([200, "SCHEDULED", "named"]);
-      expect(body.run_info).not.toHaveProperty("end_time");
-    });
-
-    it("is found", async () => {
-      const { experiment_id } = (await getRun(id)).info;
-      const { runs } = await search({ experiment_ids: [experiment_id], filter: "metrics.mine > 0.4" });
-      expect(runs.map(({ info }) => info.run_id)).toEqual([id]);
-    });
-  });
-
-  it("shows what the native API has changed", async () => {
-    const { body } = await createRun({ run_name: "first", start_time: 1 });
-    const id = body.run.info.run_id;
-    await send("PATCH", `/api/v1/runs/${id}`, { name: "second", notes: "from there" });
-    expect(tagsOf(await getRun(id))).toEqual({
-      "mlflow.runName": "second",
-      "mlflow.note.content": "from there",
-    });
   });
 
   describe("a request sent again", () => {
@@ -182,17 +159,6 @@ describe("MLflow's API for the platform's own runs", () => {
       const other = await post<Refusal>("runs/create", { run_name: "b", start_time: 1 }, key);
       expect([other.status, other.body.error_code]).toEqual([409, "RESOURCE_CONFLICT"]);
     });
-  });
-
-  it("sees immediately that a run is deleted, through either API", async () => {
-    const { body } = await createRun({ start_time: 1 });
-    const run_id = body.run.info.run_id;
-    const log = () => post("runs/log-metric", { run_id, key: "a", value: 1, timestamp: 1 });
-    expect((await log()).status).toBe(200);
-    await post("runs/delete", { run_id });
-    expect((await log()).status).toBe(400);
-    await post("runs/restore", { run_id });
-    expect((await log()).status).toBe(200);
   });
 
   it("does not delete the experiment that every team has", async () => {
