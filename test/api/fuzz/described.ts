@@ -1,12 +1,12 @@
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import type { JsonSchema, MediaType, OpenApiDocument, Reference, ResponseObject } from "../../../api/openapi/model";
-import type { Described, FuzzRequest } from "./requests";
+import type { Described } from "./requests";
 
 /** Holds answers against the document, by a validator that is none of ours. @returns throws where one is not as described */
 export function describedBy(
   document: OpenApiDocument,
   operations: ReadonlyMap<string, Described>,
-): (request: FuzzRequest, response: Response, text: string) => void {
+): (operationId: string, response: Response, text: string) => void {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { optimize: false } });
   ajv.addSchema({ $id: "api", components: document.components });
   const validators = new Map<JsonSchema, ValidateFunction>();
@@ -19,9 +19,9 @@ export function describedBy(
     return validate;
   };
 
-  return (request, response, text) => {
+  return (operationId, response, text) => {
     const { status, headers } = response;
-    const { operation } = operations.get(request.operationId)!;
+    const { operation } = operations.get(operationId)!;
     const found = operation.responses[String(status)];
     // Odd path values may make another path, which answers 404 or 405.
     if (found === undefined && status === 405) {

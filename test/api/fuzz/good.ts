@@ -57,7 +57,7 @@ const wideJob = {
   notes: "a note",
 };
 
-export const reviewed = {
+const reviewed = {
   rules: {
     thresholds: { accuracy: 0.5 },
     checks: [{ name: "review", kind: "command", command: ["./review.sh"], timeoutSeconds: 60 }],

@@ -1,6 +1,8 @@
 export type Thing = Readonly<Record<string, unknown>>;
 
 const remembered = 40;
+/** Number of rounds of furnishing after which what a round brought is forgotten. */
+const rounds = 3;
 
 export class Knowledge {
   private readonly heard: Thing[] = [];
@@ -9,18 +11,9 @@ export class Knowledge {
 
   private readonly furnished: Thing[] = [];
 
-  /**
-   * @param lasting what no request can use up
-   * @param rounds of furnishing, after which what a round brought is forgotten
-   */
-  constructor(
-    private readonly lasting: readonly Thing[] = [],
-    private readonly rounds = 3,
-  ) {}
-
   furnish(things: readonly Thing[]): void {
     this.furnished.unshift(...things);
-    this.furnished.splice(this.rounds * things.length);
+    this.furnished.splice(rounds * things.length);
   }
 
   hear(things: readonly Thing[]): void {
@@ -28,23 +21,16 @@ export class Knowledge {
     this.heard.splice(remembered);
   }
 
-  /** A name that nothing has. */
-  fresh(): string {
-    this.freshNames += 1;
-    return `fresh-${this.freshNames}`;
-  }
-
   /** One that has as many of the names as any; what was furnished and what was heard of by turns. */
   choose(names: readonly string[], at: number): Thing {
-    const furnished = [...this.furnished, ...this.lasting];
-    const [first, second] = at % 4 === 0 ? [this.heard, furnished] : [furnished, this.heard];
+    const [first, second] = at % 4 === 0 ? [this.heard, this.furnished] : [this.furnished, this.heard];
     const fitting = bestFitting(first, names) ?? bestFitting(second, names) ?? [{}];
     return fitting[Math.floor(at / 4) % fitting.length]!;
   }
 
   /** The thing's own, or that of another one which has such a value at all. */
   value(name: string, thing: Thing, at: number): unknown {
-    if (name === "fresh") return this.fresh();
+    if (name === "fresh") return `fresh-${++this.freshNames}`;
     if (Object.hasOwn(thing, name)) return thing[name];
     return this.choose([name], at)[name];
   }

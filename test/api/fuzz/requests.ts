@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type { OpenApiDocument, Operation, Parameter } from "../../../api/openapi/model";
 import { damaged, hostile, hostileText, valuesOf } from "./arbitrary";
 import { goodBodies, goodValues } from "./good";
-import type { Knowledge, Thing } from "./knowledge";
+import type { Knowledge } from "./knowledge";
 
 export interface Described {
   readonly operation: Operation;
@@ -14,7 +14,7 @@ export interface Described {
 type Slot = { readonly literal: string } | { readonly known: string };
 
 /** A request before it is known what there is to be named. */
-export interface Draft {
+interface Draft {
   readonly operationId: string;
   /** Selects one of the things that fit. */
   readonly at: number;
@@ -25,12 +25,9 @@ export interface Draft {
   readonly body?: string;
   /** Goes on behind the last page that this operation answered. */
   readonly follows: boolean;
-  /** Is sent twice. */
-  readonly repeated: boolean;
 }
 
-export interface FuzzRequest {
-  readonly operationId: string;
+interface Filled {
   readonly method: string;
   /** With its query; of the native API, under `/api/v1`. */
   readonly path: string;
@@ -49,7 +46,7 @@ export function operationsOf(document: OpenApiDocument): ReadonlyMap<string, Des
 }
 
 /** By what name a parameter's values are known: a dataset's `name` is no model's. */
-export function knownAs({ tags: [tag] }: Operation, name: string): string {
+function knownAs({ tags: [tag] }: Operation, name: string): string {
   if (name === "name") return tag === "Datasets" ? "dataset" : "model";
   if (name === "version" && tag === "Datasets") return "datasetVersion";
   return name === "of" ? "runId" : name;
@@ -112,9 +109,8 @@ export function draftsOf(document: OpenApiDocument, { operation }: Described): A
       type,
       body: schema === undefined ? fc.constant(undefined) : bodies(operation.operationId, valuesOf(schema, schemas)),
       follows: fc.boolean(),
-      repeated: fc.nat(9).map((chance) => chance === 0),
     })
-    .map(({ at, path, query, odd: more, headers, actor: by, type: contentType, body, follows, repeated }) => ({
+    .map(({ at, path, query, odd: more, headers, actor: by, type: contentType, body, follows }) => ({
       operationId: operation.operationId,
       at,
       path,
@@ -126,11 +122,10 @@ export function draftsOf(document: OpenApiDocument, { operation }: Described): A
       },
       ...(body === undefined ? {} : { body }),
       follows,
-      repeated,
     }));
 }
 
-export function parametersOf(document: OpenApiDocument, operation: Operation): readonly Parameter[] {
+function parametersOf(document: OpenApiDocument, operation: Operation): readonly Parameter[] {
   const shared = document.components.parameters;
   return operation.parameters.map((parameter) =>
     "$ref" in parameter ? shared[parameter.$ref.slice(parameter.$ref.lastIndexOf("/") + 1)]! : parameter,
@@ -154,19 +149,14 @@ function bodies(operationId: string, right: Arbitrary<unknown>): Arbitrary<strin
 
 const placeholder = /"@(\w+)"/g;
 
-/** The request that a draft has become. @param own what it is about; left out, anything that fits */
-export function filled(
-  { operation, method, path: template }: Described,
-  draft: Draft,
-  knowledge: Knowledge,
-  own?: Thing,
-): { readonly request: FuzzRequest; readonly thing: Thing } {
+/** The request that a draft has become. */
+export function filled({ method, path: template }: Described, draft: Draft, knowledge: Knowledge): Filled {
   const { operationId, at, path, query, headers, body, follows } = draft;
   const named = [
     ...[...Object.values(path), ...Object.values(query)].flatMap((slot) => ("known" in slot ? [slot.known] : [])),
     ...[...(body ?? "").matchAll(placeholder)].map(([, name]) => name!),
   ];
-  const thing = own ?? knowledge.choose(named, at);
+  const thing = knowledge.choose(named, at);
   const known = (name: string): unknown => knowledge.value(name, thing, at) ?? "none";
   const write = (slot: Slot | undefined): string =>
     slot === undefined ? "" : "literal" in slot ? slot.literal : String(known(slot.known));
@@ -180,19 +170,15 @@ export function filled(
     .join("&");
   const filledPath = lastPage?.path ?? plain;
   return {
-    thing,
-    request: {
-      operationId: operation.operationId,
-      method,
-      path: search === "" ? filledPath : `${filledPath}?${search}`,
-      headers: Object.fromEntries(
-        // Others are refused before any program sees them.
-        Object.entries(headers).map(([name, slot]) => [name, write(slot).replaceAll(/[^\x20-\x7e]/g, "?")]),
-      ),
-      ...(body === undefined
-        ? {}
-        : { body: body.replaceAll(placeholder, (_, name: string) => JSON.stringify(known(name))) }),
-    },
+    method,
+    path: search === "" ? filledPath : `${filledPath}?${search}`,
+    headers: Object.fromEntries(
+      // Others are refused before any program sees them.
+      Object.entries(headers).map(([name, slot]) => [name, write(slot).replaceAll(/[^\x20-\x7e]/g, "?")]),
+    ),
+    ...(body === undefined
+      ? {}
+      : { body: body.replaceAll(placeholder, (_, name: string) => JSON.stringify(known(name))) }),
   };
 }
 

@@ -3,11 +3,9 @@ import type { Platform } from "../../../adapters/platform";
 import { setLifecycle } from "../../../api/services/experiment-lifecycle";
 import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import { objectKeys } from "../../../core/object-keys";
-import { restoreModel, restoreVersion } from "../../../core/registry/lifecycle";
 import { createRule } from "../../../core/retraining/lifecycle";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
-import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 import { createMeasuredMonitor } from "../../support/measured-monitor";
 import { createStoredView } from "../../support/stored-view";
@@ -35,7 +33,6 @@ export async function furnish(platform: Platform, round: number): Promise<readon
     const { experimentId } = await platform.experiments.ensure(name, "test", at);
     await setLifecycle(platform, experimentId, "active");
   }
-  await showExportable(platform);
   // Named by jobs: there is always a version that nobody has deprecated yet.
   await registerTestDataset(platform, "steady", 100 + round);
   const dataset = `data-${round}`;
@@ -117,23 +114,4 @@ async function refusedFile(platform: Platform, round: number): Promise<string> {
   const put = { path, etag: createHash("md5").update("a,b").digest("hex"), bytes: 3, sequencer: "1", at };
   const report = await takeInboxFile({ ...platform, snapshot: async () => undefined }, put);
   return report!.id;
-}
-
-const model = "exportable";
-const by = { by: "test", at };
-
-async function showExportable({ registry }: Platform): Promise<void> {
-  if (!(await registry.repository.find(model))) return;
-  await registry.apply(model, [], restoreModel(by));
-  await registry.apply(model, [1], restoreVersion(1, by));
-}
-
-/** A version that there are weights of: it takes a second to make. */
-export async function furnishExportable(platform: Platform): Promise<readonly Thing[]> {
-  const features = await fitted([...columns, labels.classification], mixedRows);
-  const row = await registered(platform.objects, columns, features, { hidden: [7] });
-  const { runId, artifactKey, weightsSha256, dataset, metrics } = row;
-  const made = { model, runId, artifactKey, weightsSha256, dataset, metrics };
-  const version = await platform.registry.register(platform.team, made, by);
-  return [{ model, version, exportable: model }];
 }

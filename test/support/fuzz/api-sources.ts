@@ -8,7 +8,7 @@ import type { FuzzAnswer } from "./request";
 import type { FuzzCaller, FuzzCallers, RequestSource } from "./source";
 
 const heavyEvery = 60;
-const batch = 500;
+const batch = 250;
 /** Requests of one source after which its callers get new objects. */
 const roundLength = 1_500;
 
@@ -39,70 +39,36 @@ async function furnishFor(api: string, { headers }: FuzzCaller, round: number): 
   }));
 }
 
-interface Api {
+interface ApiOptions {
   readonly name: "native" | "mlflow";
   readonly base: string;
   readonly operations: ReadonlyMap<string, Described>;
-  readonly share: number;
-  readonly rounds: (number: number) => number;
-  readonly heavyNames: readonly string[];
+  readonly document: OpenApiDocument;
+  readonly seed: number;
+  /** Number of requests after which new things are created. */
+  readonly roundLength: number;
+  furnish(round: number): Promise<readonly Thing[]>;
 }
 
-/** Makes requests of the native API and of MLflow's protocol from their descriptions. */
-export function apiSources(
-  api: string,
-  document: OpenApiDocument,
-  callers: FuzzCallers,
-  seed: number,
-): readonly RequestSource[] {
-  return [
-    {
-      ...({ name: "native", base: `${api}/api/v1`, operations: operationsOf(document), share: 0.4 } as const),
-      ...{ rounds: (number: number) => 2 * number, heavyNames },
-    },
-    {
-      ...({ name: "mlflow", base: api, operations: mlflowRequests, share: 0.35 } as const),
-      ...{ rounds: (number: number) => 2 * number + 1, heavyNames: heavyMlflowNames },
-    },
-  ].map((each) => apiSource(api, each, document, callers, seed));
-}
-
-function apiSource(
-  api: string,
-  { name, base, operations, share, rounds, heavyNames }: Api,
-  document: OpenApiDocument,
-  { teams, all }: FuzzCallers,
-  seed: number,
-): RequestSource {
+/** Requests of one API, made from its description. */
+export function apiSource(options: ApiOptions): Omit<RequestSource, "share"> {
+  const { name, base, operations, document, seed, furnish } = options;
   const drafts = [...operations.values()].map((described) => draftsOf(document, described));
-  const nextDraft = valuesOf(fc.tuple(fc.oneof(...drafts), fc.nat()), seed);
-  const heavy = valuesOf(heavyBodies(heavyNames), seed);
+  const nextDraft = valuesOf(fc.oneof(...drafts), seed);
   const knowledge = new Knowledge();
   let count = 0;
   let furnished: Promise<void> = Promise.resolve();
-  const furnish = async (round: number): Promise<void> => {
-    for (const team of teams) knowledge.furnish(await furnishFor(api, team, rounds(round)));
-  };
+  const renew = async (round: number): Promise<void> => knowledge.furnish(await furnish(round));
   return {
-    share,
     async next() {
-      if (count % roundLength === 0) furnished = furnish(count / roundLength);
+      if (count % options.roundLength === 0) furnished = renew(count / options.roundLength);
       count += 1;
       await furnished;
-      const [draft, chance] = nextDraft();
-      const { request } = filled(operations.get(draft.operationId)!, draft, knowledge);
-      const { method, path, headers, body } = request;
-      const isHeavy = chance % heavyEvery === 0 && method !== "GET" && method !== "DELETE";
+      const draft = nextDraft();
+      const { method, path, headers, body } = filled(operations.get(draft.operationId)!, draft, knowledge);
       return {
-        route: `${name} ${draft.operationId}`,
-        method,
-        url: `${base}${path}`,
-        headers: {
-          ...validHeaders(headers, chance % 20 === 0),
-          ...all[chance % all.length]!.headers,
-          ...(isHeavy ? { "content-type": "application/json" } : {}),
-        },
-        ...(isHeavy ? { body: heavy()() } : body === undefined ? {} : { body }),
+        ...{ route: `${name} ${draft.operationId}`, method, url: `${base}${path}`, headers },
+        ...(body === undefined ? {} : { body }),
       };
     },
     learn(request, answer) {
@@ -112,6 +78,55 @@ function apiSource(
       const path = request.url.slice(base.length).split("?")[0]!;
       if (content.nextToken !== undefined)
         knowledge.keepToken(request.route.slice(name.length + 1), path, content.nextToken);
+    },
+  };
+}
+
+/** Makes requests of the native API and of MLflow's protocol, some with a costly body, by all callers. */
+export function apiSources(
+  api: string,
+  document: OpenApiDocument,
+  { teams, all }: FuzzCallers,
+  seed: number,
+): readonly RequestSource[] {
+  const furnish = async (round: number): Promise<readonly Thing[]> =>
+    (await Promise.all(teams.map((team) => furnishFor(api, team, round)))).flat();
+  const shared = { document, seed, roundLength };
+  const native = apiSource({
+    ...{ name: "native", base: `${api}/api/v1`, operations: operationsOf(document), ...shared },
+    furnish: (round) => furnish(2 * round),
+  });
+  const mlflow = apiSource({
+    ...{ name: "mlflow", base: api, operations: mlflowRequests, ...shared },
+    furnish: (round) => furnish(2 * round + 1),
+  });
+  return [
+    { share: 0.4, ...called(native, all, valuesOf(heavyBodies(heavyNames), seed)) },
+    { share: 0.35, ...called(mlflow, all, valuesOf(heavyBodies(heavyMlflowNames), seed)) },
+  ];
+}
+
+function called(
+  source: Omit<RequestSource, "share">,
+  callers: readonly FuzzCaller[],
+  heavy: () => () => string,
+): Omit<RequestSource, "share"> {
+  let number = 0;
+  return {
+    ...source,
+    async next() {
+      const request = await source.next();
+      number += 1;
+      const isHeavy = number % heavyEvery === 0 && request.method !== "GET" && request.method !== "DELETE";
+      return {
+        ...request,
+        headers: {
+          ...validHeaders(request.headers, number % 20 === 0),
+          ...callers[number % callers.length]!.headers,
+          ...(isHeavy ? { "content-type": "application/json" } : {}),
+        },
+        ...(isHeavy ? { body: heavy()() } : {}),
+      };
     },
   };
 }
