@@ -61,12 +61,6 @@ describe("approvals of several people through the API", () => {
   it.each<[string, RequestContext, RequestContext]>([
     ["three sessions of one role", session("ada"), session("grace")],
     ["a Cognito user who changes the e-mail address", cognito("1", "ada@x"), cognito("1", "grace@x")],
-    ["two tokens of one actor, in another case", token("ada@x"), token("Ada@X")],
-    [
-      "one person in two personal roles",
-      session("ada@x", "AWSReservedSSO_One_1", "AROAONE"),
-      session("Ada@x", "AWSReservedSSO_Two_2", "AROATWO"),
-    ],
   ])("is one person, and promotes at neither API: %s", async (_name, first, second) => {
     for (const who of [first, second, first]) expect((await approve(who)).status).toBe(200);
     expect((await platform.registry.version(name, 1)).approvals).toHaveLength(1);
@@ -74,16 +68,6 @@ describe("approvals of several people through the API", () => {
       const { status, body } = await promote(second);
       expect([status >= 400, JSON.stringify(body)]).toEqual([true, expect.stringContaining("has 1 of 2 approvals")]);
     }
-  });
-
-  it.each<[string, RequestContext, RequestContext, typeof promoteNatively]>([
-    ["two roles", session("x"), session("x", "Other", "AROAOTHER"), promoteNatively],
-    ["two Cognito users under one address", cognito("1", "them@x"), cognito("2", "them@x"), promoteByMlflow],
-    ["two tokens' actors", token("ada"), token("grace"), promoteByMlflow],
-  ])("are two people: %s", async (_name, first, second, promote) => {
-    for (const who of [first, second]) expect((await approve(who)).status).toBe(200);
-    expect((await promote(first)).status).toBe(200);
-    expect((await platform.registry.head(name)).production).toBe(1);
   });
 
   it("one person does not lift the policy: a looser one is a proposal until another sets the same", async () => {

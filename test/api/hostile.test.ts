@@ -37,7 +37,6 @@ describe("hostile bodies", () => {
     ["a tag that objects do not keep", "/runs", '{"tags":{"__proto__":"x"}}', "POST"],
     ["half a character in a name", "/experiments", '{"name":"\\ud800"}', "POST"],
     ["half a character in a key", "/runs", '{"params":{"\\ud800":"x"}}', "POST"],
-    ["half a character in a dataset's name", "/runs", '{"datasets":[{"name":"\\ud800","digest":"1"}]}', "POST"],
     ["a model's tag that objects do not keep", "/models/m/tags", { key: "__proto__", value: "x" }, "PUT"],
     ["an alias that objects do not keep", "/models/m/aliases/__proto__", { version: 1 }, "PUT"],
   ])("refuses %s", async (_, path, body, method) => {
@@ -46,14 +45,8 @@ describe("hostile bodies", () => {
 
   it.each<[string, string, (runId: string) => unknown]>([
     ["a param that objects do not keep", "runs/log-parameter", (run_id) => ({ run_id, key: "__proto__", value: "x" })],
-    ["such params of a batch", "runs/log-batch", (run_id) => ({ run_id, params: [{ key: "__proto__", value: "x" }] })],
     ["a tag that objects do not keep", "runs/set-tag", (run_id) => ({ run_id, key: "__proto__", value: "x" })],
     ["half a character", "runs/set-tag", (run_id) => `{"run_id":"${run_id}","key":"a","value":"\\ud800"}`],
-    [
-      "half a character of a dataset",
-      "runs/log-inputs",
-      (run_id) => `{"run_id":"${run_id}","datasets":[{"dataset":{"name":"\\ud800","digest":"1"}}]}`,
-    ],
     ["an experiment's tag", "experiments/create", () => ({ name: "e", tags: [{ key: "__proto__", value: "x" }] })],
     ["more tags than a model's row holds", "registered-models/create", () => ({ name: "m2", tags: listed })],
     [
@@ -65,11 +58,6 @@ describe("hostile bodies", () => {
       "an alias that objects do not keep",
       "registered-models/alias",
       () => ({ name: "m", alias: "__proto__", version: "1" }),
-    ],
-    [
-      "an alias that every object inherits",
-      "model-versions/create",
-      () => ({ name: "m", source: "models:/m@constructor" }),
     ],
     // A pattern that goes back and forth in it would take minutes.
     [

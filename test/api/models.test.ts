@@ -129,25 +129,6 @@ describe("models through the API", () => {
     });
   });
 
-  it("keeps a verdict about another champion from promoting", async () => {
-    for (const _ of [1, 2]) await register("two");
-    for (const version of [1, 2]) {
-      await call("POST", at("two", `/versions/${version}/judge`), {});
-      await call("POST", at("two", `/versions/${version}/approvals`), { decision: "approved" });
-    }
-    const promote = (version: number) => call("PUT", at("two", `/versions/${version}/stage`), { stage: "production" });
-    expect((await promote(1)).status).toBe(200);
-    expect((await promote(2)).body.error.code).toBe("GATE_OUTDATED");
-    expect((await call("PUT", at("two", "/versions/1/stage"), { stage: "archived" })).body.error.code).toBe(
-      "IN_PRODUCTION",
-    );
-    expect((await call("PUT", at("two", "/aliases/champion"), { version: 2 })).body.error.code).toBe(
-      "ALIAS_FOLLOWS_PRODUCTION",
-    );
-    expect((await call("DELETE", at("two", "/versions/1"))).body.error.code).toBe("IN_PRODUCTION");
-    expect((await call("DELETE", at("two"))).body.error.code).toBe("IN_PRODUCTION");
-  });
-
   it("tells history by pages, and its newest with the model", async () => {
     await register("long");
     for (const value of ["1", "2", "3", "4"]) await call("PUT", at("long", "/tags"), { key: "n", value });
@@ -161,16 +142,6 @@ describe("models through the API", () => {
     expect((await call("GET", at("long", "/history?nextToken=x"))).body.error.code).toBe("INVALID_INPUT");
     const { history, historyNextToken } = (await call("GET", at("long"))).body;
     expect([revisions({ items: history }), historyNextToken]).toEqual([[1, 2, 3, 4, 5, 6], undefined]);
-  });
-
-  it("gives a hundred entries of history with the model, and says where the others are", async () => {
-    await register("longer");
-    const tag = (i: number) => call("PUT", at("longer", "/tags"), { key: "n", value: `${i}` });
-    for (let i = 0; i < 101; i += 1) await tag(i);
-    const { history, historyNextToken } = (await call("GET", at("longer"))).body;
-    expect([history.length, history[0].revision, history.at(-1).revision]).toEqual([100, 3, 102]);
-    const older = (await call("GET", at("longer", `/history?nextToken=${historyNextToken}`))).body;
-    expect(older.items.map(({ revision }: { revision: number }) => revision)).toEqual([2, 1]);
   });
 
   it("shows what the run has logged of a version that has no metrics of its own, as the run's", async () => {

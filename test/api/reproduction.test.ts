@@ -66,11 +66,6 @@ describe("a reproduction's verdict", () => {
       { kind: "code", field: "moduleSha256", original: "absent", reproduction: "d" },
     ],
     [
-      "commit",
-      detailsOf("b", "b", { code: { commit: "c2", dirty: true } }),
-      { kind: "code", field: "commit", original: "absent", reproduction: "c2" },
-    ],
-    [
       "data",
       detailsOf("b", "b", { dataset: { name: "digits", version: 2, digest: "e".repeat(64) } }),
       { kind: "data", field: "dataset", original: "digits@1", reproduction: "digits@2" },

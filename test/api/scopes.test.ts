@@ -54,41 +54,6 @@ describe("the scope of every operation", () => {
     const posts = mlflowOperations.filter(({ method }) => method === "POST").map(({ path }) => path);
     expect(readOnlyPostsOfMlflow.filter((path) => !posts.includes(path))).toEqual([]);
   });
-
-  it.each([
-    ["registerModelVersion", "POST /mlflow/model-versions/create"],
-    ["setModelVersionStage", "POST /mlflow/model-versions/transition-stage"],
-    ["deleteModelVersion", "DELETE /mlflow/model-versions/delete"],
-    ["tagModelVersion", "POST /mlflow/model-versions/set-tag"],
-    ["untagModelVersion", "DELETE /mlflow/model-versions/delete-tag"],
-    ["describeModelVersion", "PATCH /mlflow/model-versions/update"],
-    ["getModelVersion", "GET /mlflow/model-versions/get"],
-    ["createModel", "POST /mlflow/registered-models/create"],
-    ["getModel", "GET /mlflow/registered-models/get"],
-    ["listModels", "GET /mlflow/registered-models/search"],
-    ["deleteModel", "DELETE /mlflow/registered-models/delete"],
-    ["describeModel", "PATCH /mlflow/registered-models/update"],
-    ["tagModel", "POST /mlflow/registered-models/set-tag"],
-    ["untagModel", "DELETE /mlflow/registered-models/delete-tag"],
-    ["setModelAlias", "POST /mlflow/registered-models/alias"],
-    ["deleteModelAlias", "DELETE /mlflow/registered-models/alias"],
-    ["getModelAlias", "GET /mlflow/registered-models/alias"],
-    ["createExperiment", "POST /mlflow/experiments/create"],
-    ["getExperiment", "GET /mlflow/experiments/get"],
-    ["changeExperiment", "POST /mlflow/experiments/update"],
-    ["logRun", "POST /mlflow/runs/create"],
-    ["getRun", "GET /mlflow/runs/get"],
-    ["changeRun", "POST /mlflow/runs/update"],
-    ["deleteRun", "POST /mlflow/runs/delete"],
-    ["restoreRun", "POST /mlflow/runs/restore"],
-    ["searchRuns", "POST /mlflow/runs/search"],
-    ["logMetrics", "POST /mlflow/runs/log-batch"],
-    ["listRunArtifacts", "GET /mlflow/artifacts/list"],
-  ])("agrees between the two APIs: %s and %s", (operationId, signature) => {
-    const native = contracts.find((contract) => contract.operationId === operationId);
-    const theirs = mlflowOperations.find((operation) => signatureOf(operation) === signature);
-    expect([native?.scope, theirs?.scope]).toEqual([native?.scope ?? "there", native?.scope]);
-  });
 });
 
 describe("a token", () => {

@@ -60,19 +60,6 @@ describe("canaries through the API", () => {
     return call("POST", "/outcomes", { epoch: routed.epoch, outcomes });
   }
 
-  it("assigns every unit to the champion until the traffic is changed", async () => {
-    expect((await call("POST", "/route", { units: ["a", "b"] })).body).toMatchObject({
-      assignments: [
-        { unit: "a", version: 3, role: "champion" },
-        { unit: "b", version: 3, role: "champion" },
-      ],
-      shadows: [],
-    });
-    expect((await call("GET", "/traffic")).body.arms).toEqual([
-      { version: 3, role: "champion", units: 0, sum: 0, sumOfSquares: 0 },
-    ]);
-  });
-
   it("answers a unit what the arithmetic says, each time", async () => {
     const set = await traffic();
     expect(set.status).toBe(200);
@@ -86,7 +73,6 @@ describe("canaries through the API", () => {
 
   it.each([
     ["a version that passed no gate", { canaries: [{ version: 2, weight: 0.1 }] }, 409, "NOT_A_CANARY"],
-    ["a version that is not there", { canaries: [{ version: 9, weight: 0.1 }] }, 404, "MODEL_VERSION_NOT_FOUND"],
     [
       "more than the whole",
       {

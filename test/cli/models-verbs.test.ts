@@ -21,7 +21,6 @@ describe("verbs of models", () => {
     [["traffic", "show", "m"]],
     [["traffic", "decide", "m"]],
     [["policy", "get", "m"]],
-    [["policy", "show", "m"]],
     [["route", "m", "unit-1"]],
     [["shadow", "show", "m", "2"]],
     [["outcomes", "m", "--epoch", "3", "a=b=1"]],
@@ -45,7 +44,6 @@ describe("verbs of models", () => {
   it.each([
     [["nope"], "ringmaster --help lists the commands"],
     [["models", "nope"], "ringmaster models --help lists the commands"],
-    [["studies", "nope"], "ringmaster study --help lists the commands"],
     [["models", "policy", "nope"], "ringmaster models policy --help lists the commands"],
     [["models", "policy", "get"], "ringmaster models policy get --help lists the arguments and options"],
   ])("a mistake in %j refers to the nearest help", async (args, help) => {
@@ -113,7 +111,6 @@ describe("verbs of models", () => {
   });
 
   it.each([
-    ["rules:\n  thresholds: {accuracy: 0.9}\napproval: {required: 2}\n", "approval", 3],
     ["thresholds: {accuracy: 0.9}\n", "thresholds", 1],
     ["rules:\n  threshold: {accuracy: 0.9}\n", "rules.threshold", 2],
   ])("a misspelt member of a policy is refused, not passed over: %j", async (text, at, line) => {

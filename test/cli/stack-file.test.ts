@@ -14,20 +14,15 @@ describe("stack.json", () => {
 
   it("says where the stack is", () => expect(written(sealDocument(stack))).toEqual(stack));
 
-  it("is none where there is no file", () => expect(readStackFile(path.join(data, "none"))).toBeUndefined());
-
   it.each([
     ["half a file", '{"pid": 4'],
     ["null", "null"],
-    ["a list", "[]"],
     ["nothing of a stack", "{}"],
     ["a document without its digest", JSON.stringify(stack)],
     ["a pid that means a group of processes", sealDocument({ ...stack, pid: 0 })],
-    ["a pid that means every process", sealDocument({ ...stack, pid: -1 })],
     ["a pid that is text", sealDocument({ ...stack, pid: "4000" })],
     ["an API that is no URL", sealDocument({ ...stack, api: "nowhere" })],
     ["another port than was written", sealDocument(stack).replace("127.0.0.1:2", "127.0.0.1:3")],
-    ["nothing", ""],
   ])("is reported as damaged where it holds %s", (_what, text) => {
     expect(() => written(text)).toThrow(`${path.join(data, "stack.json")} is damaged`);
   });

@@ -17,17 +17,13 @@ describe("a call that logs metrics", () => {
 
   it.each([
     ["nothing", undefined],
-    ["a list", []],
     ["no series", { series: [] }],
     ["a sequence of nobody", { sequence: 1, ...series() }],
     ["a writer without a sequence", { writer: "w", ...series() }],
     ["another member", { ...series(), more: 1 }],
-    ["another member in a series", series({ more: 1 })],
     ["half a step", series({ steps: [0.5] })],
     ["a step past what a double counts", series({ steps: [2 ** 53] })],
     ["fewer values than steps", series({ steps: [1, 2] })],
-    ["fewer times than steps", series({ times: [] })],
-    ["no points", series({ steps: [], values: [] })],
     ["a value of another kind", series({ values: ["1"] })],
     ["no name", series({ metric: "" })],
     ["a name of control characters", series({ metric: "a\u0000" })],

@@ -65,16 +65,6 @@ it.each<[string, Partial<Model>, Partial<ModelVersion>, "running" | "killed" | u
     ],
   ],
   [
-    "a webhook has not answered",
-    { policy: policy({}) },
-    { gate: waiting(pending("safety", "http")) },
-    "running",
-    [
-      "check: the webhook of check safety: ringmaster models judge digits 3",
-      "approval: an approval: ringmaster models approve digits 3",
-    ],
-  ],
-  [
     "a second approver is needed",
     { policy: policy({ required: 2, approvers: ["ada", "grace"], notTheSubmitter: true }) },
     { gate: passed, approvals: [approved], submitters: ["token:submitter"] },
@@ -114,13 +104,6 @@ it.each<[string, Partial<Model>, Partial<ModelVersion>, "running" | "killed" | u
     {},
     { gate: passed, approvals: [approved], approval: approved },
     "killed",
-    ["promotion: promote it: ringmaster models promote digits 3"],
-  ],
-  [
-    "it is approved and no run made it",
-    {},
-    { gate: passed, approvals: [approved], approval: approved },
-    undefined,
     ["promotion: promote it: ringmaster models promote digits 3"],
   ],
   [
