@@ -4,15 +4,12 @@ import { encodeSplitIndex } from "../../core/datasets/split-index";
 import type { ModelArtifact } from "../../core/evaluation/model-artifact";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
 import { memoryRows } from "../core/features/memory-rows";
+import { oneColumn } from "../support/one-column";
 
 /** Rows x = 0 … 5 of the class x mod 3; the test split has x = 1, 3, 4. */
 const data = [0, 1, 2, 3, 4, 5].map((x) => ({ x, kind: "abc"[x % 3] }));
 const artifact = {
-  transform: {
-    outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-    width: 1,
-    shape: [1],
-  },
+  transform: oneColumn,
   label: { kind: "class", column: "kind", classes: ["a", "b", "c"] },
   inputSchema: [{ name: "x", type: "int", role: "feature" }],
 } as unknown as ModelArtifact;

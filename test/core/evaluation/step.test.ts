@@ -2,42 +2,19 @@ import type { DatasetRepository } from "../../../core/datasets/repository";
 import type { Champion } from "../../../core/evaluation/champion";
 import { evaluationStep } from "../../../core/evaluation/step";
 import type { LoadModel, WithRows } from "../../../core/evaluation/task";
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { Phase } from "../../../core/runs/run-states";
 import type { Run, RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { storeOneColumn } from "../../support/one-column";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
 const datasets = {} as DatasetRepository;
 
 async function setup() {
   const objects = createMemoryObjectStore();
-  const transform: FeatureManifest["transform"] = {
-    outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-    width: 1,
-    shape: [1],
-  };
-  const bytes = encodeFeatureShard(
-    {
-      rows: 2,
-      numeric: Float32Array.from([1, 0]),
-      codes: new Int32Array(0),
-      label: Int32Array.from([1, 0]),
-      slices: new Int32Array(0),
-    },
-    shardLayout(transform),
-  );
-  const shard = { ...(await objects.putContent(bytes)), rows: 2 };
-  const features: FeatureManifest = {
-    inputHash: "f00",
-    dataset: { name: "toy", version: 1, digest: "d".repeat(64) },
-    transform,
-    label: { kind: "class", column: "y", classes: [0, 1] },
-    slices: [],
-    splits: { train: { rows: 0, shards: [] }, validation: { rows: 0, shards: [] }, test: { rows: 2, shards: [shard] } },
-  };
+  const label = { kind: "class", column: "y", classes: [0, 1] } as const;
+  const features = await storeOneColumn(objects, { xs: [1, 0], labels: [1, 0], label });
   const featureManifestKey = objectKeys.featureManifest("f00");
   await objects.put(featureManifestKey, JSON.stringify(features));
   const topology = await objects.putContent("{}");
@@ -49,47 +26,29 @@ async function setup() {
       record("PrepareFeatures", { featureManifestKey, digest: "feature digest" }),
       record("LaunchTraining", { weights, topology, weightsSha256, metrics: {} }),
     ],
-    attempts: [],
-    workers: [],
-    machines: [],
-    recoveries: [],
-    warnings: [],
+    ...{ attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
   });
   return { objects, details, topology, weights };
 }
 
 describe("evaluationStep", () => {
-  it("evaluates the run's own weights and lets go of the model", async () => {
+  it.each([
+    ["of the run's own weights", 0],
+    ["that fails", Number.NaN],
+  ])("lets go of the model after an evaluation %s", async (_what, added) => {
     const { objects, details } = await setup();
     const seen: unknown[] = [];
-    let disposed = 0;
+    const dispose = jest.fn();
     const load: LoadModel = async ({ topology, weights }) => {
       seen.push(topology, Buffer.from(weights).toString());
-      return {
-        predict: (inputs) => inputs,
-        dispose: () => {
-          disposed += 1;
-        },
-      };
+      return { predict: (inputs) => inputs.map((x) => x + added), dispose };
     };
     const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
-    const { metrics } = await step.execute(details().run, details(), "hash");
-    expect(metrics["accuracy"]).toBe(1);
-    expect([seen, disposed]).toEqual([["{}", "weights"], 1]);
-  });
-
-  it("lets go of the model where it fails, too", async () => {
-    const { objects, details } = await setup();
-    let disposed = 0;
-    const load: LoadModel = async () => ({
-      predict: (inputs) => inputs.map(() => Number.NaN),
-      dispose: () => {
-        disposed += 1;
-      },
-    });
-    const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
-    await expect(step.execute(details().run, details(), "hash")).rejects.toThrow(/predicts NaN for row 0/);
-    expect(disposed).toBe(1);
+    const evaluation = step.execute(details().run, details(), "hash");
+    if (added === 0) expect((await evaluation).metrics["accuracy"]).toBe(1);
+    else await expect(evaluation).rejects.toThrow(/predicts NaN for row 0/);
+    expect(seen).toEqual(["{}", "weights"]);
+    expect(dispose).toHaveBeenCalledTimes(1);
   });
 
   it("is known by its features, weights and topology", async () => {

@@ -4,11 +4,10 @@ import { readReport } from "../../../core/evaluation/report";
 import { evaluationStep } from "../../../core/evaluation/step";
 import { readSlicedPredictions } from "../../../core/evaluation/stored-predictions";
 import type { WithRows } from "../../../core/evaluation/task";
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { storeOneColumn } from "../../support/one-column";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
 
@@ -24,37 +23,17 @@ const rows = [
 
 async function evaluated(probabilityOf: (x: number) => number, digest = "d".repeat(64)) {
   const objects = createMemoryObjectStore();
-  const transform: FeatureManifest["transform"] = {
-    outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-    width: 1,
-    shape: [1],
-  };
-  const shards = await Promise.all(
-    [rows.slice(0, 4), rows.slice(4)].map(async (part) => {
-      const bytes = encodeFeatureShard(
-        {
-          rows: part.length,
-          numeric: Float32Array.from(part, ({ x }) => x),
-          codes: new Int32Array(0),
-          label: Int32Array.from(part, ({ label }) => label),
-          slices: Int32Array.from(part.flatMap(({ colour, shape }) => [colour, shape])),
-        },
-        shardLayout(transform),
-      );
-      return { ...(await objects.putContent(bytes)), rows: part.length };
-    }),
-  );
-  const features: FeatureManifest = {
-    inputHash: "f00",
-    dataset: { name: "toy", version: 1, digest },
-    transform,
+  const features = await storeOneColumn(objects, {
+    xs: rows.map(({ x }) => x),
+    labels: rows.map(({ label }) => label),
     label: { kind: "class", column: "y", classes: ["no", "yes"] },
     slices: [
       { column: "colour", values: ["red", null] },
       { column: "shape", values: [1, 2, 3] },
     ],
-    splits: { train: { rows: 0, shards: [] }, validation: { rows: 0, shards: [] }, test: { rows: 6, shards } },
-  };
+    codes: rows.map(({ colour, shape }) => [colour, shape]),
+    ...{ shardRows: 4, digest },
+  });
   const featureManifestKey = objectKeys.featureManifest("f00");
   await objects.put(featureManifestKey, JSON.stringify(features));
   const [topology, weights] = [await objects.putContent("{}"), await objects.putContent("weights")];

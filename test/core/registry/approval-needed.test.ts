@@ -29,21 +29,14 @@ describe("an approval is needed", () => {
     expect(new Set([needed?.id, ...ids]).size).toBe(4);
   });
 
-  it("where a person had a version judged, which takes its approvals away", () => {
-    expect(approvalNeeded("default", judged, model, version)?.version).toBe(2);
-  });
-
-  it("with the checks that nobody has answered", () => {
+  it("where a person had a version judged, with the checks that nobody has answered, and quoted for a shell", () => {
     const check = { gate: "check", metric: "review", value: null, limit: null, passed: false, pending: true } as const;
     const gate = { ...verdictOn(model, false), checks: [{ ...check, evidence: "review is waited for" }] };
-    expect(approvalNeeded("default", requested, model, { ...version, gate })?.checks).toEqual(["review"]);
-  });
-
-  it("quotes a model's name for a shell", () => {
     const name = "it's a model";
-    expect(approvalNeeded("default", requested, { ...model, name }, version)?.commands.approve).toBe(
-      "ringmaster models approve 'it'\\''s a model' 2",
-    );
+    expect(approvalNeeded("default", judged, { ...model, name }, { ...version, gate })).toMatchObject({
+      checks: ["review"],
+      commands: { approve: "ringmaster models approve 'it'\\''s a model' 2" },
+    });
   });
 
   it.each<[string, Parameters<typeof approvalNeeded>[1], Partial<Model>, Partial<typeof version>]>([

@@ -12,6 +12,7 @@ const at = "2026-01-01T00:00:00.000Z";
 const person = (id: string, ...names: readonly string[]): Person => ({ id, names });
 const ada = person("AROAADA", "arn:aws:iam::1:role/ada");
 const grace = person("AROAGRACE", "arn:aws:iam::1:role/grace");
+const as = (by: string, of: Person) => ({ by, person: of });
 const approval = (by: string, of?: Person): Approval => ({
   ...{ decision: "approved", by, reason: "", at },
   ...(of ? { person: of } : {}),
@@ -27,15 +28,19 @@ function stateOf(approvals: Partial<ApprovalRules>, version: Partial<ModelVersio
   return { model, version: (number) => (number === 1 ? row : undefined) };
 }
 
+type Caller = { readonly by: string; readonly person?: Person };
+
 /** Lets callers approve one after another. @returns the state after them, or the code of the first refusal */
-function approvedBy(state: ModelState, ...callers: readonly { by: string; person?: Person }[]): ModelState | string {
+function approvedBy(state: ModelState, ...callers: readonly Caller[]): ModelState | string {
   let now = state;
   for (const caller of callers) {
     try {
+      const { version: before } = now;
       const change = decideApproval(1, "approved", { ...caller, at })(now);
-      const before = now;
-      if (change) now = { model: change.model, version: (n) => change.versions.find((v) => v.version === n) };
-      now = { ...now, version: (n) => change?.versions.find((v) => v.version === n) ?? before.version(n) };
+      now = {
+        model: change?.model ?? now.model,
+        version: (n) => change?.versions.find((v) => v.version === n) ?? before(n),
+      };
     } catch (error) {
       return (error as { code: string; details: { refusal: string } }).details.refusal;
     }
@@ -46,39 +51,11 @@ const decided = (state: ModelState | string): string =>
   typeof state === "string" ? state : decisionOn(state.model, state.version(1)!).state;
 
 describe("approvals under a policy that compares people", () => {
-  it.each<[string, readonly { by: string; person?: Person }[], string]>([
-    [
-      "two people",
-      [
-        { by: "ada", person: ada },
-        { by: "grace", person: grace },
-      ],
-      "approved",
-    ],
-    [
-      "one person in two sessions",
-      [
-        { by: "role/one", person: ada },
-        { by: "role/two", person: ada },
-      ],
-      "waiting",
-    ],
-    [
-      "one person who took another's name",
-      [
-        { by: "ada", person: ada },
-        { by: "grace", person: ada },
-      ],
-      "waiting",
-    ],
-    [
-      "two people under one name",
-      [
-        { by: "them", person: ada },
-        { by: "them", person: grace },
-      ],
-      "approved",
-    ],
+  it.each<[string, readonly Caller[], string]>([
+    ["two people", [as("ada", ada), as("grace", grace)], "approved"],
+    ["one person in two sessions", [as("role/one", ada), as("role/two", ada)], "waiting"],
+    ["one person who took another's name", [as("ada", ada), as("grace", ada)], "waiting"],
+    ["two people under one name", [as("them", ada), as("them", grace)], "approved"],
     ["a caller without an identity", [{ by: "ada" }], "no-identity"],
   ])("two are required: %s", (_name, callers, expected) => {
     expect(decided(approvedBy(stateOf({ required: 2 }), ...callers))).toBe(expected);
@@ -115,44 +92,32 @@ describe("a policy that requires nobody", () => {
   const withdrawn = (after: "rolled-back" | "canary-ended" | "evaluated-again") => ({
     approvalsWithdrawn: { after, revision: 2, by: "grace", at },
   });
+  const passed = verdictOn({ policy }, true);
+  const failed = verdictOn({ policy }, false);
   const checks = verdictOn({}, true).checks;
+  const rejection: Approval = { ...approval("ada", ada), decision: "rejected" };
   it.each<[string, Partial<ModelVersion>, number | undefined, string]>([
     ["approves a version that passed its gates", {}, undefined, "promoted"],
     ["approves one that passed them again", withdrawn("evaluated-again"), undefined, "promoted"],
-    ["does not approve one whose gate failed", { gate: verdictOn({ policy }, false) }, undefined, "GATE_NOT_PASSED"],
+    ["does not approve one whose gate failed", { gate: failed }, undefined, "GATE_NOT_PASSED"],
     ["does not approve one that was not evaluated", { gate: undefined }, undefined, "GATE_NOT_PASSED"],
     [
       "does not approve one whose check has no answer",
-      {
-        gate: {
-          ...verdictOn({ policy }, false),
-          checks: checks.map((one) => ({ ...one, passed: false, pending: true })),
-        },
-      },
+      { gate: { ...failed, checks: checks.map((one) => ({ ...one, passed: false, pending: true })) } },
       undefined,
       "GATE_NOT_PASSED",
     ],
-    [
-      "does not approve one that no gate measured",
-      { gate: { ...verdictOn({ policy }, true), checks: [] } },
-      undefined,
-      "NOT_APPROVED",
-    ],
+    ["does not approve one that no gate measured", { gate: { ...passed, checks: [] } }, undefined, "NOT_APPROVED"],
     [
       "does not approve one whose only gate was waived",
-      { gate: { ...verdictOn({ policy }, true), checks: checks.map((one) => ({ ...one, waived: true })) } },
+      { gate: { ...passed, checks: checks.map((one) => ({ ...one, waived: true })) } },
       undefined,
       "NOT_APPROVED",
     ],
     ["does not approve one that was rolled back", withdrawn("rolled-back"), undefined, "NOT_APPROVED"],
     ["does not approve one whose canary was ended", withdrawn("canary-ended"), undefined, "NOT_APPROVED"],
     ["does not replace a newer champion", { gate: verdictOn({ production: 2, policy }, true) }, 2, "NOT_APPROVED"],
-    [
-      "does not overrule a rejection",
-      { approvals: [{ ...approval("ada", ada), decision: "rejected" }] },
-      undefined,
-      "NOT_APPROVED",
-    ],
+    ["does not overrule a rejection", { approvals: [rejection] }, undefined, "NOT_APPROVED"],
   ])("%s", (_name, version, production, expected) => {
     const state = stateOf({ required: 0 }, version);
     const champion = production && versionRow("digits", production, { stage: "production" });

@@ -56,19 +56,6 @@ describe("the registry", () => {
     expect(actions.slice(-4)).toEqual(["promoted", "rolled-back", "approved", "promoted"]);
   });
 
-  it("goes back to a champion that has been judged again since, under what it served under", async () => {
-    const name = await modelWith(2);
-    for (const version of [1, 2]) await promoteJudged(registry, name, version);
-    await registry.apply(name, [1], recordGate(1, verdict(false), by));
-    expect(await registry.version(name, 1)).toMatchObject({ stage: "none", gate: { passed: false } });
-    await registry.rollBack(name, by);
-    const back = await registry.production(name);
-    expect(back).toMatchObject({ version: 1, gate: { passed: true }, approval: { decision: "approved" } });
-    await expect(registry.apply(name, [1], decideApproval(1, "rejected", by))).rejects.toMatchObject({
-      code: "ALREADY_DECIDED",
-    });
-  });
-
   it("names what is not there", async () => {
     await expect(registry.production("nobody")).rejects.toMatchObject({ code: "MODEL_NOT_FOUND" });
     await expect(registry.production("digits@2")).rejects.toThrow("without version or alias");

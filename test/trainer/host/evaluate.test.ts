@@ -1,8 +1,6 @@
 import { operationsPerRow } from "../../../adapters/tfjs/operations";
 import { loadPredictor } from "../../../adapters/tfjs/predictor";
 import type { EvaluationTools } from "../../../core/evaluation/task";
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
-import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { Phase } from "../../../core/runs/run-states";
 import type { RunDetails, StepRecord } from "../../../core/runs/shapes";
@@ -13,6 +11,7 @@ import { type EvaluatorDependencies, evaluateRun } from "../../../trainer-contai
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { registered } from "../../support/exportable";
 import { runOf } from "../../support/fixtures";
+import { oneColumn, storeOneColumn } from "../../support/one-column";
 
 const clock = { now: () => Date.parse("2026-01-01T00:00:00.000Z") };
 const logger = { log: () => undefined } as unknown as EvaluatorDependencies["logger"];
@@ -21,31 +20,12 @@ const rows = 300;
 /** A run whose model is trained, and the function's and the job's way to evaluate it. */
 async function trained() {
   const objects = createMemoryObjectStore();
-  const transform: FeatureManifest["transform"] = {
-    outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-    width: 1,
-    shape: [1],
-  };
   const label = { kind: "class", column: "y", classes: ["no", "yes", "maybe"] } as const;
-  const bytes = encodeFeatureShard(
-    {
-      rows,
-      numeric: Float32Array.from({ length: rows }, (_, i) => Math.sin(i)),
-      codes: new Int32Array(0),
-      label: Int32Array.from({ length: rows }, (_, i) => i % 3),
-      slices: new Int32Array(0),
-    },
-    shardLayout(transform),
-  );
-  const none = { rows: 0, shards: [] };
-  const test = { rows, shards: [{ ...(await objects.putContent(bytes)), rows }] };
-  const features: FeatureManifest = {
-    ...{ inputHash: "f", dataset: { name: "toy", version: 1, digest: "d".repeat(64) }, transform, label, slices: [] },
-    splits: { train: none, validation: none, test },
-  };
-  const featureManifestKey = objectKeys.featureManifest("f");
+  const at = Array.from({ length: rows }, (_, i) => i);
+  const features = await storeOneColumn(objects, { xs: at.map(Math.sin), labels: at.map((i) => i % 3), label });
+  const featureManifestKey = objectKeys.featureManifest(features.inputHash);
   await objects.put(featureManifestKey, JSON.stringify(features));
-  const { artifactKey } = await registered(objects, [], { transform, label }, { hidden: [4] });
+  const { artifactKey } = await registered(objects, [], { transform: oneColumn, label }, { hidden: [4] });
   const { weights, topology, weightsSha256 } = JSON.parse(
     Buffer.from(await objects.getContent(artifactKey!.split("/").at(-1)!)).toString(),
   );

@@ -12,7 +12,7 @@ import type { Registry } from "../../../../core/registry/registry";
 import { setTraffic } from "../../../../core/registry/serving/decide";
 import { decideApproval, promote, recordGate, setStage } from "../../../../core/registry/transitions";
 import { verdictOn, versionOfRun } from "../../../support/registry";
-import { type Operation, policies, reasonOf } from "./operation";
+import { type Operation, type OperationKind, policies, reasonOf } from "./operation";
 
 const plan = {
   metric: "conversion",
@@ -33,74 +33,44 @@ export async function perform(registry: Registry, model: string, operation: Oper
   const actor = { by, person: { id: `id of ${by}`, names: [by] }, reason: id, at };
   const apply = (transition: Parameters<Registry["apply"]>[2], versions: readonly number[] = [version]) =>
     registry.apply(model, versions, transition, id);
-  switch (kind) {
-    case "register":
-      await registry.register("default", versionOfRun(model, id), actor, { runId: id });
-      return;
-    case "roll-back":
-      await registry.rollBack(model, actor, { request: id });
-      return;
-    case "pass":
-    case "fail": {
-      // Like a judge, which reads the state and records its finding later, even if the state has changed.
-      // If the model was deleted after the first attempt, whose response was lost, the second attempt finds that it was done.
-      const { production, policy } = (await registry.repository.find(model)) ?? {};
-      const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
-      const verdict = verdictOn({ production, policy }, kind === "pass");
-      await apply(recordGate(version, verdict, { ...actor, reason: reasonOf(id, about) }));
-      return;
-    }
-    case "approve":
-    case "reject":
-      await apply(decideApproval(version, kind === "approve" ? "approved" : "rejected", actor));
-      return;
-    case "promote":
-      await apply(promote(version, actor));
-      return;
-    case "stage":
-      await apply(setStage(version, value as Stage, actor));
-      return;
-    case "alias":
-      await apply(setAlias(value, version, actor));
-      return;
-    case "unalias":
-      await apply(deleteAlias(value, actor), []);
-      return;
-    case "tag":
-      await apply(setTag(version, "tag", value, actor));
-      return;
-    case "untag":
-      await apply(deleteTag(version, "tag", actor));
-      return;
-    case "semver":
-      await registry.apply(model, { versions: [version], semver: value }, setSemver(version, value, actor), id);
-      return;
-    case "delete":
-      await apply(deleteVersion(version, actor));
-      return;
-    case "restore":
-      await apply(restoreVersion(version, actor));
-      return;
-    case "delete-model":
-      await apply(deleteModel(actor), []);
-      return;
-    case "restore-model":
-      await apply(restoreModel(actor), []);
-      return;
-    case "create":
-      await registry.create("default", model, { description: "", tags: {} }, actor, id);
-      return;
-    case "traffic": {
-      const tested = value === "tested" ? { test: plan } : {};
-      await apply(setTraffic({ canaries: [{ version, weight: 0.1 }], shadows: [], ...tested }, actor));
-      return;
-    }
-    case "no-traffic":
-      await apply(setTraffic({ canaries: [], shadows: [] }, actor), []);
-      return;
-    case "policy": {
-      const { threshold, ...approvals } = policies[value]!;
-      await apply(setPolicy({ ...noRules, thresholds: { accuracy: threshold } }, approvals, actor), []);
-    }
-  }
+  const judge = async () => {
+    // Like a judge, which reads the state and records its finding later, even if the state has changed.
+    // If the model was deleted after the first attempt, whose response was lost, the second attempt finds that it was done.
+    const { production, policy } = (await registry.repository.find(model)) ?? {};
+    const about = { champion: production ?? 0, rules: policy?.rulesRevision ?? 0 };
+    const verdict = verdictOn({ production, policy }, kind === "pass");
+    return apply(recordGate(version, verdict, { ...actor, reason: reasonOf(id, about) }));
+  };
+  const redirect = (canaries: Parameters<typeof setTraffic>[0]["canaries"], versions: readonly number[]) => {
+    const tested = value === "tested" ? { test: plan } : {};
+    return apply(setTraffic({ canaries, shadows: [], ...tested }, actor), versions);
+  };
+  const setNamedPolicy = () => {
+    const { threshold, ...approvals } = policies[value]!;
+    return apply(setPolicy({ ...noRules, thresholds: { accuracy: threshold } }, approvals, actor), []);
+  };
+  const ways: Readonly<Record<OperationKind, () => Promise<unknown>>> = {
+    register: () => registry.register("default", versionOfRun(model, id), actor, { runId: id }),
+    "roll-back": () => registry.rollBack(model, actor, { request: id }),
+    pass: judge,
+    fail: judge,
+    approve: () => apply(decideApproval(version, "approved", actor)),
+    reject: () => apply(decideApproval(version, "rejected", actor)),
+    promote: () => apply(promote(version, actor)),
+    stage: () => apply(setStage(version, value as Stage, actor)),
+    alias: () => apply(setAlias(value, version, actor)),
+    unalias: () => apply(deleteAlias(value, actor), []),
+    tag: () => apply(setTag(version, "tag", value, actor)),
+    untag: () => apply(deleteTag(version, "tag", actor)),
+    semver: () => registry.apply(model, { versions: [version], semver: value }, setSemver(version, value, actor), id),
+    delete: () => apply(deleteVersion(version, actor)),
+    restore: () => apply(restoreVersion(version, actor)),
+    "delete-model": () => apply(deleteModel(actor), []),
+    "restore-model": () => apply(restoreModel(actor), []),
+    create: () => registry.create("default", model, { description: "", tags: {} }, actor, id),
+    traffic: () => redirect([{ version, weight: 0.1 }], [version]),
+    "no-traffic": () => redirect([], []),
+    policy: setNamedPolicy,
+  };
+  await ways[kind]();
 }

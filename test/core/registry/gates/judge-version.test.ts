@@ -5,7 +5,6 @@ import { versionReport } from "../../../../api/report/report";
 import type { ModelArtifact } from "../../../../core/evaluation/model-artifact";
 import type { EvaluationOutput, LatencyReport } from "../../../../core/evaluation/shapes";
 import { evaluateModel } from "../../../../core/evaluation/task";
-import { encodeFeatureShard, shardLayout } from "../../../../core/features/encoding";
 import type { FeatureManifest } from "../../../../core/features/shapes";
 import { storeArtifact } from "../../../../core/registry/artifact";
 import { pathIn } from "../../../../core/registry/gates/candidate-facts";
@@ -26,6 +25,7 @@ import type { RunDetails } from "../../../../core/runs/shapes";
 import { keyText } from "../../../../core/signing-key";
 import { createTestPlatform, useEmbedded } from "../../../support/embedded";
 import { jobInput, resultOf, runOf } from "../../../support/fixtures";
+import { storeOneColumn } from "../../../support/one-column";
 
 const at = "2026-01-01T00:00:00.000Z";
 const ada = { by: "ada" };
@@ -51,34 +51,14 @@ describe("judging a version", () => {
     const { platform: all, calls } = createTestPlatform(embedded);
     const platform = all.forTeam(team);
     const { registry, objects } = platform;
-    const transform: FeatureManifest["transform"] = {
-      outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-      width: 1,
-      shape: [1],
-    };
     const xs = Array.from({ length: rows }, (_, x) => x);
-    const shard = encodeFeatureShard(
-      {
-        rows,
-        numeric: Float32Array.from(xs),
-        codes: new Int32Array(0),
-        label: Int32Array.from(xs, (x) => Number(x >= 200)),
-        slices: Int32Array.from(xs, (x) => x % 2),
-      },
-      shardLayout(transform),
-    );
-    const features: FeatureManifest = {
-      inputHash: "f00",
-      dataset: { name: "toy", version: 1, digest: "d".repeat(64) },
-      transform,
+    const features = await storeOneColumn(objects, {
+      xs,
+      labels: xs.map((x) => Number(x >= 200)),
       label: { kind: "class", column: "big", classes: [false, true] },
       slices: [{ column: "parity", values: ["even", "odd"] }],
-      splits: {
-        train: { rows: 0, shards: [] },
-        validation: { rows: 0, shards: [] },
-        test: { rows, shards: [{ ...(await objects.putContent(shard)), rows }] },
-      },
-    };
+      codes: xs.map((x) => [x % 2]),
+    });
     const details = new Map<string, RunDetails>();
     async function trained(wrong: number): Promise<number> {
       const runId = `run-${team}-${wrong}`;
