@@ -31,7 +31,6 @@ import { executions, taskTokens } from "./stepfunctions/executions";
 import { outbox, production, registry, routing } from "./team-registry";
 import { artifacts, changes, liveRuns, records, runSearch, runs } from "./team-runs";
 
-/** The ports of the API. */
 export const platformPorts = {
   shared: {
     meter: meter(),
@@ -86,7 +85,6 @@ export type Deployment = DeploymentOf<typeof platformPorts.shared, typeof platfo
 /** The ports of the API for one team. They read and write no data of another team. */
 export type Platform = TeamOf<typeof platformPorts.shared & typeof platformPorts.team>;
 
-/** Makes the ports of the API. */
 export function createPlatform(scope: Scope = readScope(process.env), replacements: Replacements = []): Deployment {
   return deploy(scope, platformPorts, replacements);
 }

@@ -5,7 +5,6 @@ import { readConfig } from "../platform/config/platform";
 import { pauseBeforeRound } from "./dynamodb/client";
 import type { Scope } from "./port";
 
-/** Writes a line to the log. */
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**

@@ -7,7 +7,6 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** A POST to `/` with a body. */
 export interface SignableRequest {
   readonly host: string;
   /** The value of `X-Amz-Target`. The query protocol has none. */

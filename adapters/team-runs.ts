@@ -17,7 +17,6 @@ import { allRunSteps } from "./dynamodb/run-steps";
 import { catalogTable, Table } from "./dynamodb/table";
 import { grantsOf, sharedPort, teamPort } from "./port";
 
-/** Records of every team's runs. */
 const allRecords = sharedPort({
   uses: {
     table: catalogTable(),
@@ -43,7 +42,6 @@ export const records = teamPort({
   make: ({ all, live, lineage }, { team }) => recordLineage(noteLiveRuns(all.of(team), live), lineage),
 });
 
-/** A team's marks of changed runs. */
 export const changes = teamPort({
   uses: { all: runChanges() },
   grants: { read: [...runChanges("read").grants] },
@@ -61,7 +59,6 @@ export const artifacts = teamPort({
   make: ({ table, records }, { team }) => createArtifactRepository(table, team, records.of(team)),
 });
 
-/** The search indexes of this process. */
 const searches = sharedPort({ make: () => createRunSearches() });
 
 export const runSearch = teamPort({

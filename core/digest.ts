@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 
-/** Returns the SHA-256 as lower-case hex. */
 export function sha256(content: Uint8Array | string): string {
   return hash("sha256", content, "hex");
 }

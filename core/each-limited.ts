@@ -24,7 +24,6 @@ export async function mapLimited<T, Result>(
   return results;
 }
 
-/** Divides items into parts of at most `size`. */
 export function inParts<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

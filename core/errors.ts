@@ -31,7 +31,6 @@ export class RingmasterError extends Error {
   }
 }
 
-/** Tests whether an error has one of the codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): error is RingmasterError {
   return error instanceof RingmasterError && codes.includes(error.code);
 }

@@ -43,7 +43,6 @@ export interface ExportableModel extends RowPredictor {
   dispose(): void;
 }
 
-/** The tools that create and check exports. */
 export interface ExportTools {
   loadModel(files: TrainedFiles): Promise<ExportableModel>;
   startOnnxRuntime(): OnnxRuntime;
@@ -97,7 +96,6 @@ export interface NetworkWeight {
   readonly data: Float32Array;
 }
 
-/** The input of an exporter. */
 export interface ExportSource {
   readonly artifact: ModelArtifact;
   readonly files: TrainedFiles;
@@ -126,9 +124,6 @@ export interface ExportedFile {
 /** Creates a format's files and runs those that can be run. A function of its source. */
 export type Exporter = (source: ExportSource) => Promise<readonly ExportedFile[]>;
 
-/**
- * Thrown when a version was logged from elsewhere, or its artifact cannot be read, so that there is nothing to export.
- */
 export const nothingToExport = (what: string, cause?: unknown) =>
   conflict(
     "NOTHING_TO_EXPORT",
@@ -137,14 +132,12 @@ export const nothingToExport = (what: string, cause?: unknown) =>
     cause,
   );
 
-/** Thrown when the model's features have no plan, so that no SQL makes them. */
 export const noPlan = (model: string) =>
   conflict(
     "EXPORT_UNSUPPORTED",
     `the model ${model} has no plan that SQL could compute; train it with features.plan (docs/features.md has the default as a plan)`,
   );
 
-/** Thrown when ONNX lacks the function of a plan's step. */
 export const unsupportedStep = (feature: string, kind: StepKind) =>
   conflict(
     "EXPORT_UNSUPPORTED",
@@ -152,7 +145,6 @@ export const unsupportedStep = (feature: string, kind: StepKind) =>
     { feature, kind },
   );
 
-/** Thrown when the format cannot express a layer, or the exporter does not support it. */
 export const unsupportedLayer = (layer: { readonly name: string; readonly className: string }, why: string) =>
   conflict(
     "EXPORT_UNSUPPORTED",
@@ -160,7 +152,6 @@ export const unsupportedLayer = (layer: { readonly name: string; readonly classN
     { layer: layer.name, className: layer.className },
   );
 
-/** Thrown when stock TensorFlow.js could not load or compute a layer. */
 export const notInTensorFlowJs = ({ name, className }: { readonly name: string; readonly className: string }) =>
   conflict(
     "EXPORT_UNSUPPORTED",
@@ -168,7 +159,6 @@ export const notInTensorFlowJs = ({ name, className }: { readonly name: string; 
     { layer: name, className },
   );
 
-/** Thrown when an operator of a network's ONNX graph cannot be written to a SavedModel. */
 export const unsupportedOperator = (operator: string, why: string) =>
   conflict(
     "EXPORT_UNSUPPORTED",
@@ -185,7 +175,6 @@ export const unpredictableRows = (cause: RangeError) =>
     cause,
   );
 
-/** Thrown when the runtime that checks exported files rejects one. */
 export const exportRefused = (reason: string) =>
   conflict(
     "EXPORT_DIFFERS",
@@ -193,7 +182,6 @@ export const exportRefused = (reason: string) =>
     { reason },
   );
 
-/** Thrown when an exported file's predictions differ from the platform's. */
 export const exportParity = (file: string, difference: number, tolerance: number, row: number) =>
   conflict(
     "EXPORT_DIFFERS",

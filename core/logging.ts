@@ -8,7 +8,6 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
  */
 export interface Logger {
   log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
-  /** Returns a logger that adds these fields to each line. */
   with(fields: Readonly<Record<string, unknown>>): Logger;
 }
 

@@ -48,7 +48,6 @@ export async function getJsonContent<Content>(
   return parseDocument(objectKeys.content(sha256), await objects.getContent(sha256), kind);
 }
 
-/** Number of problems in a message. */
 const maxProblems = 5;
 
 /** @throws CorruptObjectError that names the fields and their rules */
@@ -72,7 +71,6 @@ export function parseDocument<Content>(
   return refuse(`another document: ${problemText(problemsOf(parsed.error))}`, parsed.error);
 }
 
-/** Describes the first problems of a document in one line. */
 export function problemText(problems: readonly Problem[]): string {
   const more = problems.length - maxProblems;
   const first = problems.slice(0, maxProblems).map(describeProblem).join("; ");
@@ -119,7 +117,6 @@ async function storedDocument<Content>(
   }
 }
 
-/** Thrown when there is no object under the key. */
 export class ObjectNotFoundError extends RingmasterError {
   constructor(
     readonly key: string,
@@ -150,7 +147,6 @@ export class CorruptObjectError extends RingmasterError {
   }
 }
 
-/** Thrown when an object that is written once already exists with other content. */
 export const objectDiffers = (key: string, expected: string, actual: string) =>
   conflict(
     "OBJECT_DIFFERS",

@@ -47,7 +47,6 @@ export const storedNumber = z.number().refine(isStorable, {
   error: `must be 0, or between ${storedNumbers.smallest} and ${storedNumbers.largest} in magnitude, which is the range of the database`,
 });
 
-/** Numbers by metric. */
 export const metrics = z.record(z.string(), z.number());
 
 export const contentReference = z

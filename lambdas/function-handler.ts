@@ -11,7 +11,6 @@ export interface FunctionPorts<SharedPorts extends Ports, TeamPorts extends Port
   readonly team: TeamPorts;
 }
 
-/** Returns what the role of a function with these ports may do. */
 export const permissionsOf = ({ shared, team }: FunctionPorts<Ports, Ports>): readonly Permission[] =>
   grantsOf([...Object.values(shared), ...Object.values(team)]);
 
@@ -21,7 +20,6 @@ export const granted = <Handler extends (...given: never[]) => unknown>(
   handler: Handler,
 ): Granted<Handler> => Object.assign(handler, { grants: permissionsOf(ports) });
 
-/** Calls a function once, at its first use. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

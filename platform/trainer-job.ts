@@ -26,7 +26,6 @@ export const trainerJob = {
   shareDecaySeconds: 86_400,
 } as const;
 
-/** Returns the queues to which jobs are submitted. */
 export function jobQueueNames(prefix: string): readonly string[] {
   return Object.values(jobQueuesOf(prefix));
 }

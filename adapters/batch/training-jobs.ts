@@ -116,7 +116,6 @@ export function createTrainingJobs(
 ): TrainingJobs {
   let newest: { readonly definitions: JobDefinitions; readonly readAt: number } | undefined;
 
-  /** Returns the queue for a market, a placement and a kind of machine. */
   function queueOf({ market, placement, gpusPerWorker, gpuClass }: JobRequest): string {
     const use = placement === "cluster" ? "cluster" : market === "spot" ? "spot" : "onDemand";
     if (gpusPerWorker === 0) return config.jobQueues[use];

@@ -99,7 +99,6 @@ function createArtifactProtection(table: Table, team: string, records: Pick<RunR
   };
 }
 
-/** The number of owners whose files are removed concurrently. */
 const ownersAtOnce = 16;
 /** The rows read by one step of a listing. A directory beyond the page's end is skipped completely. */
 const rowsPerStep = 200;
@@ -208,7 +207,6 @@ async function listDirectory(table: Table, pk: string, directory: string): Promi
   const inside = directory === "" ? "" : lowestPathIn(directory);
   // "0" follows "/", so the content of the directory sorts between the two.
   const past = directory === "" ? undefined : lowestPathPast(directory);
-  /** Returns the path of the entry of the directory that a key belongs to. */
   const entryAt = (sk: string) => {
     const [first, ...rest] = sk.slice(inside.length).split("/");
     return { path: `${inside}${first}`, isDirectory: rest.length > 0 };

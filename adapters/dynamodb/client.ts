@@ -35,7 +35,6 @@ export async function holds(write: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Returns whether DynamoDB reported a failed condition. */
 export function isConditionFailed(error: unknown): boolean {
   return error instanceof Error && error.name === "ConditionalCheckFailedException";
 }
@@ -65,8 +64,6 @@ export function cancellationCodes(error: unknown): readonly (string | undefined)
   return (CancellationReasons ?? []).map((reason) => reason.Code);
 }
 
-/** The client of DynamoDB. */
 export const documents = sharedPort({ make: () => createDocumentClient() });
 
-/** Waits before the next round of an optimistic write, or before a retry of a request. */
 export const pauseBeforeRound = createPause({ firstMs: 10, maxMs: 2_000 }, sleep, Math.random);

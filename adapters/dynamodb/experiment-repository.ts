@@ -27,7 +27,6 @@ const canBeExperimentId = (text: string): boolean => /^(0|[1-9]\d{0,11})$/.test(
 interface NameRow {
   readonly name: string;
   readonly experimentId: string;
-  /** The request that created the experiment. */
   readonly request?: string | undefined;
 }
 

@@ -244,7 +244,6 @@ function windowRowOf(item: Item): WindowRow {
   };
 }
 
-/** Keys of one request to DynamoDB. */
 const maxKeys = 100;
 
 interface WaitingRead {
@@ -287,7 +286,6 @@ class GroupedReads {
   }
 }
 
-/** The table Features. */
 const featuresTable = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }, { config }) => new Table(documents, config.tables.features),

@@ -13,13 +13,11 @@ const rounds = 10;
 export interface RowGroup {
   /** Groups with the same key are never sent in one request, because a transaction may contain a row only once. */
   readonly key: string;
-  /** The puts, each with or without its own condition. */
   readonly puts: readonly {
     readonly TableName: string;
     readonly Item: Item;
     readonly ConditionExpression?: string;
   }[];
-  /** The approximate size of all rows. */
   readonly bytes: number;
 }
 

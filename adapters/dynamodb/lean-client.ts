@@ -141,7 +141,6 @@ function bytesOf(base64: string): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** The command classes and their names in the protocol. */
 const operations = new Map<unknown, string>([
   [BatchGetCommand, "BatchGetItem"],
   [BatchWriteCommand, "BatchWriteItem"],
@@ -153,7 +152,6 @@ const operations = new Map<unknown, string>([
   [UpdateCommand, "UpdateItem"],
 ]);
 
-/** The address to which the SDK sends requests. */
 interface Place {
   readonly protocol: string;
   readonly hostname: string;

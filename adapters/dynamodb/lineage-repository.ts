@@ -33,7 +33,6 @@ function viewPartition(team: string, view: string): string {
   return `TEAM#${team}#LINEAGE#VIEW#${view}`;
 }
 
-/** Builds the row for a dataset version that has columns of a view. */
 function viewRow(team: string, dataset: DatasetVersionKey, reference: string): Key {
   const [view, version] = reference.split("@") as [string, string];
   const edge: ViewDataset = { view: Number(version), dataset };
@@ -41,12 +40,10 @@ function viewRow(team: string, dataset: DatasetVersionKey, reference: string): K
   return { pk: viewPartition(team, view), sk, edge };
 }
 
-/** Builds the row for a run that reads data. */
 export function readRow(team: string, dataset: DatasetKey, runId: string): Key {
   return { pk: datasetPartition(team, dataset), sk: `RUN#${runId}`, runId };
 }
 
-/** Builds the row for a model version that is derived from data. */
 export function modelRow(
   team: string,
   dataset: DatasetKey,
@@ -119,7 +116,6 @@ function createLineageIndex(table: Table, team: string, written: BoundedMap<stri
   };
 }
 
-/** Inputs that this process has recorded. */
 const recordedInputs = sharedPort({ make: () => new BoundedMap<string, true>(10_000) });
 
 export const lineage = teamPort({

@@ -50,7 +50,6 @@ export class MetricLog {
     return this.loaded !== undefined;
   }
 
-  /** Returns the estimated memory in bytes. */
   get memoryBytes(): number {
     return 1_000 + (this.loaded?.memoryBytes ?? 0);
   }
@@ -59,7 +58,6 @@ export class MetricLog {
     return this.loaded?.needsCompaction ?? false;
   }
 
-  /** Returns the summaries by name of the metric. */
   summaries(): Promise<readonly MetricSummary[]> {
     return this.fresh((state) => state.summaries());
   }

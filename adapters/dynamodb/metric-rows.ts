@@ -137,7 +137,6 @@ export class MetricRows {
     }));
   }
 
-  /** Returns blocks by their keys. */
   async blocks(runId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     const items = await this.table.batchGet(keys.map((sk) => ({ pk: pkOf(runId), sk })));
     return new Map(items.map(({ sk, data }) => [sk as string, data as Uint8Array]));

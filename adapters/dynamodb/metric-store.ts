@@ -18,7 +18,6 @@ import { runIdentities } from "./run-identities";
 /** The memory limit for all logs together. A log in use may exceed it. */
 const maxMemoryBytes = 64 * 1024 * 1024;
 const maxLogs = 5_000;
-/** The number of logs that are read concurrently. */
 const readsAtOnce = 16;
 
 /** The logs of all teams' runs that the process recently wrote or read. Use one per process. */
@@ -176,7 +175,6 @@ function pointIdentity({ source }: RunIdentity): PointIdentity {
   return source === "training" ? "step" : "point";
 }
 
-/** The logs of all teams' runs. */
 const metricLogs = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }, { config }) => new MetricLogs(new MetricRows(documents, config.tables.metrics)),

@@ -30,7 +30,6 @@ const maxRemembered = 100_000;
 interface RecordWritePorts {
   readonly changes: Pick<AllRunChanges, "mark" | "row" | "wrote">;
   readonly creations: GroupCommit;
-  /** Table Metrics. */
   readonly metrics: Table;
 }
 
@@ -141,7 +140,6 @@ interface RunRecordDependencies extends RecordWritePorts {
 }
 
 interface AllRunRecords {
-  /** Records the instance type of a training run's machine. Idempotent. */
   addInstanceType(run: RunIdentity, instanceType: string): Promise<void>;
   of(team: string): RunRecords;
 }
@@ -236,7 +234,6 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
     return record;
   }
 
-  /** Returns the run that has the id already. */
   async function existing(runId: string): Promise<CreatedRun> {
     const row = await table.get(recordKey(runId));
     if (row?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);

@@ -53,7 +53,6 @@ export const childRow = ({ team, runId }: Pick<RunIdentity, "team" | "runId">, p
   sk: runId,
 });
 
-/** Builds the first row of a record. */
 export function newRecordRow(
   identity: RunIdentity,
   record: LoggedRecord | KeptRecord,

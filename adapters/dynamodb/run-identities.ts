@@ -10,9 +10,7 @@ import { catalogTable, ex, type Item, type Table } from "./table";
 const maxRemembered = 100_000;
 
 export interface RunIdentities {
-  /** Finds a run of any team. */
   identify(runId: string): Promise<RunIdentity | undefined>;
-  /** Returns undefined if the run does not exist. */
   teamOf(runId: string): Promise<string | undefined>;
   /** @throws RUN_NOT_FOUND */
   findTeam(runId: string): Promise<string>;

@@ -259,7 +259,6 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
   };
 }
 
-/** Builds the row that lists a run as open. */
 function openRow({ runId, createdAt }: Pick<Run, "runId" | "createdAt">): Item {
   return { ...runKey(runId, "OPEN"), gsi1pk: "OPEN#RUNS", gsi1sk: `${createdAt}#${runId}`, runId };
 }
@@ -269,7 +268,6 @@ function inSegment(segment: number): Expression {
   return segment === 0 ? ex`attribute_not_exists(#segment)` : ex`#segment = ${segment}`;
 }
 
-/** Returns the filter of a list of runs. */
 function filterOf({ experimentId, status }: Pick<RunQuery, "experimentId" | "status">): Expression | undefined {
   const ofExperiment = experimentId === undefined ? undefined : ex`experimentId = ${experimentId}`;
   const ofStatus = status && ex`#status = ${status}`;

@@ -131,7 +131,6 @@ function isReadable({ step, output }: StepRecord): boolean {
   return step !== "LaunchTraining" || trainingOutput.safeParse(output).success;
 }
 
-/** Steps of every team's runs. */
 export const allRunSteps = sharedPort({
   uses: { table: catalogTable() },
   make: ({ table }) => createRunSteps(table),
@@ -144,7 +143,6 @@ export const runPhases = teamPort({
   make: ({ all, ...ports }, { team }) => teamRunPhases(all, team, ports),
 });
 
-/** Reads of a team's runs. */
 export const runReads = teamPort({
   uses: { all: allRunSteps() },
   grants: { find: [catalog("GetItem")], details: [catalog("Query")] },

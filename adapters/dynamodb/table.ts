@@ -85,14 +85,12 @@ export interface QueryOptions {
   readonly index?: "gsi1";
   readonly filter?: Expression | undefined;
   readonly select?: Expression;
-  /** Whether the items come in descending order of the sort key. */
   readonly descending?: boolean;
   /** The default is strong consistency, which an index does not have. */
   readonly consistent?: boolean;
 }
 
 export interface PageOptions extends QueryOptions {
-  /** The maximum number of items that are read. */
   readonly limit?: number | undefined;
   readonly nextToken?: string | undefined;
 }
@@ -182,7 +180,6 @@ export class Table {
     }
   }
 
-  /** Reads one page of a query. */
   async read(where: Expression, options: QueryOptions & { readonly limit?: number | undefined }, start?: Item) {
     const { index, filter, select, descending, consistent = index === undefined, limit } = options;
     const page = await this.client.send(
@@ -200,7 +197,6 @@ export class Table {
     return { items, last: page.LastEvaluatedKey as Item | undefined };
   }
 
-  /** Returns all items of a query. */
   async all(where: Expression, options: QueryOptions = {}): Promise<readonly Item[]> {
     const items: Item[] = [];
     let start: Item | undefined;
@@ -311,7 +307,6 @@ function wrongToken(value: string, cause?: unknown): InvalidInputError {
   return new InvalidInputError("the page cannot be listed", [{ path: "nextToken", value, rule }], cause);
 }
 
-/** The table Catalog. */
 export const catalogTable = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }, { config }) => new Table(documents, config.tables.catalog),

@@ -46,7 +46,6 @@ function readAnswer(text: string, check: string, at: string): HookOutcome {
   return { answer: { ...parsed.data, by: `hook ${check}`, at } };
 }
 
-/** Calls of other people's checks, over HTTP. */
 export const checkHooks = sharedPort({
   make: (_uses, { clock, environment }) =>
     createCheckHooks({ clock, pause: pauseBeforeRound, targets: readHookTargets(environment) }),

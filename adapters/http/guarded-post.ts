@@ -82,10 +82,8 @@ export interface GuardedPost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** The maximum bytes of the answer. */
   readonly maxBytes: number;
   readonly targets: HookTargets;
-  /** Resolves a name to addresses. Tests replace it. */
   readonly resolveName?: (name: string) => Promise<readonly string[]>;
 }
 

@@ -23,7 +23,6 @@ export interface SignedPost {
   readonly tries: number;
   /** The time budget. No attempt begins that could end later than this after the first attempt began. */
   readonly budgetMs: number;
-  /** Returns whether a status is a valid answer. */
   readonly accepts: (status: number) => boolean;
 }
 

@@ -20,7 +20,6 @@ const timeoutMs = 10_000;
 export interface SessionDenialsOptions {
   readonly roleArn: string;
   readonly credentials: () => Promise<Credentials>;
-  /** The endpoint that replaces IAM's own. */
   readonly endpoint?: string;
   readonly now?: () => Date;
 }

@@ -15,7 +15,6 @@ export interface CompactionSizes {
 
 export const compactionSizes: CompactionSizes = { entryPoints: 512, blockPoints: 2_048 };
 
-/** The points of a group's metrics in a segment. */
 export interface CompactedGroup {
   readonly group: number;
   /** Packed points, ordered by metric, then like points; see `unpackPoints`. */

@@ -57,7 +57,6 @@ export interface LoggedBatch {
   readonly version: number;
   /** A packed `LogBatch`. */
   readonly data: Uint8Array;
-  /** The process that wrote it. */
   readonly by: string;
 }
 
@@ -82,13 +81,10 @@ export class LogState {
   private readonly receipts: Receipts;
   /** The number of applied batches. */
   version: number;
-  /** Whether the log has separate batches. Otherwise its head contains all of it. */
   batched: boolean;
-  /** The last version whose points are compacted. */
   private compacted: number;
   /** The last versions of closed segments that are not compacted. */
   private ends: number[] = [];
-  /** The size of the open segment. */
   private openBytes = 0;
   /** The points of the head, until they are compacted. The versions of these points are unknown. */
   private inline: NumberedPoints;
@@ -139,7 +135,6 @@ export class LogState {
     return this.receipts.has(writer, sequence);
   }
 
-  /** Returns the estimated memory in bytes. */
   get memoryBytes(): number {
     const tail = this.tail.reduce((sum, { data }) => sum + data.length + 100, 0);
     return tail + 300 * this.metrics + 40 * this.inline.steps.length;
@@ -226,7 +221,6 @@ export class LogState {
     this.tailFrom = Math.max(this.tailFrom, version);
   }
 
-  /** The last version whose points are compacted. */
   get lastCompacted(): number {
     return this.compacted;
   }

@@ -139,7 +139,6 @@ function readFront(from: ByteReader): Omit<LogBatch, "points"> {
   return { names, receipts };
 }
 
-/** Appends the points of `more` to those of `all`. */
 export function addPoints(all: NumberedPoints, more: NumberedPoints): void {
   for (const name of ["ids", "counts", "steps", "times", "values"] as const) appendTo(all[name], more[name]);
 }
@@ -149,7 +148,6 @@ export function appendTo(into: number[], from: readonly number[]): void {
   for (let i = 0; i < from.length; i += 1) into.push(from[i]!);
 }
 
-/** Converts a part of some columns to points. */
 export function pointsAt({ steps, values, times }: PointColumns, from: number, to: number): MetricPoint[] {
   const points: MetricPoint[] = [];
   for (let i = from; i < to; i += 1) points.push({ step: steps[i]!, value: values[i]!, time: times[i]! });

@@ -4,7 +4,6 @@ import { comparePoints, mergePoints, type PointIdentity } from "./packed-points"
 
 /** A range of a metric's points in a block, with the values that a coarse view needs. */
 export interface DirectoryEntry {
-  /** The metric's number. */
   readonly id: number;
   /** The block's number within its group and segment. */
   readonly block: number;

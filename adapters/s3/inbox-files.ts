@@ -9,7 +9,6 @@ import { isMissing, isPreconditionFailure, withRetries } from "./service-errors"
 
 const pieceBytes = 16 * 1024 * 1024;
 
-/** Creates the port to a team's inbox in the bucket. `prefix` is the team's. */
 export function createInboxFiles(client: S3Client, bucket: string, prefix: string): InboxFiles {
   const keyOf = (path: string): string => `${prefix}${objectKeys.inbox(path)}`;
 

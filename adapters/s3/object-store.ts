@@ -332,7 +332,6 @@ function keyOf({ sha256, key = objectKeys.content(sha256) }: PlacedContent): str
   return key;
 }
 
-/** The client of S3. */
 export const s3Client = sharedPort({ make: () => new S3Client({}) });
 
 export const teamObjects = teamPort({

@@ -6,7 +6,6 @@ import { StorageFullError } from "../../core/object-documents";
 const attempts = 6;
 const pause = createPause({ firstMs: 50, maxMs: 2_000 }, sleep, Math.random);
 
-/** Runs `action` again while it fails with an error that `retryable` accepts. */
 export async function withRetries<T>(retryable: (error: unknown) => boolean, action: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

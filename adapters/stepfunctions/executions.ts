@@ -44,7 +44,6 @@ async function quietly(answer: Promise<unknown>): Promise<void> {
   }
 }
 
-/** The client of Step Functions. */
 const sfnClient = sharedPort({ make: () => new SFNClient({}) });
 
 export const taskTokens = sharedPort({

@@ -10,7 +10,6 @@ export interface ListedObject {
   readonly modified: number;
 }
 
-/** The objects of all teams. */
 export interface ReclamationObjects {
   /** Lists up to a thousand objects after a key, in lexical order. An empty list is the end. */
   list(after: string): Promise<readonly ListedObject[]>;
@@ -42,7 +41,6 @@ export interface Usage {
 }
 
 export interface CycleState {
-  /** Number of saves. */
   readonly revision: number;
   readonly cycle: number;
   readonly phase: Phase;
@@ -105,7 +103,6 @@ export function kindOf(key: string): ObjectKind {
   return { kind: opaque.test(name) ? "opaque" : "document" };
 }
 
-/** Returns the team of a key; `undefined` for keys of no team. */
 export function teamOf(key: string): string | undefined {
   const name = key.startsWith(teamsPrefix) ? key.slice(teamsPrefix.length) : ".";
   return name.startsWith(".") ? undefined : name.slice(0, name.indexOf("/"));

@@ -42,7 +42,6 @@ export interface ReclaimOptions {
   readonly until: number;
   /** Time between the starts of two cycles. A call before does nothing. */
   readonly everyMs: number;
-  /** Deletes nothing. */
   readonly dryRun?: boolean;
   /** Awaited after each part of the work, with its number of requests. It may wait. */
   readonly pace?: (requests: number) => Promise<void>;
@@ -117,14 +116,12 @@ function begun(given: {
   };
 }
 
-/** A cycle at work. */
 class Work implements SavedCycle {
   state: CycleState;
   readonly known: ReadonlyMap<string, string>;
   readonly used: Map<string, string>;
   readonly before: ReadonlySet<string>;
   readonly now: Set<string>;
-  /** Objects to delete. */
   condemned: readonly ListedObject[] = [];
   private readonly marked: DigestSet;
 

@@ -62,7 +62,6 @@ const lossesOnDemand = 3;
  */
 export function decideNextMove(known: {
   readonly hasResult: boolean;
-  /** Failure of the latest attempt. */
   readonly failure: TrainingFailure | undefined;
   readonly job: JobOutcome;
   readonly attempts: readonly TrainingAttempt[];

@@ -31,13 +31,11 @@ export const decision = z
   .meta({ id: "Decision", description: "Rule by which a model of two classes decides between them." });
 export interface Decision extends Shape<typeof decision> {}
 
-/** The settings of a job on which its model's decision depends. */
 export interface DecisionSettings {
   readonly positive?: Decision["positive"] | undefined;
   readonly threshold?: ThresholdRule | undefined;
 }
 
-/** Describes a decision for people. */
 export function decisionText({ positive, threshold, rule, validation }: Decision): string {
   const base = `${positive} above ${Number(threshold.toPrecision(4))}`;
   if (rule === undefined || typeof rule === "number") return base;

@@ -26,7 +26,6 @@ export const earlyStoppingOutcome = z.object({
 });
 export interface EarlyStoppingOutcome extends Shape<typeof earlyStoppingOutcome> {}
 
-/** Describes the outcome for people. */
 export function stoppingText({ metric, bestEpoch, value, stopped }: EarlyStoppingOutcome, epochs: number): string {
   const end = stopped ? `stopped at epoch ${epochs}` : `trained all ${epochs} epochs`;
   return `${end}; weights of epoch ${bestEpoch}, the best by ${metric} (${Number(value.toPrecision(6))})`;

@@ -20,7 +20,6 @@ export const runAlreadyEnded = (runId: string, status: string) =>
     status,
   });
 
-/** Thrown when a model is requested from a run whose record lacks a step that makes models. */
 export const runNotEvaluated = (runId: string) =>
   conflict(
     "RUN_NOT_EVALUATED",
@@ -28,14 +27,12 @@ export const runNotEvaluated = (runId: string) =>
     { runId },
   );
 
-/** Thrown when a model is requested from a run that has not completed. */
 export const runNotCompleted = (runId: string, status: string) =>
   conflict("RUN_NOT_COMPLETED", `run ${runId} is ${status}: only a completed run has a model to register`, {
     runId,
     status,
   });
 
-/** Thrown when a run that is to be resumed is not paused. */
 export const runNotPaused = (runId: string, status: string) =>
   conflict("RUN_NOT_PAUSED", `run ${runId} is ${status}, not paused: only a paused run can be resumed`, {
     runId,
@@ -91,7 +88,6 @@ export class CheckpointDamagedError extends RingmasterError {
   }
 }
 
-/** Thrown when the same `Idempotency-Key` is used with another body. */
 export const idempotencyConflict = (key: string) =>
   conflict(
     "IDEMPOTENCY_CONFLICT",

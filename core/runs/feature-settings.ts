@@ -6,14 +6,12 @@ import type { DeepReadonly } from "../shapes";
 
 const columnName = z.string().min(1).max(255);
 
-/** Names of feature columns. */
 export const featureColumns = z
   .array(columnName)
   .min(1)
   .max(10_000)
   .refine((names) => new Set(names).size === names.length, "must name each column once");
 
-/** The encoding of a string or int column as features. */
 const columnEncoding = z.discriminatedUnion("encode", [
   /** A position for each value of the training split. */
   z.strictObject({ encode: z.literal("one-hot") }),
@@ -58,7 +56,6 @@ export function withMlpDefaults<Settings extends FeatureSettings>(features: Sett
 /** Maximum length of a plan as JSON. The job is stored in the run's row, which DynamoDB limits to 400 KiB. */
 const maxPlanLength = 100_000;
 
-/** Returns the plan that makes a job's features; `undefined` if their types do. */
 export function planOf({ plan }: Partial<Pick<FeatureSettings, "plan">>): FeaturePlan | undefined {
   if (plan === undefined) return undefined;
   return "steps" in plan

@@ -59,13 +59,11 @@ export const fineTuneOutcome = z.object({
 });
 export interface FineTuneOutcome extends Shape<typeof fineTuneOutcome> {}
 
-/** Describes the source for people. */
 export function sourceText({ model, version, runId, epoch }: FineTuneSource): string {
   if (model !== undefined) return `${model}@${version}`;
   return epoch === undefined ? `${runId}` : `${runId}, checkpoint after epoch ${epoch}`;
 }
 
-/** Describes the outcome for people. */
 export function fineTuneText({ loaded, initialised }: FineTuneOutcome): string {
   const layers = (count: number) => `${count} ${count === 1 ? "layer" : "layers"}`;
   const weights = `${loaded.weights} of ${loaded.weights + initialised.weights} weights`;

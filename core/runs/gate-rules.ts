@@ -31,7 +31,6 @@ const sliceRuleSchema = z
   .refine(({ worst, gap }) => worst !== undefined || gap !== undefined, {
     error: "must have worst, gap or both",
   });
-/** Rule for the slices of a column. */
 export interface SliceRule extends Omit<Shape<typeof sliceRuleSchema>, "rule"> {
   readonly rule?: "credible" | "excluded";
 }
@@ -130,7 +129,6 @@ export const policyRulesSchema = z.strictObject({
     })
     .default([]),
 });
-/** The stored rules. */
 export interface PolicyRules extends Omit<Shape<typeof policyRulesSchema>, "slices" | "fairness" | "checks"> {
   readonly slices: readonly SliceRule[];
   readonly fairness: readonly FairnessRule[];

@@ -9,7 +9,6 @@ export interface Executions {
   start(run: RunSegment): Promise<void>;
   /** Does nothing if the execution has ended or never existed. */
   stop(run: RunSegment, reason: string): Promise<void>;
-  /** Returns `undefined` if there is no execution. */
   status(run: RunSegment): Promise<"running" | "succeeded" | "failed" | "timed-out" | "aborted" | undefined>;
 }
 
@@ -88,7 +87,6 @@ export interface JobDefinitions {
   readonly gang: string;
 }
 
-/** Training jobs in AWS Batch. */
 export interface TrainingJobs {
   /**
    * Returns the job of a run and attempt by its name. It may come from a process that died between SubmitJob and its
@@ -134,7 +132,6 @@ export function wholeJobOf(jobId: string): string {
   return jobId.split(/[:#]/)[0]!;
 }
 
-/** The port to the trainers' output. */
 export interface WorkerLogs {
   read(
     workers: readonly WorkerRecord[],

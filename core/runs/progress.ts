@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { count, type Shape } from "../shapes";
 
-/** The progress of training, as the trainer reports it. */
 export const progressSchema = z.object({
   step: count,
   totalSteps: count,

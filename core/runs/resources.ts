@@ -102,7 +102,6 @@ function withDefaults(given: unknown): unknown {
   return { ...fields, memoryMbPerWorker: memoryMbDefaults.gpu };
 }
 
-/** Returns the number of workers that share a host, as one container. */
 export function workersPerHost({
   gpu,
 }: {
@@ -111,7 +110,6 @@ export function workersPerHost({
   return gpu?.count ?? 1;
 }
 
-/** Returns what the workers of one host need together. */
 export function hostNeedOf(resources: {
   readonly gpu?: { readonly count?: number | undefined } | undefined;
   readonly gpusPerWorker: number;

@@ -15,7 +15,6 @@ export interface RunKeys {
 /** The jobs that have the key. A user's code knows the key of its training, but not that of its evaluation. Default: training. */
 export type KeyPurpose = "training" | "evaluation";
 
-/** Thrown when the caller does not have the run's key. */
 export const runKeyRefused = (runId: string) =>
   forbidden(
     "RUN_KEY_REFUSED",

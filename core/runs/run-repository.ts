@@ -24,7 +24,6 @@ export interface RunQuery {
    * @throws InvalidInputError if no page returned it
    */
   readonly nextToken?: string;
-  /** Only runs of this experiment. */
   readonly experimentId?: string | undefined;
   readonly status?: RunStatus;
 }

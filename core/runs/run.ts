@@ -19,7 +19,6 @@ export function jobKindOf(run: Pick<Run, "workers" | "job">, market: JobKind["ma
   };
 }
 
-/** Returns the number of containers of an attempt's job. */
 export function containersOf({ workers, workersPerHost: perHost = 1 }: JobKind): number {
   return Math.ceil(workers / perHost);
 }

@@ -5,7 +5,6 @@ import { jobSchema } from "./job";
 import { progressSchema } from "./progress";
 import { phases, runStatuses } from "./run-states";
 
-/** A job with every default filled in, as runs store it. */
 export const job = jobSchema.meta({ id: "Job", description: "A job with every default filled in." });
 
 export const phase = z.enum(phases).meta({ id: "Phase", description: "A step of the run's state machine." });

@@ -142,7 +142,6 @@ export async function runLaterStep<Output>(
     .output as Output;
 }
 
-/** Writes the step's record into the run. */
 export async function finishStep<Output>(
   dependencies: StepDependencies,
   runId: string,

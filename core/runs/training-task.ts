@@ -92,10 +92,8 @@ export function shortMessage(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }
 
-/** A stable code in capitals: `NON_FINITE_LOSS`. */
 const code = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "must be 1–64 capitals, digits and underscores");
 const message = z.string().max(maxMessageLength);
-/** Names of fields of the numerics. */
 const fieldNames = z.array(z.string().max(200)).max(1_000);
 
 /** The fields that a training's output and its result have in common. */

@@ -23,7 +23,6 @@ export function isLost({ exitCode }: Pick<WorkerAttempt, "exitCode">): boolean {
   return exitCode !== trainerExitCodes.completed && exitCode !== trainerExitCodes.failed;
 }
 
-/** The resources that a job reserves for each worker. */
 export interface Reservation {
   readonly vcpusPerWorker: number;
   readonly memoryMbPerWorker: number;
@@ -125,7 +124,6 @@ export function workSince(
   return starts.length === 0 ? startedAt : new Date(Math.min(...starts)).toISOString();
 }
 
-/** Sums the usage of all ended attempts. */
 export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]): AttemptUsage | undefined {
   const usages = attempts.flatMap(({ usage }) => usage ?? []);
   if (usages.length === 0) return undefined;

@@ -137,7 +137,6 @@ export function isAtOrUnder(path: string, directory: string): boolean {
   return directory === "" || path === directory || path.startsWith(`${directory}/`);
 }
 
-/** Names the owner in a message. */
 export function ownerName(owner: ArtifactOwner): string {
   if (owner.kind === "run") return `run ${owner.runId}`;
   return owner.kind === "logged-model" ? `logged model ${owner.modelId}` : "the team";

@@ -3,7 +3,6 @@ import type { Experiment } from "./shapes";
 
 export const defaultExperimentId = "0";
 
-/** The port to a team's experiments. */
 export interface Experiments {
   /**
    * Creates an experiment.

@@ -34,13 +34,11 @@ interface FollowDependencies {
 export interface FollowOptions {
   readonly runId: string;
   readonly from: FollowCursor;
-  /** Restricts the events to this metric. */
   readonly metric?: string;
   /**
    * Time at which the stream ends by itself, milliseconds since the epoch. The follower reconnects with the last id.
    */
   readonly until: number;
-  /** Returns whether the follower has disconnected. */
   readonly isGone: () => boolean;
 }
 

@@ -27,7 +27,6 @@ export interface LoggedModel {
   readonly revision: number;
 }
 
-/** A metric of a run that made or tested the model. */
 export interface LoggedModelMetric {
   readonly key: string;
   readonly value: number;
@@ -79,7 +78,6 @@ export const loggedModelBusy = (modelId: string, rounds: number) =>
     modelId,
   });
 
-/** Thrown when the changed model would not fit its row. Nothing was changed. */
 export const loggedModelTooLarge = (modelId: string, bytes: number, most: number) =>
   tooLarge(
     "LOGGED_MODEL_TOO_LARGE",

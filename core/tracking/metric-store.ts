@@ -34,7 +34,6 @@ export interface MetricSeries extends PointColumns {
   readonly metric: string;
 }
 
-/** The destination of a trainer's metrics. */
 export interface MetricSink {
   /**
    * Resolves once the batch is stored. Idempotent.
@@ -149,7 +148,6 @@ export interface MetricStore {
     metric: string,
     page: { readonly limit: number; readonly token?: string },
   ): Promise<HistoryPage>;
-  /** Lists summaries by the metric's name. */
   summaries(runId: string): Promise<readonly MetricSummary[]>;
   /** Reads all points of many runs. Runs of other teams and runs without metrics are omitted. */
   readMany(runIds: readonly string[]): Promise<ReadonlyMap<string, readonly MetricHistory[]>>;

@@ -22,7 +22,6 @@ export const limits = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Key of a param, a tag or a metric. */
 export const keyText = z
   .string()
   .min(1)

@@ -58,7 +58,6 @@ export async function beginTraining(
 
 export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;
 
-/** Prefix of the metrics of a run's machines. */
 const machinePrefix = "system/";
 
 /**

@@ -72,7 +72,6 @@ async function takeInFiles(objects: ObjectStore, { runId, weights, topology }: T
   }
 }
 
-/** Writes the training step's output into the run, and into the cache for others. */
 async function recordResult(
   dependencies: NextMoveDependencies,
   details: RunDetails,

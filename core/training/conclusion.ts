@@ -16,7 +16,6 @@ import type { TrainingOutput } from "../runs/training-task";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 
-/** The conclusion of the state machine. */
 export type Conclusion = "registered" | "refused-by-gate" | "reproduced" | "evaluated" | "failed";
 
 /** The error output of a state. `Cause` is a text; for a function's error it is JSON. */

@@ -86,7 +86,6 @@ export function nextAttempt({ run, attempts }: RunDetails, evaluation?: string):
   };
 }
 
-/** Returns the attempts at training the run's current segment. */
 export function attemptsOfSegment({ run, attempts }: Pick<RunDetails, "run" | "attempts">): readonly TrainingAttempt[] {
   return attempts.filter(({ segment, evaluation }) => segment === run.segment && evaluation === undefined);
 }

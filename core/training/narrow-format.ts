@@ -18,7 +18,6 @@ export interface PackedLayout {
   readonly exact: number;
   /** First word of the exact elements. */
   readonly exactFrom: number;
-  /** Length of the vector. */
   readonly words: number;
 }
 
@@ -81,7 +80,6 @@ const float16: Rounding = {
 
 export const roundings: Readonly<Record<NarrowFormat, Rounding>> = { bfloat16, float16 };
 
-/** Views packed words as elements of 16 bits. */
 const halvesOf = (words: Float32Array) => new Uint16Array(words.buffer, words.byteOffset, words.length * 2);
 
 /** Computes `into[i] = round(values[i] · scale)` for all of `values`; an unused last half word is zero. */

@@ -27,7 +27,6 @@ export interface NextMoveDependencies extends StepDependencies, CompleteAttemptD
 /** The work of a run's jobs while the state of `phase` waits: the training, or an evaluation. */
 export interface JobWork {
   readonly phase: Phase;
-  /** The attempts at it. */
   readonly attempts: readonly TrainingAttempt[];
   /** No further attempt starts: a training that has not ended is left as it is. */
   readonly isLast?: boolean | undefined;

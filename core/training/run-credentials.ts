@@ -9,7 +9,6 @@ import type { Run } from "../runs/shapes";
 /** Lifetime of a run's session: STS's minimum. */
 export const runSessionSeconds = 900;
 
-/** Temporary AWS credentials. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -34,7 +33,6 @@ export interface RunCredentialsDependencies {
 const request = z.object({
   runId: z.string().min(1).max(100),
   runKey: z.string().min(1).max(200),
-  /** The key must be of this purpose. */
   purpose: z.enum(["training", "evaluation"]).default("training"),
 });
 

@@ -16,7 +16,6 @@ export interface SharedJob {
   /** Digest of what its trials have in common. See `sharingOf`. */
   readonly sharing: string;
   readonly current: SharedTraining;
-  /** Name of the study. */
   readonly study: string;
   /** Whether the current training has ended and the trainer waits for the next. */
   readonly idle: boolean;
@@ -27,7 +26,6 @@ export interface SharedJob {
 
 export interface SharedJobs {
   find(jobId: string): Promise<SharedJob | undefined>;
-  /** Returns the jobs of this digest. */
   list(sharing: string): Promise<readonly SharedJob[]>;
   /**
    * Stores the job if the stored one has the previous revision; revision 1 must be new.

@@ -59,7 +59,6 @@ const variables = {
    * processes.
    */
   trainerImage: variable("RINGMASTER_TRAINER_IMAGE", z.string().min(1).optional()),
-  /** Resources for the schedules of retraining rules. */
   retraining: {
     functionArn: variable("RINGMASTER_RETRAINING_FUNCTION_ARN"),
     scheduleGroup: variable("RINGMASTER_RETRAINING_SCHEDULE_GROUP"),

@@ -114,7 +114,6 @@ export const writeSchedules: readonly Permission[] = [
 ];
 export const listSchedules: Permission = on("*", "scheduler")("ListSchedules");
 
-/** The topics of all teams. */
 export const publishToTopics: Permission = on("team-topics", "sns")("Publish");
 
 /** The account's default bus. */

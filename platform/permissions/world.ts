@@ -41,16 +41,13 @@ export type Resource =
   | "job-definitions"
   /** Jobs, whose ids are not known in advance. */
   | "jobs"
-  /** The log group of containers' output. */
   | "job-logs"
   | `function/${FunctionName}`
   | "run-role"
   /** The default bus, which has the platform's own events. */
   | "event-bus"
-  /** The schedules of retraining rules. */
   | "retraining-schedules"
   | "retraining-role"
-  /** The SNS topics of all teams. */
   | "team-topics"
   /** For actions without resources (service authorization reference). */
   | "*";

@@ -11,7 +11,6 @@ const approval = {
   expiresAt: "2026-02-01T00:00:00.000Z",
 };
 
-/** Returns executions over a client that knows ended executions by the end of their names. */
 function over(ended: Readonly<Record<string, string>>) {
   const started: { name: string; input: string }[] = [];
   const statusOf = (name: string) => Object.entries(ended).find(([end]) => name.endsWith(end))?.[1];

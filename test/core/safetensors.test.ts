@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { decodeSafetensors, encodeSafetensors, SafetensorsError, type SafetensorsFile } from "../../core/safetensors";
 
-/** A file from a header and the bytes after it, unpadded. */
 function file(header: unknown, data: readonly number[] = []): Uint8Array {
   const json = Buffer.from(typeof header === "string" ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);

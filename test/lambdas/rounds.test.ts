@@ -53,7 +53,6 @@ let objects: MemoryObjectStore;
 /** The versions of `lines`, by their splits. */
 const pushed = new Map<string, readonly [DatasetManifest, ReadonlyMap<string, Uint8Array>]>();
 
-/** Pushes rows into a new store. */
 async function push(rows: readonly string[], split = ""): Promise<DatasetManifest> {
   objects = createMemoryObjectStore();
   if (rows !== lines) return pushNew(rows, split);

@@ -2,7 +2,6 @@ import { createApp } from "../../api/app";
 import type { TestPlatform as Platform } from "./embedded";
 import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "./embedded";
 
-/** Starts the stores and makes the API of the default team's platform on them. */
 export async function startTestApp(options: Parameters<typeof createApp>[1] = {}): Promise<{
   readonly embedded: Embedded;
   readonly platform: Platform;

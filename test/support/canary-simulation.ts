@@ -5,11 +5,9 @@ import type { SequentialPlan } from "../../core/registry/serving/shapes";
 export interface Scenario {
   readonly name: string;
   readonly plan: SequentialPlan;
-  /** The canary's share of the units. */
   readonly weight: number;
   readonly canary: (uniform: () => number) => number;
   readonly champion: (uniform: () => number) => number;
-  /** Number of units of both arms together. */
   readonly horizon: number;
 }
 

@@ -173,7 +173,6 @@ export interface Calls {
   readonly measured: { readonly measures: Measures; readonly team?: string }[];
   /** When any job's workers ran; a test changes it. */
   spans: readonly WorkerSpan[];
-  /** Batch's state of any job; a test changes it. */
   job: JobOutcome;
   definitions: JobDefinitions;
 }

@@ -1,7 +1,6 @@
 import { createIam } from "../../local/ringmaster/iam";
 import { localWorld } from "../../local/ringmaster/settings";
 
-/** Knows the keys of fronts in tests and benchmarks. */
 export const testIam = createIam({ world: localWorld(), secret: "test" });
 
 export const ownerEnvironment = {

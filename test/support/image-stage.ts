@@ -111,7 +111,6 @@ function copy(sources: readonly string[], directory: string, target: string): vo
   }
 }
 
-/** Runs a command in a root folder as root, with npm's cache of this machine. */
 function runIn(root: string, directory: string, command: string): void {
   const npmCache = spawnSync("npm", ["config", "get", "cache"], { encoding: "utf8" }).stdout.trim();
   const script = `set -e

@@ -55,7 +55,6 @@ function urlOf({ path, query = {} }: SentRequest): string {
   return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
 }
 
-/** Takes what a service answers, and is the body that the client reads. */
 class Response extends PassThrough {
   headersSent = false;
   private readonly sent: Record<string, string> = {};

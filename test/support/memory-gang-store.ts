@@ -14,7 +14,6 @@ export class MemoryGangStore implements GangStore {
     return this.readHeadAt(gangId, memberId);
   }
 
-  /** Returns the result of a read at this instant. */
   view(gangId: string): GangView {
     return { head: this.headOf(gangId), members: [...this.of(gangId).values()] };
   }

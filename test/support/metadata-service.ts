@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 /** The state of an instance, by the path below `/latest/meta-data/`. An absent item is answered with 404. */
 export type Items = Readonly<Record<string, string | undefined>>;
 
-/** EC2's instance metadata service (version 2) of one instance. */
 export class MetadataService {
   items: Items = {};
   hangs = false;

@@ -23,7 +23,6 @@ export interface Operation {
 
 export interface Load {
   readonly name: string;
-  /** Relative frequency. */
   readonly weight: number;
   draw?(random: Random, id: string): Operation;
   extra?(random: Random, id: string): Operation | undefined;

@@ -3,12 +3,10 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } 
 import { platform, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A real file system of a few MiB. */
 export interface SmallDisk {
   readonly directory: string;
   /** Fills the disk, apart from some bytes. */
   fill(leftBytes?: number): void;
-  /** Frees what `fill` took. */
   free(): void;
   unmount(): void;
 }

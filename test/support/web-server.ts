@@ -7,7 +7,6 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-/** Starts a server on a free port of the loopback interface. */
 export async function startServer(given: Server | RequestListener): Promise<WebServer> {
   const server = typeof given === "function" ? createServer(given) : given;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -17,7 +17,6 @@ export const experimentExists = (name: string, experimentId: string | undefined)
     { name, experimentId },
   );
 
-/** Thrown when something is added to a deleted experiment. */
 export const experimentDeleted = (experimentId: string, name: string) =>
   conflict(
     "EXPERIMENT_DELETED",
@@ -37,7 +36,6 @@ export const runBusy = (runId: string, rounds: number) =>
     runId,
   });
 
-/** Thrown when the changed run would not fit its row. Nothing was changed. */
 export const runRecordTooLarge = (runId: string, bytes: number, most: number) =>
   tooLarge(
     "RUN_RECORD_TOO_LARGE",
@@ -45,7 +43,6 @@ export const runRecordTooLarge = (runId: string, bytes: number, most: number) =>
     { runId, bytes, most },
   );
 
-/** Thrown when the changed experiment would not fit its row. Nothing was changed. */
 export const experimentTooLarge = (name: string, bytes: number, most: number) =>
   tooLarge(
     "EXPERIMENT_TOO_LARGE",
@@ -69,7 +66,6 @@ export interface ParamConflict {
   readonly given: string;
 }
 
-/** Thrown when a param is written with another value. */
 export class ParamConflictError extends RingmasterError {
   constructor(
     runId: string,
@@ -84,7 +80,6 @@ export class ParamConflictError extends RingmasterError {
   }
 }
 
-/** Thrown when a deleted run is changed. */
 export const runDeleted = (runId: string) =>
   conflict("RUN_DELETED", `run ${runId} is deleted: restore it first with \`ringmaster runs undelete ${runId}\``, {
     runId,
@@ -97,7 +92,6 @@ export const artifactNotFound = (runId: string, path: string) =>
     { owner: `run ${runId}`, path },
   );
 
-/** Thrown when a client changes files that the platform writes for a training run. */
 export const artifactReserved = (runId: string, path: string, reserved: string) =>
   conflict(
     "ARTIFACT_RESERVED",
@@ -105,7 +99,6 @@ export const artifactReserved = (runId: string, path: string, reserved: string) 
     { runId, path },
   );
 
-/** Thrown when the files of an evaluated version are changed. */
 export function artifactFrozen(owner: string, path: string, frozen: string) {
   const which = frozen === "" ? "its files" : `the files under ${quote(frozen)}`;
   return conflict(

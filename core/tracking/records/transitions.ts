@@ -25,7 +25,6 @@ export function withParams(record: RunRecord, params: Texts): RunRecord | undefi
   return { ...record, params: { ...record.params, ...params } };
 }
 
-/** A client's change of a run. */
 export interface RunEdit {
   readonly name?: string;
   readonly notes?: string;
@@ -50,7 +49,6 @@ export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunReco
   return sameJson(record, after) ? undefined : after;
 }
 
-/** Sets tags; `null` removes one. */
 export function withTags(tags: Texts, changes: Readonly<Record<string, string | null>>): Texts {
   const gone = new Set(Object.keys(changes).filter((key) => changes[key] === null));
   const kept = Object.entries(tags).filter(([key]) => !gone.has(key));
@@ -77,7 +75,6 @@ function sameJson(a: RunRecord, b: RunRecord): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** A client's change of an experiment. */
 export interface ExperimentEdit {
   readonly name?: string;
   /** `null` removes a tag. */

@@ -54,9 +54,7 @@ export function pointingInto<Result>(source: string, work: () => Result): Result
   }
 }
 
-/** Number of characters of an excerpt's line. */
 const excerptWidth = 72;
-/** Number of characters before the error. */
 const excerptBefore = 40;
 
 export function excerptOf(source: string, { position, token }: Pick<SearchProblem, "position" | "token">): Excerpt {

@@ -131,7 +131,6 @@ export interface SearchContext {
   readonly experimentNames: ReadonlyMap<string, string>;
 }
 
-/** Readers of the attributes of a record. */
 export const attributeValues: Readonly<
   Record<Attribute, (record: RunRecord, context: SearchContext) => Value | undefined>
 > = {

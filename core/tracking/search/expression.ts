@@ -79,7 +79,6 @@ export interface OrderTerm<F = Field> {
   readonly ascending: boolean;
 }
 
-/** Returns every field of a filter. */
 export function fieldsOf<F>(expression: Expression<F>): readonly F[] {
   switch (expression.type) {
     case "and":

@@ -98,7 +98,6 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   }
 }
 
-/** Returns a field's text in a filter. */
 export function fieldText(field: Field): string {
   switch (field.kind) {
     case "metric": {

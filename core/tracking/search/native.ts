@@ -196,7 +196,6 @@ function timeOf(token: Token): number | undefined {
 
 const statuses: readonly string[] = runStatuses;
 
-/** MLflow's names of statuses. */
 const statusAliases: Readonly<Record<string, string>> = { scheduled: "queued", finished: "completed" };
 
 function statusOf(token: Token): string {

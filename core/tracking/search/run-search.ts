@@ -12,7 +12,6 @@ import { ambiguityCheck, fieldReader, orderComparator, pageTokenOf, type Ranked,
 import type { QueryLanguage, RunSearch, SearchPage, SearchQuery } from "./query";
 import { RowMaker, type SearchRow, searchedRun } from "./row";
 
-/** A parsed query. */
 interface PlannedQuery {
   readonly query: SearchQuery;
   readonly language: QueryLanguage;

@@ -7,7 +7,6 @@ import { createTrainingJobs, workerJobsOf } from "../../../adapters/batch/traini
 import type { JobRequest } from "../../../core/runs/ports";
 import { localConfig } from "../../../local/ringmaster/settings";
 
-/** Returns the input of SubmitJob. */
 async function submitted(
   request: Partial<JobRequest>,
   teamShares = {},

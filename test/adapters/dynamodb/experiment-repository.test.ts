@@ -3,7 +3,6 @@ import { createTestPlatform, useEmbedded } from "../../support/embedded";
 const embedded = useEmbedded();
 
 const at = "2026-01-01T00:00:00.000Z";
-/** Returns the repository of a new process. */
 const experiments = (team = "default") => createTestPlatform(embedded).platform.forTeam(team).experiments;
 const experimentNamed = (name: string) => ({ name, tags: {}, by: "ada", at });
 

@@ -15,7 +15,6 @@ import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { contentType, Signer } from "../../../adapters/signer";
 import { startServer, type WebServer } from "../../support/web-server";
 
-/** A request that the test server received. */
 interface Received {
   readonly operation: string;
   readonly agent: string | undefined;

@@ -61,7 +61,6 @@ const fault = fc.oneof(
   fc.constantFrom("before" as const, "after" as const),
 );
 
-/** Creates a client that fails by a list of faults. */
 function failing(client: DynamoDBDocumentClient, faults: readonly string[]): DynamoDBDocumentClient {
   let at = 0;
   return {

@@ -8,7 +8,6 @@ import { runOf } from "../../support/fixtures";
 
 const embedded = useEmbedded();
 
-/** Returns the platform of a new process without a cache. */
 const platform = () => createTestPlatform(embedded).platform;
 
 describe("records of logged runs", () => {

@@ -18,7 +18,6 @@ describe("runs in DynamoDB", () => {
     let runs: RunRepository;
     let experimentId: string;
 
-    /** Reads all pages like a client. */
     async function pagesOf(query: Omit<RunQuery, "nextToken">): Promise<readonly (readonly string[])[]> {
       const pages: (readonly string[])[] = [];
       let nextToken: string | undefined;

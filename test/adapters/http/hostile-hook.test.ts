@@ -14,7 +14,6 @@ const key = Buffer.alloc(32, 1);
 
 type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
-/** A hostile receiver, and a bystander that no request may reach. */
 describe("a hostile hook", () => {
   let behave: Behaviour = () => undefined;
   let calls = 0;

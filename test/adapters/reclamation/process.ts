@@ -12,7 +12,6 @@ export class ModelProcess {
       this.reached();
     });
 
-  /** Starts a process. Settles when it reaches its first operation. */
   async start(work: () => Promise<unknown>): Promise<this> {
     const reached = this.next();
     work()
@@ -31,7 +30,6 @@ export class ModelProcess {
     return this.ended;
   }
 
-  /** Lets it do one operation. */
   async step(): Promise<void> {
     if (this.ended) return;
     const reached = this.next();

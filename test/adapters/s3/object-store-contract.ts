@@ -3,7 +3,6 @@ import { CorruptObjectError, ObjectNotFoundError } from "../../../core/object-do
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 
-/** Defines the tests that every `ObjectStore` must pass. `open` returns an empty store. */
 export function objectStoreContract(name: string, open: () => Promise<ObjectStore>): void {
   describe(`ObjectStore contract: ${name}`, () => {
     let store: ObjectStore;

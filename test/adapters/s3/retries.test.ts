@@ -5,7 +5,6 @@ import { StorageFullError } from "../../../core/object-documents";
 const failure = (name: string, httpStatusCode: number, attempts = 1) =>
   new S3ServiceException({ name, $fault: "client", $metadata: { httpStatusCode, attempts }, message: name });
 
-/** Creates a client with prepared answers, and the names of the commands that it received. */
 function scripted(answers: readonly unknown[]) {
   const commands: string[] = [];
   const client = {

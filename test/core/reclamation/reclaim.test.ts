@@ -21,7 +21,6 @@ async function cycles(count: number, more: Partial<ReclaimDependencies> = {}): P
   return state as CycleState;
 }
 
-/** Stores content that is old enough to be deleted. */
 function old(text: string, team = "red"): string {
   const key = `teams/${team}/cas/sha256/${sha256(text)}`;
   world.put(key, text, world.now - graceMs);

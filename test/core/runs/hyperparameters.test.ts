@@ -2,7 +2,6 @@ import { type Hyperparameters, hyperparametersSchema, withoutUnusedOptions } fro
 
 const parse = (given: object): Hyperparameters => hyperparametersSchema.parse(given);
 
-/** Hyperparameters that every record has. */
 const common: Hyperparameters = {
   optimizer: "adam",
   learningRate: 0.001,

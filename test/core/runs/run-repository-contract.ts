@@ -5,7 +5,6 @@ import { runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 
-/** The contract of every implementation of the port to runs. */
 export function runRepositoryContract(repository: () => RunRepository): void {
   let runs: RunRepository;
   beforeAll(() => {

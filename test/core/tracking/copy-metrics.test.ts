@@ -7,7 +7,6 @@ describe("the metrics of a training that another run reuses", () => {
   const embedded = useEmbedded();
   let made = 0;
 
-  /** A trained run with more points than one event of a stream holds, and a run that reuses it. */
   async function setUp() {
     const { platform } = createTestPlatform(embedded);
     const [source, target] = [`run-source${++made}`, `run-target${made}`];

@@ -16,7 +16,6 @@ describe("the end of a run's training", () => {
   const embedded = useEmbedded();
   let made = 0;
 
-  /** A run whose training was launched. */
   async function launched(given: Partial<Run> = {}) {
     const { platform, calls } = createTestPlatform(embedded);
     const runId = `run-f${++made}`;

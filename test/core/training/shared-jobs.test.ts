@@ -35,7 +35,6 @@ describe("a job that trains several trials", () => {
       keys: { keyOf: async (runId: string) => `key-${runId}`, find: async (runId: string) => `key-${runId}` },
     };
     let trials = 0;
-    /** Creates a trial's run that is about to train. */
     async function prepared(given: Partial<Run> = {}): Promise<string> {
       const number = trials++;
       const runId = `run-shared${made}n${number}`;

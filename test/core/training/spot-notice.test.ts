@@ -15,7 +15,6 @@ describe("a spot interruption warning", () => {
     ({ platform, calls } = createTestPlatform(embedded));
   });
 
-  /** A run of a team, with a process on the instance. */
   async function training(runId: string, instanceId: string, team = "default", memberId = `${runId}-job:1/1`) {
     const { runs } = platform.forTeam(team);
     await runs.create(runOf(runId, { team }));

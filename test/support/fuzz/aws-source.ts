@@ -149,7 +149,6 @@ function operationsOf(service: string, module: object): readonly AwsOperation[] 
   });
 }
 
-/** Creates a client whose requests are signed and captured instead of sent. */
 function capturing(module: object, endpoint: string, credentials: OwnerKeys) {
   const [, Client] = Object.entries(module).find(([name]) => /Client$/.test(name) && !name.startsWith("__"))!;
   let change: (request: Captured) => void = () => undefined;

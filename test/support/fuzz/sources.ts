@@ -7,7 +7,6 @@ import type { FuzzCallers, RequestSource } from "./source";
 
 export interface FuzzTarget {
   readonly api: string;
-  /** URL of the AWS services. */
   readonly endpoint: string;
   readonly keys: OwnerKeys;
 }

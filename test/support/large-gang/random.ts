@@ -4,7 +4,6 @@ export function logNormal(random: () => number, median: number, spread: number):
   return median * Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(angle));
 }
 
-/** Shuffles in place (Fisher-Yates). */
 export function shuffle<T>(values: T[], random: () => number): T[] {
   for (let i = values.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));

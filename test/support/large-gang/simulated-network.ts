@@ -86,7 +86,6 @@ export class SimulatedMesh implements Pick<Mesh, "options" | "worldSize" | "byte
   readonly port: number;
   lost: GenerationLostError | undefined;
   onShut: (() => void) | undefined;
-  /** Called when the generation is over for this rank. */
   onLost: ((error: GenerationLostError) => void) | undefined;
   dialled = false;
   private connected = false;

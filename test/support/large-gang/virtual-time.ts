@@ -5,7 +5,6 @@ interface Event {
   /** Events of one time run in the order of their creation. */
   readonly order: number;
   run: (() => void) | undefined;
-  /** Resolves no promise, so no wait is needed. */
   readonly quiet: boolean;
 }
 
@@ -108,7 +107,6 @@ function before(a: Event, b: Event): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Resolves when all promises that can continue have done so. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

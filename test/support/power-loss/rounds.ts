@@ -31,9 +31,7 @@ export interface PowerLossOptions {
   readonly random: () => number;
   /** Treats every sync as ignored by the disk: the check must then find losses. */
   readonly ignoreSyncs?: boolean;
-  /** The built `workload.ts`. */
   readonly workload: string;
-  /** `sync-trace.c`. */
   readonly source: string;
 }
 

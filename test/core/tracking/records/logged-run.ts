@@ -1,6 +1,5 @@
 import type { RunRecord } from "../../../../core/tracking/shapes";
 
-/** A logged run of the default team and experiment. */
 export function loggedRun(runId: string, changes: Partial<RunRecord> = {}): RunRecord {
   return {
     runId,

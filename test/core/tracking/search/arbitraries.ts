@@ -10,7 +10,6 @@ const defined = <T>(entries: Readonly<Record<string, T | undefined>>): Readonly<
 const few = { loss: optional(value), acc: optional(value) };
 const texts = { lr: optional(text), opt: optional(text) };
 
-/** A run with few, telling values of all kinds. */
 export function runArbitrary(runId: fc.Arbitrary<string>): fc.Arbitrary<TestRun> {
   return fc
     .record({

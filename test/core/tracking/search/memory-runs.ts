@@ -8,7 +8,6 @@ export class MemoryRuns implements SearchSources {
   private readonly listed = new Map<string, RunRecord>();
   private readonly summaries = new Map<string, readonly MetricSummary[]>();
   private readonly marks: { readonly experimentId: string; readonly second: number; readonly runId: string }[] = [];
-  /** The calls, in order. */
   readonly requested: string[] = [];
   /** Waited for between what a read finds and its answer. */
   pause: () => Promise<void> = () => Promise.resolve();
@@ -29,7 +28,6 @@ export class MemoryRuns implements SearchSources {
     this.marks.push({ experimentId, runId, second: Math.floor((this.time + skew) / 1_000) });
   }
 
-  /** Lets the list catch up. */
   settle(): void {
     this.listed.clear();
     for (const [runId, record] of this.kept) this.listed.set(runId, record);
@@ -99,7 +97,6 @@ export class MemoryRuns implements SearchSources {
       })),
   };
 
-  /** Everything, as it is now. */
   all(): readonly { readonly record: RunRecord; readonly metrics: readonly MetricSummary[] }[] {
     return [...this.kept.values()].map((record) => ({ record, metrics: this.summaries.get(record.runId) ?? [] }));
   }

@@ -65,7 +65,6 @@ export function queryOf(query: Partial<SearchQuery>): SearchQuery {
   return { experimentIds: [], filter: "", orderBy: [], limit: 1_000, view: "active", ...query };
 }
 
-/** Ids that a query finds, in its order. */
 export function found(runs: readonly TestRun[], query: Partial<SearchQuery>, now = 0): readonly string[] {
   const { rows } = selectPage(planQuery(queryOf(query), now), rowsOf(runs), { experimentNames });
   return rows.map(({ record }) => record.runId);

@@ -2,7 +2,6 @@ import { hostLossReason, noCapacityReason } from "../../../../core/runs/attempts
 import { isOpen } from "../../../../core/runs/run-states";
 import type { Simulation } from "./simulation";
 
-/** Returns violations of what must hold at every point. */
 export function violationsNow(simulation: Simulation): readonly string[] {
   const { batch, run, rows, ends } = simulation;
   const found: string[] = [];
@@ -34,7 +33,6 @@ export function violationsNow(simulation: Simulation): readonly string[] {
   return found;
 }
 
-/** Returns violations of what must hold at the end. */
 export function violationsAtRest(simulation: Simulation): readonly string[] {
   const { batch, run, rows, world, execution, resultInTime, cancelled } = simulation;
   const { retries } = run.job;

@@ -62,7 +62,6 @@ export class Schedule {
     return this.pending.some((one) => one.actor === actor && one.label === label);
   }
 
-  /** The calls that wait, oldest first. */
   calls(): readonly Option[] {
     return this.pending.map((one) => ({
       label: `${one.actor.name} ${one.label}`,
