@@ -14,7 +14,7 @@ import { type JobDefinitions, type JobRequest, jobNameOf, type TrainingJobs } fr
 import { containersOf, type JobKind } from "../../core/runs/run";
 import type { RunKeys } from "../../core/runs/run-key";
 import { trainerExitCodes } from "../../core/runs/training-task";
-import { isLost, type WorkerSpan } from "../../core/runs/usage";
+import { spansOfJob, type WorkerSpan } from "../../core/runs/usage";
 import { withSharedJobs } from "../../core/training/shared-jobs";
 import type { PlatformConfig } from "../../platform/config";
 import { describeJobDefinitions, lookAtJobs, submitJobs, terminateJobs } from "../../platform/permissions/grants";
@@ -46,20 +46,8 @@ export function workerJobsOf(jobId: string, kind: JobKind): readonly string[] {
 
 /** Returns the time spans of Batch's own attempts, including the running one. */
 function spansOf({ jobId, status, startedAt, attempts = [] }: JobDetail): readonly WorkerSpan[] {
-  const spans: WorkerSpan[] = attempts.flatMap((attempt, i) =>
-    attempt.startedAt === undefined
-      ? []
-      : [
-          {
-            memberId: `${jobId}/${i + 1}`,
-            startedAt: attempt.startedAt,
-            stoppedAt: attempt.stoppedAt,
-            ...(isLost(attempt.container ?? {}) ? { lost: true as const } : {}),
-          },
-        ],
-  );
-  if (status !== "RUNNING" || startedAt === undefined) return spans;
-  return [...spans, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }];
+  const ended = attempts.map(({ container, ...times }) => ({ ...times, exitCode: container?.exitCode }));
+  return spansOfJob(jobId, ended, status === "RUNNING" ? startedAt : undefined);
 }
 
 /** Returns the failed children of an array, because Batch records an array's failure there. */

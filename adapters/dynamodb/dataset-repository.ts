@@ -3,9 +3,8 @@ import { datasetBusy, datasetChanged } from "../../core/datasets/errors";
 import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetDraft, DatasetManifest, DatasetSummary, DatasetVersion } from "../../core/datasets/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";
-import { absent, catalogTable, ex, exists, type Item, type Table } from "./table";
+import { absent, ex, exists, type Item, type Table, teamCatalogPort } from "./table";
 
 /** The maximum number of rounds. A round fails only if another registration succeeded in the meantime. */
 const rounds = 32;
@@ -137,14 +136,10 @@ function summaryOf(item: Item): DatasetSummary {
   };
 }
 
-export const datasets = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem")],
-    resolve: [catalog("Query")],
-    list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
-    register: [catalog("GetItem", "PutItem")],
-    annotate: [catalog("UpdateItem")],
-  },
-  make: ({ table }, { team }) => createDatasetRepository(table, team),
+export const datasets = teamCatalogPort(createDatasetRepository, {
+  read: [catalog("GetItem")],
+  resolve: [catalog("Query")],
+  list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
+  register: [catalog("GetItem", "PutItem")],
+  annotate: [catalog("UpdateItem")],
 });

@@ -1,7 +1,6 @@
 import type { EndedRuns } from "../../core/training/end-sessions";
 import { catalog } from "../../platform/permissions/grants";
-import { sharedPort } from "../port";
-import { catalogTable, ex, type Table } from "./table";
+import { catalogPort, ex, type Table } from "./table";
 
 /** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
 export function createEndedRuns(table: Table): EndedRuns {
@@ -17,8 +16,4 @@ export function createEndedRuns(table: Table): EndedRuns {
   };
 }
 
-export const endedRuns = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { record: [catalog("PutItem", "Query")] },
-  make: ({ table }) => createEndedRuns(table),
-});
+export const endedRuns = catalogPort(createEndedRuns, { record: [catalog("PutItem", "Query")] });

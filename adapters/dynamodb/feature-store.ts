@@ -11,7 +11,7 @@ import type { Clock } from "../../core/ports";
 import { catalog, table as grant, queryIndex } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { documents, pauseBeforeRound } from "./client";
-import { absent, catalogTable, ex, type Item, type Key, Table } from "./table";
+import { absent, ex, type Item, type Key, Table, teamCatalogPort } from "./table";
 
 /** The maximum age of a version that `findRecent` returns. */
 const maxAgeMs = 5_000;
@@ -25,19 +25,18 @@ export function createViewRepository(table: Table, team: string, clock: Clock): 
     sk: `VERSION#${String(version).padStart(9, "0")}`,
   });
   const listed = `TEAM#${team}#VIEWS`;
-  const versionOf = (item: Item) => item["record"] as ViewVersion;
 
   // A version never changes.
   const versions = new BoundedMap<string, ViewVersion>(maxCached);
   const recent = new BoundedMap<string, { readonly at: number; readonly version: ViewVersion }>(maxCached);
 
-  async function find(name: string, version: number): Promise<ViewVersion | undefined> {
-    const key = `${name}@${version}`;
+  async function find(name: string, number: number): Promise<ViewVersion | undefined> {
+    const key = `${name}@${number}`;
     const known = versions.get(key);
     if (known) return known;
-    const item = await table.get(versionKey(name, version));
-    if (item) versions.set(key, versionOf(item));
-    return versions.get(key);
+    const version = await table.record<ViewVersion>(versionKey(name, number));
+    if (version) versions.set(key, version);
+    return version;
   }
 
   async function findNewest(name: string): Promise<ViewVersion | undefined> {
@@ -78,26 +77,19 @@ export function createViewRepository(table: Table, team: string, clock: Clock): 
       ]);
     },
 
-    list: (page) =>
-      table.page(ex`gsi1pk = ${listed}`, { ...page, index: "gsi1" }, (item) => item["record"] as ViewSummary),
+    list: (page) => table.page(ex`gsi1pk = ${listed}`, { ...page, index: "gsi1" }),
 
-    listVersions: (name, page) =>
-      table.page(
-        ex`pk = ${pk(name)} AND begins_with(sk, ${"VERSION#"})`,
-        { ...page, descending: true, consistent: false },
-        versionOf,
-      ),
+    listVersions(name, page) {
+      const versionsOf = ex`pk = ${pk(name)} AND begins_with(sk, ${"VERSION#"})`;
+      return table.page(versionsOf, { ...page, descending: true, consistent: false });
+    },
   };
 }
 
-export const featureViews = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem")],
-    list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
-    register: [catalog("PutItem")],
-  },
-  make: ({ table }, { team, clock }) => createViewRepository(table, team, clock),
+export const featureViews = teamCatalogPort(createViewRepository, {
+  read: [catalog("GetItem")],
+  list: [catalog("Query"), queryIndex("Catalog", "gsi1")],
+  register: [catalog("PutItem")],
 });
 
 const rounds = 24;
@@ -107,7 +99,6 @@ function createBatchLog(table: Table, team: string): BatchLog {
   const pk = ({ name, generation }: RowsKey): string => `TEAM#${team}#VIEWROWS#${generation}#${name}`;
   const head = (rows: RowsKey) => ({ pk: pk(rows), sk: "HEAD" });
   const batchKey = (sequence: number): string => `BATCH#${String(sequence).padStart(12, "0")}`;
-  const batchOf = (item: Item) => item["record"] as Batch;
 
   async function state(rows: RowsKey): Promise<RowsState> {
     const item = await table.get(head(rows));
@@ -120,8 +111,7 @@ function createBatchLog(table: Table, team: string): BatchLog {
 
   async function find(rows: RowsKey, digest: string): Promise<Batch | undefined> {
     const pointer = await table.get({ pk: pk(rows), sk: `DIGEST#${digest}` });
-    const item = pointer && (await table.get({ pk: pk(rows), sk: batchKey(pointer["sequence"] as number) }));
-    return item && batchOf(item);
+    return pointer && table.record({ pk: pk(rows), sk: batchKey(pointer["sequence"] as number) });
   }
 
   return {
@@ -146,11 +136,7 @@ function createBatchLog(table: Table, team: string): BatchLog {
       }),
 
     list: (rows, { after, ...page }) =>
-      table.page(
-        ex`pk = ${pk(rows)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`,
-        page,
-        batchOf,
-      ),
+      table.page(ex`pk = ${pk(rows)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`, page),
 
     advance: (rows, from, to) =>
       table.update(
@@ -163,14 +149,10 @@ function createBatchLog(table: Table, team: string): BatchLog {
   };
 }
 
-export const featureBatches = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem")],
-    list: [catalog("Query")],
-    write: [catalog("PutItem", "UpdateItem")],
-  },
-  make: ({ table }, { team }) => createBatchLog(table, team),
+export const featureBatches = teamCatalogPort(createBatchLog, {
+  read: [catalog("GetItem")],
+  list: [catalog("Query")],
+  write: [catalog("PutItem", "UpdateItem")],
 });
 
 const writesAtOnce = 32;
@@ -199,7 +181,13 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
         ),
       ),
 
-    get: (rows, keys) => Promise.all(keys.map(async (key) => rowOf(await reads.get(keyOf(rows, key))))),
+    get: (rows, keys) =>
+      Promise.all(
+        keys.map(async (key) => {
+          const item = await reads.get(keyOf(rows, key));
+          return item && rowOf(item);
+        }),
+      ),
 
     putWindowRows: (rows, windowRows, keptMs) =>
       table.batchWrite(
@@ -216,7 +204,7 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
       let nextToken: string | undefined;
       do {
         const options = { descending: true, limit: limit - found.length, nextToken };
-        const page = await table.page(where, options, windowRowOf);
+        const page = await table.page(where, options, rowOf);
         found.push(...page.items);
         nextToken = page.nextToken;
       } while (nextToken !== undefined && found.length < limit);
@@ -225,24 +213,12 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
   };
 }
 
-function rowOf(item: Item | undefined): LatestRow | undefined {
-  if (!item) return undefined;
-  return {
-    key: item["key"] as string,
-    order: item["rank"] as string,
-    eventTime: item["eventTime"] as number,
-    values: JSON.parse(item["content"] as string) as LatestRow["values"],
-  };
-}
-
-function windowRowOf(item: Item): WindowRow {
-  return {
-    key: item["key"] as string,
-    order: item["rank"] as string,
-    eventTime: item["eventTime"] as number,
-    values: JSON.parse(item["content"] as string) as WindowRow["values"],
-  };
-}
+const rowOf = (item: Item): LatestRow & WindowRow => ({
+  key: item["key"] as string,
+  order: item["rank"] as string,
+  eventTime: item["eventTime"] as number,
+  values: JSON.parse(item["content"] as string),
+});
 
 const maxKeys = 100;
 

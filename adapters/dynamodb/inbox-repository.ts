@@ -1,43 +1,34 @@
-import type { InboxReport, InboxRepository } from "../../core/datasets/inbox/shapes";
+import type { InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
-import { absent, catalogTable, ex, type Item, type Table } from "./table";
+import { absent, ex, type Table, teamCatalogPort } from "./table";
 
 /** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
 export function createInboxRepository(table: Table, team: string): InboxRepository {
   const pk = `TEAM#${team}#INBOX`;
-  const reportOf = (item: Item): InboxReport => item["report"] as InboxReport;
 
   return {
-    async find(id) {
-      const item = await table.get({ pk, sk: `FILE#${id}` });
-      return item && reportOf(item);
-    },
+    find: (id) => table.record({ pk, sk: `FILE#${id}` }),
 
-    save(report, before) {
-      const { id, putAt, dataset } = report;
+    save(record, before) {
+      const { id, putAt, dataset } = record;
       return table.put(
-        { pk, sk: `FILE#${id}`, gsi1pk: pk, gsi1sk: `${putAt}#${id}`, dataset, report },
+        { pk, sk: `FILE#${id}`, gsi1pk: pk, gsi1sk: `${putAt}#${id}`, dataset, record },
         before
-          ? ex`#report.#status = ${before.status} AND #report.tries = ${before.tries}
-              AND #report.sequencer = ${before.sequencer}`
+          ? ex`#record.#status = ${before.status} AND #record.tries = ${before.tries}
+              AND #record.sequencer = ${before.sequencer}`
           : absent,
       );
     },
 
     list({ dataset, ...page }) {
       const filter = dataset === undefined ? undefined : ex`dataset = ${dataset}`;
-      return table.page(ex`gsi1pk = ${pk}`, { ...page, index: "gsi1", filter, descending: true }, reportOf);
+      return table.page(ex`gsi1pk = ${pk}`, { ...page, index: "gsi1", filter, descending: true });
     },
   };
 }
 
-export const inbox = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem")],
-    list: [queryIndex("Catalog", "gsi1")],
-    write: [catalog("PutItem")],
-  },
-  make: ({ table }, { team }) => createInboxRepository(table, team),
+export const inbox = teamCatalogPort(createInboxRepository, {
+  read: [catalog("GetItem")],
+  list: [queryIndex("Catalog", "gsi1")],
+  write: [catalog("PutItem")],
 });

@@ -1,14 +1,7 @@
 import { BoundedMap } from "../../core/bounded-map";
 import { sha256 } from "../../core/digest";
-import type {
-  ContentUse,
-  DatasetContent,
-  DatasetKey,
-  DatasetVersionKey,
-  LineageIndex,
-  ModelUse,
-  ViewDataset,
-} from "../../core/lineage/port";
+import { eachLimited } from "../../core/each-limited";
+import type { ContentUse, DatasetKey, DatasetVersionKey, LineageIndex, ViewDataset } from "../../core/lineage/port";
 import { catalog } from "../../platform/permissions/grants";
 import { sharedPort, teamPort } from "../port";
 import { catalogTable, ex, type Item, type Key, type Table } from "./table";
@@ -35,9 +28,9 @@ function viewPartition(team: string, view: string): string {
 
 function viewRow(team: string, dataset: DatasetVersionKey, reference: string): Key {
   const [view, version] = reference.split("@") as [string, string];
-  const edge: ViewDataset = { view: Number(version), dataset };
+  const record: ViewDataset = { view: Number(version), dataset };
   const sk = `VERSION#${version.padStart(9, "0")}#DATASET#${dataset.name}#${dataset.digest}`;
-  return { pk: viewPartition(team, view), sk, edge };
+  return { pk: viewPartition(team, view), sk, record };
 }
 
 export function readRow(team: string, dataset: DatasetKey, runId: string): Key {
@@ -47,10 +40,10 @@ export function readRow(team: string, dataset: DatasetKey, runId: string): Key {
 export function modelRow(
   team: string,
   dataset: DatasetKey,
-  edge: { readonly model: string; readonly version: number; readonly runId?: string },
+  record: { readonly model: string; readonly version: number; readonly runId?: string },
 ): Key {
-  const number = String(edge.version).padStart(9, "0");
-  return { pk: datasetPartition(team, dataset), sk: `MODEL#${edge.model}#${number}`, edge };
+  const number = String(record.version).padStart(9, "0");
+  return { pk: datasetPartition(team, dataset), sk: `MODEL#${record.model}#${number}`, record };
 }
 
 const putsAtOnce = 25;
@@ -62,16 +55,9 @@ const putsAtOnce = 25;
  * not write them again
  */
 function createLineageIndex(table: Table, team: string, written: BoundedMap<string, true>): LineageIndex {
-  async function put(items: readonly Item[]): Promise<void> {
-    for (let at = 0; at < items.length; at += putsAtOnce) {
-      const some = items.slice(at, at + putsAtOnce);
-      await Promise.all(some.map((item) => table.put(item)));
-    }
-  }
+  const put = (items: readonly Item[]) => eachLimited(items, putsAtOnce, (item) => table.put(item));
 
   const under = (pk: string, prefix: string) => ex`pk = ${pk} AND begins_with(sk, ${prefix})`;
-  const edges = async <Edge>(pk: string, prefix: string): Promise<readonly Edge[]> =>
-    (await table.all(under(pk, prefix))).map((item) => item["edge"] as Edge);
 
   return {
     async noteContents(dataset, contents) {
@@ -81,11 +67,11 @@ function createLineageIndex(table: Table, team: string, written: BoundedMap<stri
       for (const content of contents) {
         const { sha256, bytes: _, ...use } = content;
         const at = `${content.role}#${String(content.firstRow).padStart(12, "0")}`;
-        const edge: ContentUse = { dataset: { name, version, digest }, ...use };
-        add({ pk: contentPartition(team, sha256), sk: `DATASET#${name}#${digest}#${at}`, edge });
+        const record: ContentUse = { dataset: { name, version, digest }, ...use };
+        add({ pk: contentPartition(team, sha256), sk: `DATASET#${name}#${digest}#${at}`, record });
         // The version's own row lists its shards.
         if (content.role === "source")
-          add({ pk: datasetPartition(team, dataset), sk: `SOURCE#${sha256}`, edge: content });
+          add({ pk: datasetPartition(team, dataset), sk: `SOURCE#${sha256}`, record: content });
       }
       await put([...byKey.values()]);
     },
@@ -102,17 +88,12 @@ function createLineageIndex(table: Table, team: string, written: BoundedMap<stri
       for (const key of fresh.keys()) written.set(key, true);
     },
 
-    usesOf: (sha256) => edges<ContentUse>(contentPartition(team, sha256), "DATASET#"),
-    datasetsOfView: (view, page) =>
-      table.page(under(viewPartition(team, view), "VERSION#"), page, (item) => item["edge"] as ViewDataset),
-    sourcesOf: (dataset) => edges<DatasetContent>(datasetPartition(team, dataset), "SOURCE#"),
-    modelsOf: (dataset) => edges<ModelUse>(datasetPartition(team, dataset), "MODEL#"),
-
-    async runsOf(dataset, page) {
-      const runs = under(datasetPartition(team, dataset), "RUN#");
-      const { items, nextToken } = await table.page(runs, page, (item) => item["runId"] as string);
-      return { items, nextToken };
-    },
+    usesOf: (sha256) => table.records(under(contentPartition(team, sha256), "DATASET#")),
+    datasetsOfView: (view, page) => table.page(under(viewPartition(team, view), "VERSION#"), page),
+    sourcesOf: (dataset) => table.records(under(datasetPartition(team, dataset), "SOURCE#")),
+    modelsOf: (dataset) => table.records(under(datasetPartition(team, dataset), "MODEL#")),
+    runsOf: (dataset, page) =>
+      table.page(under(datasetPartition(team, dataset), "RUN#"), page, (item) => item["runId"] as string),
   };
 }
 

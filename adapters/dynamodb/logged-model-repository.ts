@@ -7,9 +7,8 @@ import {
   loggedModelTooLarge,
 } from "../../core/tracking/logged-model";
 import { catalog } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
 import { isTransactionConflict, maxIdLength, pauseBeforeRound } from "./client";
-import { absent, catalogTable, ex, type Item, type Table } from "./table";
+import { absent, ex, type Item, type Table, teamCatalogPort } from "./table";
 
 /** The maximum number of rounds. A round fails only if another change succeeded in the meantime. */
 const rounds = 32;
@@ -88,8 +87,8 @@ function encode(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
 
-export const loggedModels = teamPort({
-  uses: { table: catalogTable() },
-  grants: { read: [catalog("GetItem")], list: [catalog("Query", "BatchGetItem")], write: [catalog("PutItem")] },
-  make: ({ table }, { team }) => createLoggedModelRepository(table, team),
+export const loggedModels = teamCatalogPort(createLoggedModelRepository, {
+  read: [catalog("GetItem")],
+  list: [catalog("Query", "BatchGetItem")],
+  write: [catalog("PutItem")],
 });

@@ -1,20 +1,20 @@
 import type { ModelChange } from "../../core/registry/change";
 import type { HistoryEntry, Model, ModelVersion } from "../../core/registry/model";
 import type { OutboxIndex } from "../../core/registry/outbox";
-import type { ModelPolicy } from "../../core/registry/policy";
 import type { ModelRepository, Once } from "../../core/registry/repository";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { sharedPort, teamPort } from "../port";
+import { teamPort } from "../port";
 import { modelRow } from "./lineage-repository";
 import {
   absent,
-  catalogTable,
+  catalogPort,
   type Expression,
   ex,
   type Item,
   type Key,
-  type QueryOptions,
+  recordOf,
   type Table,
+  teamCatalogPort,
   type Write,
 } from "./table";
 
@@ -27,14 +27,7 @@ const pad = (n: number, digits: number): string => String(n).padStart(digits, "0
 export function createModelRepository(table: Table, team: string): ModelRepository {
   const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
-  async function get<T>(name: string, sk: string): Promise<T | undefined> {
-    return (await table.get({ pk: pk(name), sk }))?.["record"] as T | undefined;
-  }
-
-  async function query<T>(where: Expression, options?: QueryOptions): Promise<T[]> {
-    return (await table.all(where, options)).map((item) => item["record"] as T);
-  }
-
+  const get = <T>(name: string, sk: string) => table.record<T>({ pk: pk(name), sk });
   const ofModel = (name: string, prefix: string) => ex`pk = ${pk(name)} AND begins_with(sk, ${prefix})`;
 
   return {
@@ -44,19 +37,19 @@ export function createModelRepository(table: Table, team: string): ModelReposito
     findSemver: (name, semver) => get<number>(name, `SEMVER#${semver}`),
     findHistory: (name, revision) => get<HistoryEntry>(name, `HISTORY#${pad(revision, 12)}`),
     findRequest: (name, request) => get<number>(name, `REQUEST#${request}`),
-    listVersions: (name) => query<ModelVersion>(ofModel(name, "VERSION#"), { descending: true }),
+    listVersions: (name) => table.records(ofModel(name, "VERSION#"), { descending: true }),
     findEvent: (name, revision) => get<HistoryEntry>(name, `EVENT#${pad(revision, 12)}`),
     async removeEvent(name, revision) {
       await table.delete({ pk: pk(name), sk: `EVENT#${pad(revision, 12)}` });
     },
-    history: (name) => query<HistoryEntry>(ofModel(name, "HISTORY#")),
+    history: (name) => table.records(ofModel(name, "HISTORY#")),
     historyBetween: (name, from, until) =>
-      query<HistoryEntry>(
+      table.records(
         ex`pk = ${pk(name)} AND sk BETWEEN ${`HISTORY#${pad(from, 12)}`} AND ${`HISTORY#${pad(until, 12)}`}`,
       ),
-    policies: (name) => query<ModelPolicy>(ofModel(name, "POLICY#")),
+    policies: (name) => table.records(ofModel(name, "POLICY#")),
 
-    list: () => query<Model>(ex`gsi1pk = ${`TEAM#${team}#MODELS`}`, { index: "gsi1" }),
+    list: () => table.records(ex`gsi1pk = ${`TEAM#${team}#MODELS`}`, { index: "gsi1" }),
 
     commit: (change, once) => table.tryTransact(rowsOf(change, once)),
 
@@ -110,15 +103,11 @@ export function createModelRepository(table: Table, team: string): ModelReposito
   }
 }
 
-export const models = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem", "Query")],
-    list: [queryIndex("Catalog", "gsi1")],
-    commit: [catalog("PutItem")],
-    publish: [catalog("DeleteItem")],
-  },
-  make: ({ table }, { team }) => createModelRepository(table, team),
+export const models = teamCatalogPort(createModelRepository, {
+  read: [catalog("GetItem", "Query")],
+  list: [queryIndex("Catalog", "gsi1")],
+  commit: [catalog("PutItem")],
+  publish: [catalog("DeleteItem")],
 });
 
 /** The rows of a registry, for functions that change no model. */
@@ -139,14 +128,10 @@ export function createOutboxIndex(table: Table): OutboxIndex {
       return items.map((item) => ({
         team: item["team"] as string,
         model: item["model"] as string,
-        revision: (item["record"] as HistoryEntry).revision,
+        revision: recordOf<HistoryEntry>(item).revision,
       }));
     },
   };
 }
 
-export const outboxIndex = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ table }) => createOutboxIndex(table),
-});
+export const outboxIndex = catalogPort(createOutboxIndex, { list: [queryIndex("Catalog", "gsi1")] });

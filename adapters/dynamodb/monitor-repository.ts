@@ -1,8 +1,7 @@
 import type { MonitorIndex, MonitorRepository } from "../../core/monitors/ports";
 import type { Monitor, MonitorWindow } from "../../core/monitors/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { sharedPort, teamPort } from "../port";
-import { absent, catalogTable, ex, exists, type Key, type Table, type Write } from "./table";
+import { absent, catalogPort, ex, exists, type Key, type Table, teamCatalogPort, type Write } from "./table";
 
 const sweptMonitors = "MONITORS#SWEEP";
 const unpublishedWindows = "MONITORS#UNPUBLISHED";
@@ -36,7 +35,7 @@ export function createMonitorRepository(table: Table, team: string): MonitorRepo
     );
   }
 
-  const find = async (name: string) => (await table.get(head(name)))?.["record"] as Monitor | undefined;
+  const find = (name: string) => table.record<Monitor>(head(name));
   const windowOf = (item: Readonly<Record<string, unknown>>): MonitorWindow => ({
     ...(item["record"] as MonitorWindow),
     published: item["gsi1pk"] === undefined,
@@ -55,12 +54,7 @@ export function createMonitorRepository(table: Table, team: string): MonitorRepo
       ]);
     },
 
-    list: (page) =>
-      table.page(
-        ex`gsi1pk = ${`TEAM#${team}#MONITORS`}`,
-        { ...page, index: "gsi1" },
-        (item) => item["record"] as Monitor,
-      ),
+    list: (page) => table.page(ex`gsi1pk = ${`TEAM#${team}#MONITORS`}`, { ...page, index: "gsi1" }),
 
     async ofModel(model) {
       const items = await table.all(ex`pk = ${`TEAM#${team}#MONITORED#model#${model}`}`);
@@ -111,19 +105,11 @@ export function createMonitorIndex(table: Table): MonitorIndex {
   };
 }
 
-export const monitorIndex = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ table }) => createMonitorIndex(table),
-});
+export const monitorIndex = catalogPort(createMonitorIndex, { list: [queryIndex("Catalog", "gsi1")] });
 
-export const monitors = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem", "Query")],
-    list: [queryIndex("Catalog", "gsi1")],
-    write: [catalog("PutItem", "UpdateItem")],
-    delete: [catalog("DeleteItem")],
-  },
-  make: ({ table }, { team }) => createMonitorRepository(table, team),
+export const monitors = teamCatalogPort(createMonitorRepository, {
+  read: [catalog("GetItem", "Query")],
+  list: [queryIndex("Catalog", "gsi1")],
+  write: [catalog("PutItem", "UpdateItem")],
+  delete: [catalog("DeleteItem")],
 });

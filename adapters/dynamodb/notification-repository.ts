@@ -1,8 +1,7 @@
 import type { DueDeliveries, NotificationRepository } from "../../core/notifications/ports";
-import type { Delivery, NotificationSettings } from "../../core/notifications/shapes";
+import type { Delivery } from "../../core/notifications/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { sharedPort, teamPort } from "../port";
-import { absent, catalogTable, ex, type Table } from "./table";
+import { absent, catalogPort, ex, recordOf, type Table, teamCatalogPort } from "./table";
 
 const dueKey = "NOTIFICATIONS#DUE";
 /** The time that a delivery is stored after its event. */
@@ -27,7 +26,7 @@ export function createNotificationRepository(table: Table, team: string): Notifi
   });
 
   return {
-    findSettings: async () => (await table.get(settingsKey))?.["record"] as NotificationSettings | undefined,
+    findSettings: () => table.record(settingsKey),
 
     async putSettings(record) {
       await table.put({ ...settingsKey, record });
@@ -46,12 +45,7 @@ export function createNotificationRepository(table: Table, team: string): Notifi
       await table.put(rowOf(delivery), pending);
     },
 
-    list: (page) =>
-      table.page(
-        ex`pk = ${pk} AND begins_with(sk, ${"DELIVERY#"})`,
-        { ...page, descending: true },
-        (item) => item["record"] as Delivery,
-      ),
+    list: (page) => table.page(ex`pk = ${pk} AND begins_with(sk, ${"DELIVERY#"})`, { ...page, descending: true }),
   };
 }
 
@@ -61,24 +55,16 @@ export function createDueDeliveries(table: Table): DueDeliveries {
     async list(before) {
       const due = ex`gsi1pk = ${dueKey} AND gsi1sk < ${before}`;
       const { items } = await table.read(due, { index: "gsi1", limit: maxDue });
-      return items.map((item) => ({ team: item["team"] as string, delivery: item["record"] as Delivery }));
+      return items.map((item) => ({ team: item["team"] as string, delivery: recordOf<Delivery>(item) }));
     },
   };
 }
 
-export const dueDeliveries = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ table }) => createDueDeliveries(table),
-});
+export const dueDeliveries = catalogPort(createDueDeliveries, { list: [queryIndex("Catalog", "gsi1")] });
 
-export const notifications = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem")],
-    list: [catalog("Query")],
-    deliver: [catalog("PutItem", "UpdateItem")],
-    configure: [catalog("PutItem")],
-  },
-  make: ({ table }, { team }) => createNotificationRepository(table, team),
+export const notifications = teamCatalogPort(createNotificationRepository, {
+  read: [catalog("GetItem")],
+  list: [catalog("Query")],
+  deliver: [catalog("PutItem", "UpdateItem")],
+  configure: [catalog("PutItem")],
 });

@@ -4,9 +4,8 @@ import { sha256 } from "../../core/digest";
 import type { ArmSums, Outcome, OutcomeRepository } from "../../core/registry/serving/sequential-test";
 import { outcomesBusy } from "../../core/registry/serving/traffic";
 import { catalog } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
 import { cancellationCodes, isTransactionConflict, pauseBeforeRound } from "./client";
-import { absent, catalogTable, ex, type Table } from "./table";
+import { absent, ex, type Table, teamCatalogPort } from "./table";
 
 /** The number of units in a transaction. With a row of sums for each arm it stays below 100 items. */
 const unitsAtOnce = 80;
@@ -116,8 +115,6 @@ function added(one: ArmSums | undefined, other: ArmSums): ArmSums {
   };
 }
 
-export const outcomes = teamPort({
-  uses: { table: catalogTable() },
-  grants: { use: [catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")] },
-  make: ({ table }, { team }) => createOutcomeRepository(table, team),
+export const outcomes = teamCatalogPort(createOutcomeRepository, {
+  use: [catalog("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")],
 });

@@ -2,8 +2,7 @@ import type { Clock } from "../../core/ports";
 import { changesKeptMs, clockSkewMs, type RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
-import { sharedPort } from "../port";
-import { catalogTable, ex, type Key, type Table } from "./table";
+import { catalogPort, ex, type Key, type Table } from "./table";
 
 /**
  * The maximum delay of a mark after the begin of its second. Readers look back only for a limited time and may miss a
@@ -90,8 +89,4 @@ export function createRunChanges(table: Table, clock: Clock): AllRunChanges {
   };
 }
 
-export const runChanges = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { read: [catalog("Query")], mark: [catalog("PutItem")] },
-  make: ({ table }, { clock }) => createRunChanges(table, clock),
-});
+export const runChanges = catalogPort(createRunChanges, { read: [catalog("Query")], mark: [catalog("PutItem")] });

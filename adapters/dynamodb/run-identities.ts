@@ -3,8 +3,7 @@ import { runNotFound } from "../../core/runs/errors";
 import { canBeRunId } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { catalog } from "../../platform/permissions/grants";
-import { sharedPort } from "../port";
-import { catalogTable, ex, type Item, type Table } from "./table";
+import { catalogPort, ex, type Item, type Table } from "./table";
 
 /** More than a process meets. An identity never changes, so a remembered one stays true. */
 const maxRemembered = 100_000;
@@ -53,8 +52,4 @@ export function createRunIdentities(table: Table): RunIdentities {
   };
 }
 
-export const runIdentities = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { read: [catalog("GetItem")] },
-  make: ({ table }) => createRunIdentities(table),
-});
+export const runIdentities = catalogPort(createRunIdentities, { read: [catalog("GetItem")] });

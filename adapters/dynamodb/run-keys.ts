@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { BoundedMap } from "../../core/bounded-map";
 import type { KeyPurpose, RunKeys } from "../../core/runs/run-key";
 import { catalog } from "../../platform/permissions/grants";
-import { sharedPort } from "../port";
-import { absent, catalogTable, type Table } from "./table";
+import { absent, catalogPort, type Table } from "./table";
 
 /** The keys that a process remembers. A key never changes. */
 const maxRemembered = 10_000;
@@ -39,8 +38,4 @@ export function createRunKeys(table: Table): RunKeys {
   };
 }
 
-export const runKeys = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { read: [catalog("GetItem")], create: [catalog("PutItem")] },
-  make: ({ table }) => createRunKeys(table),
-});
+export const runKeys = catalogPort(createRunKeys, { read: [catalog("GetItem")], create: [catalog("PutItem")] });

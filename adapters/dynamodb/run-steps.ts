@@ -16,10 +16,10 @@ import { trainingOutput } from "../../core/runs/training-task";
 import { type Warning, warningsOf } from "../../core/shapes";
 import { teamRunPhases } from "../../core/tracking/records/team-runs";
 import { catalog } from "../../platform/permissions/grants";
-import { sharedPort, teamPort } from "../port";
+import { teamPort } from "../port";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
-import { catalogTable, ex, exists, type Item, type Table } from "./table";
+import { catalogPort, ex, exists, type Item, recordOf, type Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;
 export const runIdOf = (pk: string): string => pk.slice(partition("").length);
@@ -86,13 +86,8 @@ export function readableRunOf(item: Item): Run | undefined {
 function runOf(item: Item): Run {
   const { status, phase, updatedAt, endedAt, failure, outcome } = item;
   const { segment, pauseAt, pausedAt, workers, queuedAt, queuedMs } = item;
-  const state = { status, phase, updatedAt, endedAt, failure, outcome };
-  const given = Object.fromEntries(
-    Object.entries({ segment, pauseAt, pausedAt, workers, queuedAt, queuedMs }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  );
-  return { ...(item["data"] as object), ...state, ...given } as unknown as Run;
+  const ofSegment = { segment, pauseAt, pausedAt, workers, queuedAt, queuedMs };
+  return { ...(item["data"] as object), status, phase, updatedAt, endedAt, failure, outcome, ...ofSegment } as Run;
 }
 
 function detailsOf(items: readonly Item[]): RunDetails | undefined {
@@ -100,7 +95,7 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
   const run = row && readableRunOf(row);
   if (!run) return undefined;
   const records = <T>(prefix: string): T[] =>
-    items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => item["record"] as T);
+    items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => recordOf<T>(item));
   const recorded = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   const steps = recorded.filter(isReadable);
   const unreadable = recorded.filter((record) => !isReadable(record));
@@ -120,9 +115,7 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
       })),
     ],
     progress: records<TrainingProgress>("PROGRESS")[0],
-    ...(items.some((item) => item["sk"] === "OPEN" && item["endPublished"] === true)
-      ? { endPublished: true as const }
-      : {}),
+    endPublished: items.find((item) => item["sk"] === "OPEN")?.["endPublished"] as true | undefined,
   };
 }
 
@@ -131,10 +124,7 @@ function isReadable({ step, output }: StepRecord): boolean {
   return step !== "LaunchTraining" || trainingOutput.safeParse(output).success;
 }
 
-export const allRunSteps = sharedPort({
-  uses: { table: catalogTable() },
-  make: ({ table }) => createRunSteps(table),
-});
+export const allRunSteps = catalogPort(createRunSteps);
 
 /** The phases of a team's runs, for steps that record no output. */
 export const runPhases = teamPort({

@@ -3,9 +3,8 @@ import { servedDays } from "../../core/drift/served-batch";
 import { type ServedLog, type ServedVersion, servedRowsBusy } from "../../core/drift/served-log";
 import type { ServedBatch } from "../../core/drift/shapes";
 import { catalog } from "../../platform/permissions/grants";
-import { teamPort } from "../port";
 import { pauseBeforeRound } from "./client";
-import { absent, catalogTable, ex, type Item, type Table } from "./table";
+import { absent, ex, type Table, teamCatalogPort } from "./table";
 
 const rounds = 24;
 
@@ -14,17 +13,14 @@ export function createServedLog(table: Table, team: string): ServedLog {
   const pk = ({ model, version }: ServedVersion): string => `TEAM#${team}#SERVED#${version}#${model}`;
   const head = (version: ServedVersion) => ({ pk: pk(version), sk: "HEAD" });
   const batchKey = (sequence: number): string => `BATCH#${String(sequence).padStart(12, "0")}`;
-  const batchOf = (item: Item) => item["record"] as ServedBatch;
 
   async function totals(version: ServedVersion) {
     const item = await table.get(head(version));
     return { batches: Number(item?.["batches"] ?? 0), rows: Number(item?.["total"] ?? 0) };
   }
 
-  async function find(version: ServedVersion, digest: string): Promise<ServedBatch | undefined> {
-    const item = await table.get({ pk: pk(version), sk: `REQUEST#${digest}` });
-    return item && batchOf(item);
-  }
+  const find = (version: ServedVersion, digest: string) =>
+    table.record<ServedBatch>({ pk: pk(version), sk: `REQUEST#${digest}` });
 
   return {
     find,
@@ -51,16 +47,11 @@ export function createServedLog(table: Table, team: string): ServedLog {
       }),
 
     list: (version, { after, ...page }) =>
-      table.page(
-        ex`pk = ${pk(version)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`,
-        page,
-        batchOf,
-      ),
+      table.page(ex`pk = ${pk(version)} AND sk BETWEEN ${batchKey(after + 1)} AND ${batchKey(999_999_999_999)}`, page),
   };
 }
 
-export const servedLog = teamPort({
-  uses: { table: catalogTable() },
-  grants: { read: [catalog("GetItem", "Query")], write: [catalog("PutItem", "UpdateItem")] },
-  make: ({ table }, { team }) => createServedLog(table, team),
+export const servedLog = teamCatalogPort(createServedLog, {
+  read: [catalog("GetItem", "Query")],
+  write: [catalog("PutItem", "UpdateItem")],
 });

@@ -2,8 +2,7 @@ import { BoundedMap } from "../../core/bounded-map";
 import type { StudyIndex, StudyRepository, StudyState } from "../../core/tuning/ports";
 import type { Study, Trial } from "../../core/tuning/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
-import { sharedPort, teamPort } from "../port";
-import { absent, catalogTable, ex, type Item, type Table, type Write } from "./table";
+import { absent, catalogPort, ex, type Item, recordOf, type Table, teamCatalogPort, type Write } from "./table";
 
 const openStudies = "STUDIES#OPEN";
 const maxLoaded = 8;
@@ -37,16 +36,15 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
     sk: `TRIAL#${String(trial.number).padStart(6, "0")}`,
     record: trial,
   });
-  const find = async (name: string) => (await table.get(head(name)))?.["record"] as Study | undefined;
+  const find = (name: string) => table.record<Study>(head(name));
   const loaded = loadedFrom.get(table) ?? new BoundedMap<string, StudyState>(maxLoaded);
   loadedFrom.set(table, loaded);
 
   async function loadAll(name: string): Promise<StudyState | undefined> {
     const items = await table.all(ex`pk = ${pk(name)}`);
-    const study = items.find(({ sk }) => sk === "STUDY")?.["record"] as Study | undefined;
-    if (study === undefined) return undefined;
+    const head = items.find(({ sk }) => sk === "STUDY");
     const trials = items.filter(({ sk }) => String(sk).startsWith("TRIAL#"));
-    return { study, trials: trials.map((item) => item["record"] as Trial) };
+    return head && { study: recordOf(head), trials: trials.map((item) => recordOf<Trial>(item)) };
   }
 
   return {
@@ -69,12 +67,7 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
       return state;
     },
 
-    list: (page) =>
-      table.page(
-        ex`gsi1pk = ${`TEAM#${team}#STUDIES`}`,
-        { ...page, index: "gsi1", descending: true },
-        (item) => item["record"] as Study,
-      ),
+    list: (page) => table.page(ex`gsi1pk = ${`TEAM#${team}#STUDIES`}`, { ...page, index: "gsi1", descending: true }),
 
     async save(study, trials) {
       const saved = await table.tryTransact([
@@ -110,18 +103,10 @@ export function createStudyIndex(table: Table): StudyIndex {
   };
 }
 
-export const studyIndex = sharedPort({
-  uses: { table: catalogTable() },
-  grants: { list: [queryIndex("Catalog", "gsi1")] },
-  make: ({ table }) => createStudyIndex(table),
-});
+export const studyIndex = catalogPort(createStudyIndex, { list: [queryIndex("Catalog", "gsi1")] });
 
-export const studies = teamPort({
-  uses: { table: catalogTable() },
-  grants: {
-    read: [catalog("GetItem", "Query")],
-    list: [queryIndex("Catalog", "gsi1")],
-    write: [catalog("PutItem", "DeleteItem")],
-  },
-  make: ({ table }, { team }) => createStudyRepository(table, team),
+export const studies = teamCatalogPort(createStudyRepository, {
+  read: [catalog("GetItem", "Query")],
+  list: [queryIndex("Catalog", "gsi1")],
+  write: [catalog("PutItem", "DeleteItem")],
 });

@@ -12,7 +12,9 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { eachLimited, inParts, mapLimited } from "../../core/each-limited";
 import { InvalidInputError } from "../../core/errors";
-import { sharedPort } from "../port";
+import type { Clock } from "../../core/ports";
+import type { Permission } from "../../platform/permissions";
+import { sharedPort, teamPort } from "../port";
 import { documents, holds, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
 
 /** A part of an expression of DynamoDB, with the values in it. */
@@ -95,6 +97,9 @@ export interface PageOptions extends QueryOptions {
   readonly nextToken?: string | undefined;
 }
 
+/** Returns what most rows keep in one attribute. */
+export const recordOf = <T>(item: Item): T => item["record"] as T;
+
 export interface Page<T> {
   readonly items: readonly T[];
   readonly nextToken: string | undefined;
@@ -118,6 +123,10 @@ export class Table {
   async get(Key: Key, select?: Expression): Promise<Item | undefined> {
     const input = { TableName: this.name, Key, ConsistentRead: true, ...requestOf({ ProjectionExpression: select }) };
     return (await this.client.send(new GetCommand(input))).Item;
+  }
+
+  async record<T>(key: Key): Promise<T | undefined> {
+    return (await this.get(key))?.["record"] as T | undefined;
   }
 
   /** Writes an item. Returns false if the condition does not hold. */
@@ -208,11 +217,15 @@ export class Table {
     return items;
   }
 
+  async records<T>(where: Expression, options?: QueryOptions): Promise<readonly T[]> {
+    return (await this.all(where, options)).map((item) => recordOf<T>(item));
+  }
+
   /**
    * Returns one page of a query.
    * @throws InvalidInputError for a token that is not from this query: not JSON, or not a key of the index
    */
-  async page<T>(where: Expression, options: PageOptions, read: (item: Item) => T): Promise<Page<T>> {
+  async page<T>(where: Expression, options: PageOptions, read: (item: Item) => T = recordOf): Promise<Page<T>> {
     const { nextToken, ...rest } = options;
     const start = nextToken === undefined ? undefined : decodePageToken(nextToken);
     try {
@@ -311,3 +324,20 @@ export const catalogTable = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }, { config }) => new Table(documents, config.tables.catalog),
 });
+
+type Grants<Group extends string> = Readonly<Record<Group, readonly Permission[]>>;
+
+/** Defines a port over the Catalog that all teams share. */
+export const catalogPort = <Group extends string, T>(make: (table: Table, clock: Clock) => T, grants?: Grants<Group>) =>
+  sharedPort({ uses: { table: catalogTable() }, grants, make: ({ table }, { clock }) => make(table, clock) });
+
+/** Defines a port over the Catalog that each team has. */
+export const teamCatalogPort = <Group extends string, T>(
+  make: (table: Table, team: string, clock: Clock) => T,
+  grants: Grants<Group>,
+) =>
+  teamPort({
+    uses: { table: catalogTable() },
+    grants,
+    make: ({ table }, { team, clock }) => make(table, team, clock),
+  });

@@ -1,18 +1,11 @@
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectVersionsCommand,
-  type S3Client,
-} from "@aws-sdk/client-s3";
+import { DeleteObjectsCommand, ListObjectVersionsCommand, type S3Client } from "@aws-sdk/client-s3";
 import { inParts } from "../../core/each-limited";
+import { ObjectNotFoundError } from "../../core/object-documents";
 import { teamsPrefix } from "../../core/object-keys";
 import type { ListedObject, ReclamationObjects } from "../../core/reclamation/ports";
 import { eraseObjects, listBucket, listVersions, objects } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
-import { s3Client } from "../s3/object-store";
-import { isMissing, withRetries } from "../s3/service-errors";
-import { isCutBody } from "../s3/stored-content";
+import { createObjectStore, s3Client } from "../s3/object-store";
 
 /** Enough to recognise a content's format, and for nearly every document. */
 const firstRangeBytes = 64 * 1024;
@@ -22,17 +15,11 @@ const deletesPerCall = 1000;
 
 /** Reads and deletes the objects of all teams. */
 export function createReclamationObjects(client: S3Client, bucket: string): ReclamationObjects {
+  const store = createObjectStore(client, bucket);
   const range = (key: string, start: number, bytes: number): Promise<Uint8Array | undefined> =>
-    withRetries(isCutBody, async () => {
-      try {
-        const Range = `bytes=${start}-${start + bytes - 1}`;
-        const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key, Range }));
-        return (await Body?.transformToByteArray()) ?? new Uint8Array(0);
-      } catch (error) {
-        if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+    store.getRange(key, start, bytes).catch((error: unknown) => {
+      if (error instanceof ObjectNotFoundError) return undefined;
+      throw error;
     });
 
   return {
@@ -66,15 +53,7 @@ export function createReclamationObjects(client: S3Client, bucket: string): Recl
       })();
     },
 
-    async has(key) {
-      try {
-        await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-        return true;
-      } catch (error) {
-        if (isMissing(error)) return false;
-        throw error;
-      }
-    },
+    has: async (key) => (await store.size(key)) !== undefined,
 
     async erase(versions: readonly ListedObject[]) {
       for (const some of inParts(versions, deletesPerCall)) {

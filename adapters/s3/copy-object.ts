@@ -16,6 +16,10 @@ const maxCopyBytes = 5 * 1024 ** 3;
 const pieceBytes = 1024 ** 3;
 const piecesAtOnce = 4;
 
+export function copySource(bucket: string, key: string): string {
+  return `${bucket}/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
 export interface CopyOptions {
   /** Size of the largest object that is copied in one request. */
   readonly largest?: number;
@@ -33,7 +37,7 @@ export async function copyObject(
   to: string,
   { largest = maxCopyBytes, condition = {} }: CopyOptions = {},
 ): Promise<void> {
-  const CopySource = `${bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
+  const CopySource = copySource(bucket, from.key);
   const target = { Bucket: bucket, Key: to };
   if (from.bytes <= largest) {
     const { CopyObjectResult } = await translated(to, () =>

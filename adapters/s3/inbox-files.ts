@@ -4,8 +4,9 @@ import type { InboxFiles } from "../../core/datasets/inbox/shapes";
 import { objectKeys, teamPrefix } from "../../core/object-keys";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
+import { copySource } from "./copy-object";
 import { s3Client } from "./object-store";
-import { isMissing, isPreconditionFailure, withRetries } from "./service-errors";
+import { isCutBody, isMissing, isPastEnd, isPreconditionFailure, withRetries } from "./service-errors";
 
 const pieceBytes = 16 * 1024 * 1024;
 
@@ -18,7 +19,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
       try {
         for (let at = 0; ; at += pieceBytes) {
           // A connection may break after the headers, when the client no longer retries.
-          const piece = await withRetries(isBroken, () => read(path, etag, at));
+          const piece = await withRetries(isCutBody, () => read(path, etag, at));
           if (piece === undefined) return false;
           await output.write(piece, 0, piece.byteLength, at);
           if (piece.byteLength < pieceBytes) return true;
@@ -34,7 +35,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
           new CopyObjectCommand({
             Bucket: bucket,
             Key: keyOf(path),
-            CopySource: `${bucket}/${keyOf(path).split("/").map(encodeURIComponent).join("/")}`,
+            CopySource: copySource(bucket, keyOf(path)),
             CopySourceIfMatch: quoted(etag),
             MetadataDirective: "REPLACE", // S3 refuses a copy of an object onto itself that changes nothing.
             TaggingDirective: "REPLACE", // Copying tags would need an additional right.
@@ -63,7 +64,7 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
       return (await answer.Body?.transformToByteArray()) ?? new Uint8Array(0);
     } catch (error) {
       if (isMissing(error) || isPreconditionFailure(error)) return undefined;
-      if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
+      if (isPastEnd(error)) return new Uint8Array(0);
       throw error;
     }
   }
@@ -72,11 +73,6 @@ export function createInboxFiles(client: S3Client, bucket: string, prefix: strin
 /** Adds quotes to an ETag, which events contain without them. */
 function quoted(etag: string): string {
   return etag.startsWith('"') ? etag : `"${etag}"`;
-}
-
-function isBroken(error: unknown): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === "ECONNRESET" || code === "EPIPE" || message === "aborted";
 }
 
 export const inboxFiles = teamPort({

@@ -18,16 +18,18 @@ import { sharedPort, teamPort } from "../port";
 import { copyObject } from "./copy-object";
 import {
   attemptsOf,
-  damageOf,
   isConflict,
+  isCutBody,
   isDenied,
   isMissing,
+  isPastEnd,
   isPreconditionFailure,
   isServerFailure,
+  readError,
   translated,
   withRetries,
 } from "./service-errors";
-import { type FoundContent, findContent, isCutBody } from "./stored-content";
+import { type FoundContent, findContent } from "./stored-content";
 import { BufferPool, describeContent, partBytes, setPayloadHash, uploadInParts } from "./uploads";
 
 /** The size below which a check for existing content costs as much as sending it. */
@@ -89,7 +91,7 @@ class S3ObjectStore implements ObjectStore {
       return await this.read(key, `bytes=${start}-${start + length - 1}`);
     } catch (error) {
       if (this.isMissing(error)) throw new ObjectNotFoundError(key, error);
-      if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array(0);
+      if (isPastEnd(error)) return new Uint8Array(0);
       throw error;
     }
   };
@@ -239,8 +241,7 @@ class S3ObjectStore implements ObjectStore {
         }
         return (await body?.transformToByteArray()) ?? new Uint8Array(0);
       } catch (error) {
-        const damage = damageOf(error);
-        throw damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);
+        throw readError(key, error);
       }
     });
   }

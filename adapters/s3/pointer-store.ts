@@ -1,11 +1,10 @@
 import { GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import { CorruptObjectError } from "../../core/object-documents";
 import { teamPrefix } from "../../core/object-keys";
 import type { PointerStore } from "../../core/registry/pointer";
 import { listBucket, objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { s3Client } from "./object-store";
-import { attemptsOf, damageOf, isConflict, isMissing, isPreconditionFailure } from "./service-errors";
+import { attemptsOf, isConflict, isMissing, isPreconditionFailure, readError } from "./service-errors";
 
 /**
  * Stores small JSON documents under a team's prefix. Each put is conditional on the ETag that the writer has read
@@ -20,8 +19,7 @@ export function createPointerStore(client: S3Client, bucket: string, prefix: str
       return { body: (await Body?.transformToString()) ?? "", tag: ETag };
     } catch (error) {
       if (isMissing(error)) return undefined;
-      const damage = damageOf(error);
-      throw damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);
+      throw readError(key, error);
     }
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { createPause } from "../../core/backoff";
-import { StorageFullError } from "../../core/object-documents";
+import { CorruptObjectError, StorageFullError } from "../../core/object-documents";
 
 const attempts = 6;
 const pause = createPause({ firstMs: 50, maxMs: 2_000 }, sleep, Math.random);
@@ -68,6 +68,24 @@ export function damageOf(error: unknown): string | undefined {
   if (!(error instanceof S3ServiceException) || error.name !== "InternalError") return undefined;
   const { Damage } = error as { readonly Damage?: unknown };
   return typeof Damage === "string" ? Damage : undefined;
+}
+
+/** Returns the error of a read. It names the object's damage, if that is why the read failed. */
+export function readError(key: string, error: unknown): unknown {
+  const damage = damageOf(error);
+  return damage === undefined ? error : new CorruptObjectError(key, "the bytes that were stored", damage, error);
+}
+
+/** Returns whether the connection broke within a body. The store closes it instead of sending damaged bytes. */
+export function isCutBody(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE" || error.message === "aborted";
+}
+
+/** Returns whether a range begins at or after the object's end. */
+export function isPastEnd(error: unknown): boolean {
+  return error instanceof Error && error.name === "InvalidRange";
 }
 
 export function isServerFailure(error: unknown): boolean {

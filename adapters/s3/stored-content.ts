@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { GetObjectCommand, HeadObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import type { ContentReference } from "../../core/shapes";
-import { damageOf, isMissing, isServerFailure } from "./service-errors";
+import { damageOf, isCutBody, isMissing, isServerFailure } from "./service-errors";
 
 /** An object with the content. The time is unknown if S3 cannot describe the object. */
 export interface FoundContent {
@@ -62,11 +62,4 @@ async function digestOfObject(
 /** Returns S3's composite checksum: the digest of the parts' digests, and their number. */
 function compositeOf(parts: readonly Buffer[]): string {
   return `${createHash("sha256").update(Buffer.concat(parts)).digest("base64")}-${parts.length}`;
-}
-
-/** Returns whether the connection broke within a body. The store closes it instead of sending damaged bytes. */
-export function isCutBody(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  return code === "ECONNRESET" || code === "EPIPE" || error.message === "aborted";
 }

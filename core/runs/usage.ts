@@ -91,27 +91,32 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0];
 }
 
+/**
+ * Returns the spans of a job's ended attempts, and of the one that runs.
+ *
+ * @param startedAt start of the running attempt, if there is one
+ */
+export function spansOfJob(
+  jobId: string | undefined,
+  attempts: readonly Pick<WorkerAttempt, "exitCode" | "startedAt" | "stoppedAt">[],
+  startedAt: number | undefined,
+): readonly WorkerSpan[] {
+  const ended = attempts.flatMap(({ exitCode, startedAt, stoppedAt }, i): readonly WorkerSpan[] => {
+    const lost = isLost({ exitCode }) ? true : undefined;
+    return startedAt === undefined ? [] : [{ memberId: `${jobId}/${i + 1}`, startedAt, stoppedAt, lost }];
+  });
+  return startedAt === undefined ? ended : [...ended, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }];
+}
+
 /** Returns the spans of a job's workers from the rows that Batch's events have written. */
 export function spansOfRows(workers: readonly WorkerRecord[], attempt: number): readonly WorkerSpan[] {
   return workers
     .filter((worker) => (worker.attempt ?? 1) === attempt)
     .flatMap(({ jobId, startedAt, attempts }) => {
-      const ended = attempts.flatMap((one, i) =>
-        one.startedAt === undefined
-          ? []
-          : [
-              {
-                memberId: `${jobId}/${i + 1}`,
-                startedAt: one.startedAt,
-                stoppedAt: one.stoppedAt,
-                ...(isLost(one) ? { lost: true as const } : {}),
-              },
-            ],
-      );
       // A job's own start is that of its latest attempt, which is also listed among the ended attempts once it has
       // ended.
-      const runs = startedAt !== undefined && attempts.every((one) => one.startedAt !== startedAt);
-      return runs ? [...ended, { memberId: `${jobId}/${attempts.length + 1}`, startedAt }] : ended;
+      const runs = attempts.every((one) => one.startedAt !== startedAt);
+      return spansOfJob(jobId, attempts, runs ? startedAt : undefined);
     });
 }
 
@@ -133,11 +138,7 @@ export function totalUsage(attempts: readonly Pick<TrainingAttempt, "usage">[]):
     gpuSeconds: usages.reduce((sum, { gpuSeconds }) => sum + gpuSeconds, 0),
     instanceTypes: [...new Set(usages.flatMap(({ instanceTypes }) => instanceTypes))].sort(),
     workerLosses: usages.reduce((sum, { workerLosses = 0 }) => sum + workerLosses, 0),
-    ...(priced.length === 0
-      ? {}
-      : {
-          estimatedUsd: priced.reduce((sum, one) => sum + one, 0),
-          pricesOf: usages.flatMap(({ pricesOf }) => pricesOf ?? []).at(-1),
-        }),
+    estimatedUsd: priced.length === 0 ? undefined : priced.reduce((sum, one) => sum + one, 0),
+    pricesOf: usages.flatMap(({ pricesOf }) => pricesOf ?? []).at(-1),
   };
 }

@@ -7,7 +7,7 @@ import { trainingTask } from "../runs/training-task";
 import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
 import { completeTraining } from "./complete-training";
-import { attemptsOfSegment, launchAttempt, nextAttempt } from "./launch";
+import { attemptsOfSegment, launchNext } from "./launch";
 import type { NextMoveDependencies } from "./next-move";
 import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
 
@@ -50,10 +50,7 @@ export async function beginTraining(
   await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTask, trainingTaskOf(details));
   // The job may have ended before the token was stored.
   if (attemptsOfSegment(details).length > 0) return { move: await completeTraining(dependencies, runId) };
-  const next = nextAttempt(details);
-  const definitions = next.definitions ?? (await dependencies.jobs.definitions());
-  const attempt = await launchAttempt(dependencies, details.run, { ...next, definitions });
-  return { attempt: attempt?.attempt, jobId: attempt?.jobId };
+  return launchNext(dependencies, details);
 }
 
 export type CopyPorts = Pick<MetricStore, "summaries" | "readAfter" | "append">;

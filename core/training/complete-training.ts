@@ -1,12 +1,13 @@
 import { CorruptObjectError, findJson } from "../object-documents";
 import { objectKeys } from "../object-keys";
-import { isoTime, type ObjectStore } from "../ports";
+import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import type { RunDetails } from "../runs/shapes";
 import { finishStep, inputHashOf } from "../runs/step";
 import { type TrainingResult, trainingPause, trainingResult } from "../runs/training-task";
 import { workSince } from "../runs/usage";
 import { completeAttempt } from "./complete-attempt";
+import { takeInFiles } from "./evaluation-job";
 import { attemptsOfSegment } from "./launch";
 import { makeNextMove, type NextMoveDependencies } from "./next-move";
 import { finishPause } from "./pause";
@@ -40,7 +41,8 @@ export async function completeTraining(
         if (result.runId !== runId)
           throw new CorruptObjectError(keys.result, `a result of ${runId}`, `one of ${result.runId}`);
         return async () => {
-          await takeInFiles(objects, result);
+          const { weights, topology } = result;
+          await takeInFiles(objects, [weights, topology], (sha256) => objectKeys.trainingFile(runId, sha256));
           await succeeded();
           for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
           await recordResult(dependencies, details, result, workSince(details, attempt));
@@ -55,21 +57,6 @@ export async function completeTraining(
       };
     },
   });
-}
-
-/**
- * Copies the files of a result to the content store, where the trainer cannot write. Idempotent.
- *
- * @throws CorruptObjectError if a file is missing or damaged
- */
-async function takeInFiles(objects: ObjectStore, { runId, weights, topology }: TrainingResult): Promise<void> {
-  for (const content of [weights, topology]) {
-    const key = objectKeys.trainingFile(runId, content.sha256);
-    if (await objects.copyContent(content, key)) continue;
-    if (!(await objects.hasContent(content, "by-checksum"))) {
-      throw new CorruptObjectError(key, `SHA-256 ${content.sha256}`, "missing or damaged");
-    }
-  }
 }
 
 async function recordResult(

@@ -6,8 +6,9 @@ import type { ObjectStore } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import type { RunDetails, TrainingAttempt } from "../runs/shapes";
 import { beginStep } from "../runs/step";
+import type { ContentReference } from "../shapes";
 import { completeAttempt } from "./complete-attempt";
-import { launchAttempt, nextAttempt } from "./launch";
+import { launchNext } from "./launch";
 import { makeNextMove, type NextMoveDependencies } from "./next-move";
 
 type EvaluationBegun =
@@ -26,15 +27,12 @@ export async function beginEvaluation(
   taskToken: string,
   inputHash: string,
 ): Promise<EvaluationBegun> {
-  const { runs, jobs } = dependencies;
+  const { runs } = dependencies;
   const details = await beginStep(dependencies, runId, "Evaluate");
   await runs.putTaskToken(runId, "Evaluate", taskToken);
   // The job may have ended before the token was stored.
   if (attemptsAt(details, inputHash).length > 0) return { move: await completeEvaluation(dependencies, runId) };
-  const next = nextAttempt(details, inputHash);
-  const definitions = next.definitions ?? (await jobs.definitions());
-  const attempt = await launchAttempt(dependencies, details.run, { ...next, definitions });
-  return { attempt: attempt?.attempt, jobId: attempt?.jobId };
+  return launchNext(dependencies, details, inputHash);
 }
 
 /**
@@ -66,8 +64,7 @@ const attemptsAt = ({ attempts }: RunDetails, inputHash: string): readonly Train
   attempts.filter(({ evaluation }) => evaluation === inputHash);
 
 /**
- * Copies the files of a job's evaluation to the content store, where jobs cannot write, and returns its output.
- * Idempotent.
+ * Copies the files of a job's evaluation to the content store, and returns its output. Idempotent.
  *
  * @throws CorruptObjectError if a file is missing or damaged
  */
@@ -75,10 +72,23 @@ export async function takeInEvaluation(
   objects: ObjectStore,
   { runId, output, files }: EvaluationResult,
 ): Promise<EvaluationOutput> {
+  await takeInFiles(objects, files, (sha256) => objectKeys.evaluationFile(runId, sha256));
+  return output;
+}
+
+/**
+ * Copies files to the content store, where jobs cannot write. Idempotent.
+ *
+ * @throws CorruptObjectError if a file is missing or damaged
+ */
+export async function takeInFiles(
+  objects: ObjectStore,
+  files: readonly ContentReference[],
+  keyOf: (sha256: string) => string,
+): Promise<void> {
   for (const content of files) {
-    const key = objectKeys.evaluationFile(runId, content.sha256);
+    const key = keyOf(content.sha256);
     if ((await objects.copyContent(content, key)) || (await objects.hasContent(content, "by-checksum"))) continue;
     throw new CorruptObjectError(key, `SHA-256 ${content.sha256}`, "missing or damaged");
   }
-  return output;
 }

@@ -34,16 +34,22 @@ export async function launchAttempt(
 ): Promise<TrainingAttempt | undefined> {
   const at = isoTime(dependencies.clock);
   const attempt: TrainingAttempt = {
-    attempt: plan.attempt,
-    ...(run.segment === undefined ? {} : { segment: run.segment }),
+    ...plan,
     ...(plan.evaluation === undefined ? jobKindOf(run, plan.market) : evaluationKind(plan.market)),
-    ...(plan.evaluation === undefined ? {} : { evaluation: plan.evaluation }),
-    ...(plan.definitions ? { definitions: plan.definitions } : {}),
+    segment: run.segment,
     status: "submitting",
     startedAt: at,
     claimedAt: at,
   };
   return (await dependencies.runs.beginAttempt(run.runId, attempt)) ? submit(dependencies, run, attempt) : undefined;
+}
+
+/** Starts the training's next attempt, or that of an evaluation. All attempts have the first one's definitions. */
+export async function launchNext(dependencies: LaunchDependencies, details: RunDetails, evaluation?: string) {
+  const next = nextAttempt(details, evaluation);
+  const definitions = next.definitions ?? (await dependencies.jobs.definitions());
+  const attempt = await launchAttempt(dependencies, details.run, { ...next, definitions });
+  return { attempt: attempt?.attempt, jobId: attempt?.jobId };
 }
 
 /** Returns the kind of an evaluation's job: one worker with the resources of one of the run's trainers. */
@@ -81,8 +87,8 @@ export function nextAttempt({ run, attempts }: RunDetails, evaluation?: string):
   return {
     attempt: (attempts.at(-1)?.attempt ?? 0) + 1,
     market: latest?.market ?? run.job.resources.market,
-    ...(evaluation === undefined ? {} : { evaluation }),
-    ...(latest?.definitions ? { definitions: latest.definitions } : {}),
+    evaluation,
+    definitions: latest?.definitions,
   };
 }
 
@@ -100,28 +106,16 @@ export function latestAttempts(attempts: readonly TrainingAttempt[]): readonly T
 /** Returns the request by which an attempt's job is submitted, and found again. */
 export function jobRequestOf(
   run: Run,
-  {
-    attempt,
-    market,
-    placement,
-    workers,
-    workersPerHost,
-    segment,
-    definitions,
-    evaluation,
-  }: JobKind & Pick<TrainingAttempt, "attempt" | "segment" | "definitions" | "evaluation">,
+  kind: JobKind & Pick<TrainingAttempt, "attempt" | "segment" | "definitions" | "evaluation">,
 ): JobRequest {
+  const { attempt, market, placement, workers, workersPerHost, segment, definitions, evaluation } = kind;
   const { gpusPerWorker, gpu, vcpusPerWorker, memoryMbPerWorker } = run.job.resources;
   const { runId, team } = run;
   const sharing = evaluation === undefined ? sharingOf(run, { market, workers, definitions }) : undefined;
   return {
     ...{ runId, team, attempt, market, placement, workers, gpusPerWorker, vcpusPerWorker, memoryMbPerWorker },
-    ...(workersPerHost === undefined ? {} : { workersPerHost }),
-    ...(gpu?.class === undefined ? {} : { gpuClass: gpu.class }),
-    ...(segment === undefined ? {} : { segment }),
-    ...(evaluation === undefined ? {} : { evaluation }),
-    ...(definitions === undefined ? {} : { definitions }),
-    ...(sharing === undefined ? {} : { sharing, processPerTraining: run.job.model.type === "module" }),
+    ...{ workersPerHost, segment, definitions, evaluation, sharing, gpuClass: gpu?.class },
+    processPerTraining: sharing !== undefined && run.job.model.type === "module",
   };
 }
 

@@ -69,13 +69,7 @@ export async function resumeRun(
   const after = given ?? before.segment ?? 0;
   if (before.status === "paused" && (before.segment ?? 0) === after) {
     checkResumption(before, pauseAt, workers);
-    await runs.resume(runId, {
-      after,
-      createdAt: before.createdAt,
-      at: isoTime(clock),
-      ...(pauseAt === undefined ? {} : { pauseAt }),
-      ...(workers === undefined ? {} : { workers }),
-    });
+    await runs.resume(runId, { after, createdAt: before.createdAt, at: isoTime(clock), pauseAt, workers });
   }
   const run = (await runs.find(runId)) ?? before;
   // Another request may have resumed it; a later segment shows that this one was resumed.

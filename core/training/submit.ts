@@ -87,7 +87,6 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   const job = reproducedFrom ? limited : withJudgedSlices(limited, dataset.manifest, model);
 
   const { name, version, digest } = dataset.manifest;
-  const made = runEnvironment(environment, dependencies.config?.trainerImage);
   const at = isoTime(clock);
   const run: Run = {
     runId: runIdOf(dependencies, request),
@@ -98,19 +97,12 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
     primaryMetric: primaryMetricOf(dataset.manifest, job.evaluation),
     model: registerAs,
     code,
-    ...(made ? { environment: made } : {}),
+    environment: runEnvironment(environment, dependencies.config?.trainerImage),
     noCache,
-    ...(cause ? { cause } : {}),
-    ...(restoredFrom ? { restoredFrom } : {}),
-    ...(fineTunedFrom ? { fineTunedFrom } : {}),
-    ...(reproducedFrom ? { reproducedFrom } : {}),
-    ...(allowOtherNumerics ? { allowOtherNumerics } : {}),
-    pauseAt,
-    ...(trial ? { trial } : {}),
-    parentRunId,
+    ...{ cause, restoredFrom, fineTunedFrom, reproducedFrom, allowOtherNumerics, pauseAt, trial, parentRunId },
     requestDigest: request.requestDigest ?? digestOfRequest(request),
     createdBy: request.actor,
-    ...(request.submitters ? { submitters: request.submitters } : {}),
+    submitters: request.submitters,
     createdAt: at,
     updatedAt: at,
   };
@@ -188,11 +180,7 @@ function runIdOf(
 export function runEnvironment(reported: MadeEnvironment = {}, image?: string): MadeEnvironment | undefined {
   const { image: _, ...environment } = reported;
   const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
-  const made = {
-    ...environment,
-    ...(image === undefined ? {} : { image }),
-    ...(imageDigest === undefined ? {} : { imageDigest }),
-  };
+  const made = { ...environment, ...(image && { image }), ...(imageDigest && { imageDigest }) };
   return Object.keys(made).length > 0 ? made : undefined;
 }
 

@@ -78,10 +78,8 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : fineTuneOf(run)),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
     featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
-    ...(job.hyperparameters.classWeights === "balanced"
-      ? { profileKey: objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256) }
-      : {}),
-    ...(positive === undefined && threshold === undefined ? {} : { decision: { positive, threshold } }),
+    profileKey: job.hyperparameters.classWeights === "balanced" ? profileKeyOf(details) : undefined,
+    decision: positive === undefined && threshold === undefined ? undefined : { positive, threshold },
     checkpoint: {
       everySteps: job.checkpoint.everySteps,
       everySeconds: checkpointSeconds,
@@ -89,6 +87,10 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
       ...(run.trial && workersOf(run) === 1 ? { minSeconds: trialCheckpointSeconds } : {}),
     },
   };
+}
+
+function profileKeyOf(details: RunDetails): string {
+  return objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256);
 }
 
 function fineTuneOf({ job, fineTunedFrom }: Run): Pick<TrainingTask, "fineTune"> {
