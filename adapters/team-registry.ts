@@ -58,19 +58,17 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
     },
   };
   const registry = createRegistry(repository, pauseBeforeRound, followUp);
-  const production: PointedTo<ResolvedModel> = {
-    resolve: (name) => champions.resolve(name),
-    find: (name) => pointer.find(name),
-  };
-  const routed: PointedTo<RoutedModel> = {
-    resolve: (name) => routes.resolve(name),
-    find: (name) => routing.find(name),
-  };
-  return { registry, outbox, production, routing: routed };
+  return { registry, outbox, production: pointedTo(champions, pointer), routing: pointedTo(routes, routing) };
 }
 
-/** The pointed-to documents, from the registry and from the bucket. */
-type PointedTo<T> = PointerSource<T> & Pick<Pointer<T>, "find">;
+/** Reads the pointed-to documents, from the registry and from the bucket. */
+const pointedTo = <T>(
+  { resolve }: PointerSource<T>,
+  pointer: Pointer<T>,
+): PointerSource<T> & Pick<Pointer<T>, "find"> => ({
+  resolve,
+  find: (name) => pointer.find(name),
+});
 
 /** A registry and what follows from its changes. */
 const wholeRegistry = teamPort({

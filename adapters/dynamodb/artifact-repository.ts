@@ -33,15 +33,17 @@ interface Guard extends Protection {
   readonly condition: Write;
 }
 
+function ownerKey(owner: ArtifactOwner): string {
+  if (owner.kind === "run") return `RUN#${owner.runId}`;
+  return owner.kind === "logged-model" ? `MODEL#${owner.modelId}` : "TEAM";
+}
+
 /**
  * Stores the frozen paths of runs and logged models. It writes artifacts under the condition that no path was frozen
  * after the check.
  */
 function createArtifactProtection(table: Table, team: string, records: Pick<RunRecords, "find">) {
-  const keyOf = (owner: ArtifactOwner) => ({
-    pk: `TEAM#${team}#FROZEN#${owner.kind === "run" ? `RUN#${owner.runId}` : owner.kind === "logged-model" ? `MODEL#${owner.modelId}` : "TEAM"}`,
-    sk: "PATHS",
-  });
+  const keyOf = (owner: ArtifactOwner) => ({ pk: `TEAM#${team}#FROZEN#${ownerKey(owner)}`, sk: "PATHS" });
 
   async function frozenOf(owner: ArtifactOwner): Promise<readonly string[]> {
     const item = await table.get(keyOf(owner));
@@ -110,13 +112,7 @@ const rowsPerStep = 200;
  */
 export function createArtifactRepository(table: Table, team: string, records: Pick<RunRecords, "find">): Artifacts {
   const protection = createArtifactProtection(table, team, records);
-  const prefix = `TEAM#${team}#ARTIFACTS#`;
-  const partition = (owner: ArtifactOwner): string =>
-    owner.kind === "run"
-      ? `${prefix}RUN#${owner.runId}`
-      : owner.kind === "logged-model"
-        ? `${prefix}MODEL#${owner.modelId}`
-        : `${prefix}TEAM`;
+  const partition = (owner: ArtifactOwner): string => `TEAM#${team}#ARTIFACTS#${ownerKey(owner)}`;
 
   /**
    * Returns the key of a folder's row in the team's own tree. It ends in a slash, so no file can have it. A listing
@@ -152,12 +148,9 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
     async put(owner, artifacts, folder) {
       const rows = rowsOf(owner, artifacts, folder);
       if (owner.kind === "team") return table.batchWrite(rows);
+      const paths = artifacts.map(({ path }) => path);
       const writes = rows.map((row) => table.putting(row));
-      return protection.write(
-        owner,
-        artifacts.map(({ path }) => path),
-        writes,
-      );
+      return protection.write(owner, paths, writes);
     },
 
     async putProduced(runId, artifacts, folder) {
@@ -194,10 +187,8 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
       if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
       // Removes the files first, because a folder that still has files must remain visible.
       for (const { owner: each, paths } of removals) await protection.write(each, paths, deletionsOf(each, paths));
-      await table.batchWrite(
-        [],
-        own.map((sk) => ({ pk: partition(owner), sk })),
-      );
+      const keys = own.map((sk) => ({ pk: partition(owner), sk }));
+      await table.batchWrite([], keys);
     },
   };
 }
@@ -237,9 +228,7 @@ function ownerIn(row: Item): ArtifactOwner | undefined {
   return row["owner"] as ArtifactOwner | undefined;
 }
 
-function pathsOf(rows: readonly Item[]): readonly string[] {
-  return rows.map(({ sk }) => sk as string);
-}
+const pathsOf = (rows: readonly Item[]) => rows.map(({ sk }) => sk as string);
 
 function conditionOf(pk: string, from: string | undefined, past: string | undefined): Expression {
   if (from === undefined) return ex`pk = ${pk}`;

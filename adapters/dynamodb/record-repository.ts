@@ -155,7 +155,7 @@ export function createRunRecords(table: Table, dependencies: RunRecordDependenci
     addInstanceType: (run, instanceType) => writes.addInstanceType(run, instanceType),
     of(team) {
       const reads = createReads(table, team, dependencies.identities);
-      return { ...reads, ...createChanges({ table, team, reads, writes, latest, ...dependencies }) };
+      return { ...reads, ...createChanges(table, team, reads, writes, latest, dependencies) };
     },
   };
 }
@@ -217,17 +217,14 @@ function createReads(table: Table, team: string, identities: RunIdentities): Rea
   };
 }
 
-interface ChangeDependencies extends RunRecordDependencies {
-  readonly table: Table;
-  readonly team: string;
-  readonly reads: Reads;
-  readonly writes: RecordWrites;
-  readonly latest: LatestRecords;
-}
-
-function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "create" | "change"> {
-  const { table, team, reads, writes, latest, identities, changes } = dependencies;
-
+function createChanges(
+  table: Table,
+  team: string,
+  reads: Reads,
+  writes: RecordWrites,
+  latest: LatestRecords,
+  { identities, changes }: RunRecordDependencies,
+): Pick<RunRecords, "create" | "change"> {
   async function mustFind(runId: string): Promise<RunRecord> {
     const record = await reads.find(runId);
     if (!record) throw runNotFound(runId);
@@ -239,8 +236,7 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
     if (row?.["team"] !== team) throw new Error(`the id ${runId} is taken by another team's run: send it again`);
     const requestDigest = row["requestDigest"] as string | undefined;
     // The process that created it may have died before it wrote the points.
-    const found = { created: false, record: await mustFind(runId), pointsStored: false };
-    return requestDigest === undefined ? found : { ...found, requestDigest };
+    return { created: false, record: await mustFind(runId), pointsStored: false, requestDigest };
   }
 
   /** Writes a record. Returns `undefined` if another process has changed it in the meantime. */
@@ -276,8 +272,7 @@ function createChanges(dependencies: ChangeDependencies): Pick<RunRecords, "crea
       identities.remember({ runId, team, experimentId, source });
       const record = { ...given, revision: 1 };
       latest.note(record);
-      const digest = requestDigest === undefined ? {} : { requestDigest };
-      return { created: true, record, pointsStored: head !== undefined, ...digest };
+      return { created: true, record, pointsStored: head !== undefined, requestDigest };
     },
 
     async change(runId, transition) {

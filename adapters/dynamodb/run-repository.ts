@@ -8,7 +8,7 @@ import { isConditionFailed } from "./client";
 import { readRow } from "./lineage-repository";
 import { childRow, newRecordRow } from "./record-rows";
 import { createRunSteps, readableRunOf, runIdOf, runKey, stillOpen } from "./run-steps";
-import { absent, type Expression, ex, exists, type Item, type Key, type Table, type Write } from "./table";
+import { absent, assign, type Expression, ex, exists, type Item, type Key, type Table, type Write } from "./table";
 
 /** The number of retries after a conflict. All attempts of a team in one month update the same row. */
 const rounds = 10;
@@ -55,7 +55,7 @@ function createAttemptRepository(
         runId,
         table.updating(
           attemptKey(runId, attempt),
-          ex`SET #record.#status = ${"submitted"}, #record.jobId = ${jobId}`,
+          ex`SET ${assign({ status: "submitted", jobId }, "#record.")}`,
           ex`#record.#status = ${"submitting"}`,
         ),
       ),
@@ -63,11 +63,7 @@ function createAttemptRepository(
     completeAttempt(team, runId, attempt, { status, reason, at, jobId, usage }) {
       const row = table.updating(
         attemptKey(runId, attempt),
-        ex`SET #record.#status = ${status}, #record.endedAt = ${at}${
-          reason === undefined ? ex`` : ex`, #record.reason = ${reason}`
-        }${jobId === undefined ? ex`` : ex`, #record.jobId = ${jobId}`}${
-          usage === undefined ? ex`` : ex`, #record.#usage = ${usage}`
-        }`,
+        ex`SET ${assign({ status, endedAt: at, reason, jobId, usage }, "#record.")}`,
         ex`#record.#status IN (${"submitting"}, ${"submitted"})`,
       );
       if (usage === undefined) return table.transact([row], rounds);
@@ -118,8 +114,8 @@ function createWorkerRepository(table: Table, key: (runId: string, sk: string) =
 
     async recordMachine(runId, machine) {
       const { instanceId } = machine;
-      const found = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
-      await table.put({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...found }, absent);
+      const listed = instanceId === undefined ? {} : { gsi1pk: instanceKey(instanceId), gsi1sk: runId };
+      await table.put({ ...key(runId, `MACHINE#${machine.memberId}`), record: machine, ...listed }, absent);
     },
 
     async findOnInstance(instanceId) {
@@ -186,8 +182,8 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       });
       const runs = page.items.flatMap((item) => readableRunOf(item) ?? []);
       const damaged = page.items.filter((item) => !readableRunOf(item));
-      const unreadable = damaged.length === 0 ? {} : { unreadable: damaged.map(({ pk }) => runIdOf(pk as string)) };
-      return { runs, ...unreadable, nextToken: page.nextToken };
+      const unreadable = damaged.length === 0 ? undefined : damaged.map(({ pk }) => runIdOf(pk as string));
+      return { runs, unreadable, nextToken: page.nextToken };
     },
 
     async listOpen() {
@@ -197,9 +193,7 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
     },
 
     close(runId, { status, at, failure, outcome }) {
-      const change = ex`SET #status = ${status}, updatedAt = ${at}, endedAt = ${at}${
-        failure ? ex`, failure = ${failure}` : ex``
-      }${outcome ? ex`, outcome = ${outcome}` : ex``}`;
+      const change = ex`SET ${assign({ status, updatedAt: at, endedAt: at, failure, outcome })}`;
       return table.update(runKey(runId, "RUN"), change, ex`${stillOpen} OR #status = ${"paused"}`);
     },
 
@@ -223,13 +217,9 @@ export function createRunRepository(table: Table): AllRuns<FirstRecord> {
       ),
 
     resume(runId, { after, createdAt, pauseAt, workers, at }) {
-      const [set, removed] = [
-        ex`SET #status = ${"queued"}, #segment = ${after + 1}, updatedAt = ${at}`,
-        ex`REMOVE phase, phaseOrder, pausedAt`,
-      ];
-      const change = ex`${set}${pauseAt === undefined ? ex`` : ex`, pauseAt = ${pauseAt}`}${
-        workers === undefined ? ex`` : ex`, workers = ${workers}`
-      } ${removed}${pauseAt === undefined ? ex`, pauseAt` : ex``}${workers === undefined ? ex`, workers` : ex``}`;
+      const set = assign({ status: "queued", segment: after + 1, updatedAt: at, pauseAt, workers });
+      const removed = ex`${pauseAt === undefined ? ex`, pauseAt` : ex``}${workers === undefined ? ex`, workers` : ex``}`;
+      const change = ex`SET ${set} REMOVE phase, phaseOrder, pausedAt${removed}`;
       return table.transact([
         table.updating(runKey(runId, "RUN"), change, ex`#status = ${"paused"} AND ${inSegment(after)}`),
         table.putting(openRow({ runId, createdAt })),

@@ -56,6 +56,16 @@ export function ex(text: TemplateStringsArray, ...values: readonly unknown[]): E
   return new Expression(text, values);
 }
 
+/** Makes the assignments of SET, without values that are `undefined`: `record.status = …, record.reason = …`. */
+export function assign(values: Readonly<Record<string, unknown>>, path = ""): Expression {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const texts = given.map(([name], i) => `${i === 0 ? "" : ", "}${path}#${name} = `);
+  return new Expression(
+    [...texts, ""],
+    given.map(([, value]) => value),
+  );
+}
+
 export const absent = ex`attribute_not_exists(pk)`;
 export const exists = ex`attribute_exists(pk)`;
 

@@ -59,10 +59,10 @@ export interface ReclaimOptions {
  */
 export async function reclaim(dependencies: ReclaimDependencies, options: ReclaimOptions): Promise<CycleState> {
   const { memory, clock } = dependencies;
-  const saved = (await memory.load()) ?? firstCycle(clock.now());
+  const saved = (await memory.load()) ?? newCycle(clock.now());
   const { state } = saved;
   if (state.phase === "done" && clock.now() - state.startedAt < options.everyMs) return state;
-  const work = new Work(state.phase === "done" ? nextCycle(saved, clock.now()) : saved);
+  const work = new Work(state.phase === "done" ? newCycle(clock.now(), saved) : saved);
   let savedAt = clock.now();
   for (;;) {
     const phase = work.state.phase;
@@ -88,31 +88,16 @@ async function eraseCondemned(work: Work, { objects }: ReclaimDependencies): Pro
 
 const nothing: Usage = { objects: 0, bytes: 0 };
 
-function firstCycle(startedAt: number): SavedCycle {
-  return begun({ cycle: 1, revision: 0, startedAt, references: 0, known: new Map(), before: new Set() });
-}
-
-function nextCycle({ state, used, now }: SavedCycle, startedAt: number): SavedCycle {
-  const { cycle, revision, references } = state;
-  return begun({ cycle: cycle + 1, revision, startedAt, references, known: used, before: now });
-}
-
-function begun(given: {
-  readonly cycle: number;
-  readonly revision: number;
-  readonly startedAt: number;
-  readonly references: number;
-  readonly known: ReadonlyMap<string, string>;
-  readonly before: ReadonlySet<string>;
-}): SavedCycle {
-  const { cycle, revision, startedAt, references, known, before } = given;
+function newCycle(startedAt: number, last?: SavedCycle): SavedCycle {
+  const { cycle: number = 0, revision = 0, references = 0 } = last?.state ?? {};
+  const cycle = number + 1;
   return {
     state: {
       ...{ revision, cycle, phase: "rows", position: undefined, startedAt, references: 0 },
       ...{ unreferenced: nothing, deleted: nothing, teams: {} },
     },
     marks: DigestSet.forCount(references * 2, cycle).bytes,
-    ...{ known, used: new Map(), before, now: new Set() },
+    ...{ known: last?.used ?? new Map(), used: new Map(), before: last?.now ?? new Set(), now: new Set() },
   };
 }
 

@@ -32,71 +32,50 @@ export function deploymentProblems(
 /** Checks a job against its dataset. Reports every problem, and creates nothing. */
 export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly Problem[] {
   const problems: Problem[] = [];
+  const refuse = (path: string, rule: string, value?: unknown) => problems.push({ path, rule, value });
   const columns = new Map(manifest.schema.map((column) => [column.name, column]));
   const dataset = `${manifest.name}@${manifest.version}`;
 
   const label = manifest.schema.find((column) => column.role === "label");
-  if (!label) problems.push({ path: "dataset", value: dataset, rule: "must have a column with role label" });
-  if (!manifest.schema.some((column) => column.role === "feature")) {
-    problems.push({ path: "dataset", value: dataset, rule: "must have a column with role feature" });
-  }
+  if (!label) refuse("dataset", "must have a column with role label", dataset);
+  if (!manifest.schema.some((column) => column.role === "feature"))
+    refuse("dataset", "must have a column with role feature", dataset);
   problems.push(...choiceProblems(manifest.schema, job), ...shadowingProblems(manifest.schema, job.features));
-  sliceColumns(job).forEach(({ column: slice, path }) => {
+  for (const { column: slice, path } of sliceColumns(job)) {
     const type = columns.get(slice)?.type;
-    if (type === undefined) {
-      problems.push({
-        path,
-        value: slice,
-        rule: `must be a column of ${dataset}: ${[...columns.keys()].join(", ")}`,
-      });
-    } else if (type !== "int" && type !== "string" && type !== "bool") {
-      problems.push({
-        path,
-        value: slice,
-        rule: `must be an int, string or bool column, but its type in ${dataset} is ${type}`,
-      });
-    }
-  });
-  if (job.model.type === "module" && job.model.sha256 === undefined) {
-    problems.push({
-      path: "model.sha256",
-      rule: "is required: the SHA-256 of the module's bundle, which `ringmaster submit` uploads",
-    });
+    if (type === undefined) refuse(path, `must be a column of ${dataset}: ${[...columns.keys()].join(", ")}`, slice);
+    else if (type !== "int" && type !== "string" && type !== "bool")
+      refuse(path, `must be an int, string or bool column, but its type in ${dataset} is ${type}`, slice);
   }
+  if (job.model.type === "module" && job.model.sha256 === undefined)
+    refuse("model.sha256", "is required: the SHA-256 of the module's bundle, which `ringmaster submit` uploads");
   if (job.model.type === "cnn") {
     const features = planOf(job.features) === undefined ? chosenFeatures(manifest.schema, job) : [];
     if (features.length !== 1 || features[0]!.type !== "tensor" || (features[0]!.shape?.length ?? 0) < 2) {
-      problems.push({
-        path: "model.type",
-        value: "cnn",
-        rule: `must have one tensor of two or three dimensions as its only feature, but ${dataset} does not; use mlp`,
-      });
+      const rule = `must have one tensor of two or three dimensions as its only feature, but ${dataset} does not; use mlp`;
+      refuse("model.type", rule, "cnn");
     }
   }
   const isValue = label?.type === "float";
   const known = metricNamesOf(manifest);
   job.evaluation.gates?.slices.forEach(({ metric }, i) => {
     if (known.includes(metric)) return;
-    const rule = `must name a metric of this task: ${known.join(", ")}`;
-    problems.push({ path: `evaluation.gates.slices.${i}.metric`, value: metric, rule });
+    refuse(`evaluation.gates.slices.${i}.metric`, `must name a metric of this task: ${known.join(", ")}`, metric);
   });
   if (isValue && (job.evaluation.gates?.fairness.length ?? 0) > 0) {
     const rule = `must be left out: rates need classes, but the label ${label.name} is a value`;
-    problems.push({ path: "evaluation.gates.fairness", rule });
+    refuse("evaluation.gates.fairness", rule);
   }
   if (isValue && job.hyperparameters.classWeights !== undefined) {
     const rule = `must be left out: the label ${label.name} is a value and has no classes`;
-    problems.push({ path: "hyperparameters.classWeights", rule });
+    refuse("hyperparameters.classWeights", rule);
   }
   problems.push(...earlyStoppingProblems(manifest, job, !isValue), ...decisionProblems(manifest, job, isValue));
   problems.push(...gateMetricProblems(job, known));
   const trainRows = manifest.split.indexes.train.rows;
   if (trainRows < job.resources.microBatches) {
-    problems.push({
-      path: "resources.microBatches",
-      value: job.resources.microBatches,
-      rule: `must be at most the ${trainRows} training rows of ${dataset}`,
-    });
+    const rule = `must be at most the ${trainRows} training rows of ${dataset}`;
+    refuse("resources.microBatches", rule, job.resources.microBatches);
   }
   return problems;
 }
@@ -104,16 +83,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
 /** Checks the metrics of thresholds and of the comparison. A module may have others than the evaluation. */
 function gateMetricProblems({ evaluation, model }: Job, known: readonly string[]): readonly Problem[] {
   const { thresholds, regressionMetric, directions = {} } = evaluation;
-  const named = [
-    ...Object.entries(thresholds).map(([metric, value]) => ({
-      metric,
-      path: `evaluation.thresholds.${metric}`,
-      value,
-    })),
-    ...(regressionMetric === undefined
-      ? []
-      : [{ metric: regressionMetric, path: "evaluation.regressionMetric", value: regressionMetric }]),
-  ];
+  const named = namedMetrics("evaluation.thresholds", thresholds, "evaluation.regressionMetric", regressionMetric);
   return [
     ...named.flatMap(({ metric, path, value }) => {
       if (known.includes(metric)) return [];
@@ -124,6 +94,19 @@ function gateMetricProblems({ evaluation, model }: Job, known: readonly string[]
       return [{ path: `evaluation.directions.${metric}`, rule }];
     }),
     ...directionProblems(directions, "evaluation"),
+  ];
+}
+
+/** Returns the places where metrics of the whole split are named: by their limits, and for the comparison. */
+function namedMetrics(
+  path: string,
+  thresholds: Readonly<Record<string, number>>,
+  comparedPath: string,
+  compared: string | undefined,
+) {
+  return [
+    ...Object.entries(thresholds).map(([metric, value]) => ({ metric, path: `${path}.${metric}`, value })),
+    ...(compared === undefined ? [] : [{ metric: compared, path: comparedPath, value: compared }]),
   ];
 }
 
@@ -185,16 +168,10 @@ export function checkPolicyAgainst(
   const known = metricNamesOf(manifest);
   const rule = `must name a metric of this task: ${known.join(", ")}; \`ringmaster models policy set\` changes the policy`;
   const compared = typeof noRegression === "object" ? noRegression.metric : undefined;
-  const whole = [
-    ...Object.entries(thresholds).map(([metric, value]) => ({
-      metric,
-      path: `policy.rules.thresholds.${metric}`,
-      value,
-    })),
-    ...(compared === undefined
-      ? []
-      : [{ metric: compared, path: "policy.rules.noRegression.metric", value: compared }]),
-  ].filter(({ metric }) => type !== "module" || isBuiltIn(metric));
+  const comparedPath = "policy.rules.noRegression.metric";
+  const whole = namedMetrics("policy.rules.thresholds", thresholds, comparedPath, compared).filter(
+    ({ metric }) => type !== "module" || isBuiltIn(metric),
+  );
   const ofSlices = slices.map(({ metric }, i) => ({ metric, path: `policy.rules.slices.${i}.metric`, value: metric }));
   return [
     ...[...whole, ...ofSlices]

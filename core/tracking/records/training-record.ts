@@ -64,6 +64,10 @@ export function recordOf(
 ): RunRecord {
   const numerics = training?.numerics;
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
+  const hardware =
+    numerics || instanceTypes.length > 0
+      ? { instanceTypes, cpu: numerics?.cpu.model, gpu: numerics?.gpu?.model }
+      : undefined;
   return {
     ...identity,
     ...kept,
@@ -75,21 +79,7 @@ export function recordOf(
     params: { ...kept.params, ...paramsOfJob(run.job) },
     datasets: [datasetOf(run), ...kept.datasets],
     code: run.code,
-    environment: {
-      lockfileSha256,
-      image,
-      imageDigest,
-      numerics,
-      ...(numerics || instanceTypes.length > 0
-        ? {
-            hardware: {
-              instanceTypes,
-              cpu: numerics?.cpu.model,
-              ...(numerics?.gpu ? { gpu: numerics.gpu.model } : {}),
-            },
-          }
-        : {}),
-    },
+    environment: { lockfileSha256, image, imageDigest, numerics, hardware },
     seed: run.job.seed,
     job: run.job,
     primaryMetric: run.primaryMetric,

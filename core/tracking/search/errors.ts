@@ -44,6 +44,16 @@ export class SearchSyntaxError extends InvalidInputError {
   }
 }
 
+/** @throws SearchSyntaxError about the text at a place */
+export function refuseAt(
+  path: SearchPath,
+  { position, raw }: { readonly position: number; readonly raw: string },
+  rule: string,
+  suggestion?: string,
+): never {
+  throw new SearchSyntaxError(path, { position, token: raw, rule, suggestion });
+}
+
 /** Runs an action; its syntax errors get an excerpt of the source. */
 export function pointingInto<Result>(source: string, work: () => Result): Result {
   try {

@@ -1,4 +1,4 @@
-import { SearchSyntaxError } from "./errors";
+import { refuseAt } from "./errors";
 import { type Attribute, attributes, type DatasetField, type Field, type MetricAspect } from "./expression";
 import type { NamedPart, Place } from "./parser";
 
@@ -49,14 +49,7 @@ const shownAttributes = Object.keys(attributes).filter((name) => name !== "mlflo
  * may abbreviate a longer one (`names.ts`).
  */
 export function resolveField(parts: readonly NamedPart[], at: Place): Field {
-  const refuse = (rule: string, suggestion?: string): never => {
-    throw new SearchSyntaxError(at.path, {
-      position: at.position,
-      token: at.raw,
-      rule,
-      suggestion,
-    });
-  };
+  const refuse = (rule: string, suggestion?: string): never => refuseAt(at.path, at, rule, suggestion);
   const [first, ...rest] = parts;
   if (rest.length === 0) return attribute(first!.value);
   const name = rest.map((part) => part.value).join(".");

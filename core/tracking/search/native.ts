@@ -1,6 +1,6 @@
 import { runStatuses } from "../../runs/run-states";
 import { searchLimits } from "../shapes";
-import { SearchSyntaxError } from "./errors";
+import { refuseAt } from "./errors";
 import {
   attributes,
   type Condition,
@@ -22,16 +22,14 @@ const grammar: Grammar<Field, Field> = {
   logic: true,
   field: resolveField,
   functions: metricAspects,
-  applied(name, field, { path, position, raw: token }) {
+  applied(name, field, at) {
     if (field.kind === "metric") return { ...field, aspect: name as MetricAspect };
-    const rule = `can be used only with metrics, as in ${name}(metrics.loss)`;
-    throw new SearchSyntaxError(path, { position, token, rule });
+    return refuseAt(at.path, at, `can be used only with metrics, as in ${name}(metrics.loss)`);
   },
   condition: nativeCondition,
-  ordered(field, { path, position, raw: token }) {
+  ordered(field, at) {
     if (field.kind !== "dataset") return field;
-    const rule = "cannot be used for the order: a run may have several datasets";
-    throw new SearchSyntaxError(path, { position, token, rule });
+    return refuseAt(at.path, at, "cannot be used for the order: a run may have several datasets");
   },
 };
 
@@ -54,7 +52,7 @@ export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
   const terms = sources.flatMap((source) => parseOrderTerms(grammar, source));
   if (terms.length > searchLimits.orderTerms) {
     const rule = `has ${terms.length} terms, more than the maximum of ${searchLimits.orderTerms}`;
-    throw new SearchSyntaxError("orderBy", { position: 1, token: sources[0]?.slice(0, 40) ?? "", rule });
+    refuseAt("orderBy", { position: 1, raw: sources[0]?.slice(0, 40) ?? "" }, rule);
   }
   return terms;
 }
@@ -218,10 +216,5 @@ function checkOrdered(field: Field, value: Value, token: Token): void {
 }
 
 function refuse(token: Token, rule: string, suggestion?: string): never {
-  throw new SearchSyntaxError("filter", {
-    position: token.position,
-    token: token.raw,
-    rule,
-    suggestion,
-  });
+  return refuseAt("filter", token, rule, suggestion);
 }

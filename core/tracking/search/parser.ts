@@ -1,4 +1,4 @@
-import { pointingInto, type SearchPath, SearchSyntaxError } from "./errors";
+import { pointingInto, refuseAt, type SearchPath } from "./errors";
 import type { Comparator, Condition, Expression, OrderTerm } from "./expression";
 import { type Token, tokenize } from "./tokens";
 
@@ -93,11 +93,8 @@ export function parseOrderTerms<N, F>(grammar: Grammar<N, F>, source: string): r
 
 function checkLength(source: string, path: SearchPath, max: number): void {
   if (source.length <= max) return;
-  throw new SearchSyntaxError(path, {
-    position: max + 1,
-    token: source.slice(0, 40),
-    rule: `has ${source.length} characters, more than the maximum of ${max}`,
-  });
+  const rule = `has ${source.length} characters, more than the maximum of ${max}`;
+  refuseAt(path, { position: max + 1, raw: source.slice(0, 40) }, rule);
 }
 
 const comparators: readonly string[] = ["=", "!=", "<", "<=", ">", ">="];
@@ -123,12 +120,7 @@ class Parser<N, F> {
   }
 
   private refuse(token: Token, rule: string, suggestion?: string): never {
-    throw new SearchSyntaxError(this.path, {
-      position: token.position,
-      token: token.raw,
-      rule,
-      suggestion,
-    });
+    refuseAt(this.path, token, rule, suggestion);
   }
 
   private isKeyword(keyword: string, token = this.peek): boolean {

@@ -1,25 +1,18 @@
-import { type SearchPath, SearchSyntaxError } from "./errors";
+import { refuseAt, type SearchPath } from "./errors";
 
-export type Token =
-  | {
-      readonly type: "word" | "quoted-name" | "text" | "operator" | "punctuation" | "end";
-      readonly raw: string;
-      /** Without its quotes. */
-      readonly value: string;
-      /** Position of the first character, from 1. */
-      readonly position: number;
-      /** Whether the token directly follows the previous one. */
-      readonly glued: boolean;
-    }
-  | {
-      /** A time is relative to now. Its value is in milliseconds since the epoch. */
-      readonly type: "number" | "time";
-      readonly raw: string;
-      readonly value: string;
-      readonly number: number;
-      readonly position: number;
-      readonly glued: boolean;
-    };
+export type Token = {
+  readonly raw: string;
+  /** Without its quotes. */
+  readonly value: string;
+  /** Position of the first character, from 1. */
+  readonly position: number;
+  /** Whether the token directly follows the previous one. */
+  readonly glued: boolean;
+} & (
+  | { readonly type: "word" | "quoted-name" | "text" | "operator" | "punctuation" | "end" }
+  /** A time is relative to now. Its number is in milliseconds since the epoch. */
+  | { readonly type: "number" | "time"; readonly number: number }
+);
 
 /** Milliseconds. Months and years are omitted, because their length varies. */
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -110,15 +103,10 @@ export function tokenize(source: string, path: SearchPath, now: number): readonl
     else if (operator !== undefined) add({ type: "operator", raw: operator, value: operator });
     else if (punctuation !== undefined) add({ type: "punctuation", raw: punctuation, value: punctuation });
     else {
-      throw new SearchSyntaxError(path, {
-        position: at + 1,
-        token: String.fromCodePoint(source.codePointAt(at)!),
-        rule: "is not part of the search language",
-        suggestion:
-          tokens.at(-1)?.type === "time"
-            ? timeHint
-            : "put names with other characters in backticks: metrics.`my metric!`",
-      });
+      const raw = String.fromCodePoint(source.codePointAt(at)!);
+      const nameHint = "put names with other characters in backticks: metrics.`my metric!`";
+      const hint = tokens.at(-1)?.type === "time" ? timeHint : nameHint;
+      refuseAt(path, { position: at + 1, raw }, "is not part of the search language", hint);
     }
   }
   tokens.push({ type: "end", raw: "", value: "", position: source.length + 1, glued: false });
@@ -133,12 +121,9 @@ function quoted(source: string, start: number, path: SearchPath): { readonly raw
   for (;;) {
     const next = source.indexOf(quote, at);
     if (next === -1) {
-      throw new SearchSyntaxError(path, {
-        position: start + 1,
-        token: source.slice(start, start + 40),
-        rule: `starts with ${quote}, which is not closed`,
-        suggestion: `close it with ${quote}; inside it, write ${quote}${quote} for ${quote}`,
-      });
+      const at = { position: start + 1, raw: source.slice(start, start + 40) };
+      const hint = `close it with ${quote}; inside it, write ${quote}${quote} for ${quote}`;
+      return refuseAt(path, at, `starts with ${quote}, which is not closed`, hint);
     }
     value += source.slice(at, next);
     if (source[next + 1] !== quote) return { raw: source.slice(start, next + 1), value };
