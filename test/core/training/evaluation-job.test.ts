@@ -30,7 +30,7 @@ describe("a run's evaluation by a job", () => {
     const { platform, calls, runId } = await begun();
     expect(await beginEvaluation(platform, runId, "token-2", "h1")).toEqual({ move: "wait" });
     expect(calls.submitted).toMatchObject([{ runId, attempt: 1, workers: 1, evaluation: "h1" }]);
-    expect(calls.submitted[0].sharing).toBeUndefined();
+    expect(calls.submitted[0]!.sharing).toBeUndefined();
     const { attempts } = (await platform.runs.findDetails(runId))!;
     expect(attempts).toMatchObject([{ attempt: 1, evaluation: "h1", workers: 1, status: "submitted" }]);
   });
