@@ -18,7 +18,7 @@ import { trainingLoads } from "./training";
 /** Prepares every entry point's load over a running stack. */
 export async function prepareLoads(stack: KillableStack, directory: string): Promise<readonly Load[]> {
   const token = await createToken(stack, "kills");
-  const approver = await createToken(stack, "approver");
+  const approver = await createToken(stack, "approver", "read,approve");
   const api = createApi(() => stack.api, token);
   const approverApi = createApi(() => stack.api, approver);
   const { connection } = stack;
@@ -37,7 +37,7 @@ export async function prepareLoads(stack: KillableStack, directory: string): Pro
   ];
 }
 
-async function createToken(stack: KillableStack, actor: string): Promise<string> {
-  const output = await startCommand(stack, undefined, ["tokens", "create", "--actor", actor]).output;
+async function createToken(stack: KillableStack, actor: string, scopes = "read,write"): Promise<string> {
+  const output = await startCommand(stack, undefined, ["tokens", "create", actor, "--scope", scopes]).output;
   return (JSON.parse(output) as { readonly token: string }).token;
 }

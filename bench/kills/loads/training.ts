@@ -5,7 +5,7 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import { ListExecutionsCommand, SFNClient } from "@aws-sdk/client-sfn";
 import { parse } from "yaml";
 import { localConfig } from "../../../local/ringmaster/settings";
-import { drained, type Load, type Operation } from "../../../test/support/operation-verdict";
+import { drained, type Load } from "../../../test/support/operation-verdict";
 import { toyCsv, toyJob, toySchema } from "../../../test/support/toy";
 import type { Api } from "../api";
 import type { KillableStack } from "../stack";
@@ -18,7 +18,11 @@ interface Run {
   readonly outcome?: { readonly decision: string; readonly version?: number };
   readonly weightsSha256?: string;
   readonly failure?: unknown;
-  readonly cause?: { readonly id: string };
+}
+
+interface Cause {
+  readonly id: string;
+  readonly state: string;
 }
 
 /** Rounds with kills before the campaign waits for the end of a run. */
@@ -26,6 +30,7 @@ const roundsARun = 6;
 /** A function whose process was killed is invoked again after one minute, then after two, as Lambda does. */
 const patienceMs = 300_000;
 const monitor = "kills";
+const rule = "on-drift";
 
 /** Training runs, from submission to promotion, and runs that drift events start. */
 export async function trainingLoads(
@@ -43,17 +48,23 @@ export async function trainingLoads(
   const runs = new Runs(api, approver);
   const submit = (experiment: string, key: string, noCache: boolean) =>
     api.call("POST", "/v1/training-runs", { job: job(experiment), noCache }, { "idempotency-key": key });
-  // Each disturbed run must end with its weights. Its model serves, so that repetitions need no approval.
-  await submit("retrained", "kills-undisturbed", true);
-  await runs.ended("retrained");
-  const [undisturbed] = await runs.of("retrained");
+  // Each disturbed run must end with its weights.
+  await submit("undisturbed", "kills-undisturbed", true);
+  await runs.ended("undisturbed");
+  const [undisturbed] = await runs.of("undisturbed");
   const trigger = { type: "drift", monitor, severity: "critical" };
-  const rule = { name: "on-drift", trigger, job: job("retrained") };
-  await api.call("POST", "/v1/retraining-rules", rule);
+  const define = (method: string, path: string, experiment: string) =>
+    api.call(method, path, { name: rule, trigger, job: job(experiment), cooldownMinutes: 0 });
+  await define("POST", "/v1/retraining-rules", "retrained-0");
   const bus = new EventBridgeClient(stack.connection);
   return [
     trainingLoad(runs, (id) => submit(id, id, true), undisturbed!.weightsSha256!),
-    retrainingLoad(runs, bus, undisturbed!.weightsSha256!),
+    retrainingLoad(
+      runs,
+      bus,
+      (experiment) => define("PUT", `/v1/retraining-rules/${rule}`, experiment),
+      undisturbed!.weightsSha256!,
+    ),
     queuesLoad(stack),
   ];
 }
@@ -79,7 +90,7 @@ class Runs {
     return runs;
   }
 
-  /** Waits until no run of an experiment is open. Approves the versions of the others. */
+  /** Waits until no run of an experiment is open, and approves the versions that they registered. */
   async ended(experiment: string): Promise<void> {
     await drained(`runs of ${experiment} are open`, () => this.open(experiment), patienceMs);
   }
@@ -95,8 +106,13 @@ class Runs {
         () => undefined,
       );
     }
-    const open = all.filter(({ status }) => status === "queued" || status === "running");
-    return open.map(({ runId, status, phase }) => `${runId} is ${status}, ${phase}`);
+    const isDone = ({ status, outcome }: Run): boolean =>
+      outcome?.decision === "registered"
+        ? this.approved.has(`${experiment}#${outcome.version}`)
+        : status !== "queued" && status !== "running";
+    return all
+      .filter((run) => !isDone(run))
+      .map(({ runId, status, phase }) => `${runId} is ${status}, ${phase ?? "not approved"}`);
   }
 }
 
@@ -157,30 +173,51 @@ function queuesLoad(stack: KillableStack): Load {
   return {
     ...{ name: "queues", weight: 0 },
     async audit() {
-      await drained("open after their runs", open);
+      await drained("open after their runs", open, patienceMs);
       return [];
     },
   };
 }
 
-function retrainingLoad(runs: Runs, bus: EventBridgeClient, weightsSha256: string): Load {
-  /** Causes of events that were sent since all runs had last ended. */
-  let waiting: Operation[] = [];
+/** Events of drift. The rule's job differs after each wait, so that the first event of the next ones starts a run. */
+function retrainingLoad(
+  runs: Runs,
+  bus: EventBridgeClient,
+  define: (experiment: string) => Promise<unknown>,
+  weightsSha256: string,
+): Load {
   const accepted = new Set<string>();
+  let waiting = 0;
   let age = 0;
   let windows = 0;
-  const causesOf = async (): Promise<readonly (string | undefined)[]> =>
-    (await runs.of("retrained")).map(({ cause }) => cause?.id);
+  let jobs = 0;
+  const causes = async (): Promise<readonly Cause[]> => {
+    const all: Cause[] = [];
+    let token = "";
+    do {
+      const path = `/v1/retraining-rules/${rule}/causes?limit=100${token}`;
+      const page = await runs.api.call<{ readonly items: readonly Cause[]; readonly nextToken?: string }>("GET", path);
+      all.push(...page.items);
+      token = page.nextToken ? `&nextToken=${encodeURIComponent(page.nextToken)}` : "";
+    } while (token !== "");
+    return all;
+  };
   const settle = async (patient: boolean): Promise<void> => {
     age += 1;
-    if (waiting.length === 0 || (!patient && age < roundsARun)) return;
-    const withoutRun = async () => {
-      const causes = await causesOf();
-      return [...accepted].filter((cause) => !causes.includes(cause));
+    if (waiting === 0 || (!patient && age < roundsARun)) return;
+    const open = async () => {
+      const states = new Map((await causes()).map(({ id, state }) => [id, state]));
+      return [...accepted].filter((cause) => !/^(submitted|unchanged)$/.test(states.get(cause) ?? ""));
     };
-    await drained("events without a run", withoutRun, patienceMs);
-    await runs.ended("retrained");
-    waiting = [];
+    await drained("events without a result", open, patienceMs);
+    const experiment = `retrained-${jobs}`;
+    await runs.ended(experiment);
+    const found = await runs.of(experiment);
+    if (found.length !== 1) throw new Error(`${found.length} runs of ${experiment}`);
+    check(found[0]!, weightsSha256);
+    jobs += 1;
+    await define(`retrained-${jobs}`);
+    waiting = 0;
     age = 0;
   };
   return {
@@ -193,22 +230,20 @@ function retrainingLoad(runs: Runs, bus: EventBridgeClient, weightsSha256: strin
       const cause = `drift:${monitor}@${windowEnd}`;
       const detail = { platform: "ringmaster", team: "default", monitor, windowEnd, severity: "critical" };
       const times = random() < 0.3 ? 2 : 1;
-      const operation: Operation = {
+      return {
         ...{ kind: "retraining by an event", id, repeatable: true },
         async send() {
           const entry = { Source: "ringmaster", DetailType: "Drift Detected", Detail: JSON.stringify(detail) };
           await bus.send(new PutEventsCommand({ Entries: Array(times).fill(entry) }));
           accepted.add(cause);
+          waiting += 1;
         },
         async count() {
-          const found = (await runs.of("retrained")).filter((run) => run.cause?.id === cause);
-          if (waiting.includes(operation)) return Math.max(found.length, accepted.has(cause) ? 1 : 0);
-          for (const run of found) check(run, weightsSha256);
-          return found.length;
+          const found = (await causes()).filter(({ id: known }) => known === cause).length;
+          // The event is delivered after its answer.
+          return waiting > 0 && accepted.has(cause) ? Math.max(found, 1) : found;
         },
       };
-      waiting.push(operation);
-      return operation;
     },
     settle: () => settle(false),
     async audit() {
