@@ -1,8 +1,8 @@
-import { lateBadTrials, problems } from "../../test/core/tuning/stopping-problems";
 import { list, parseOptions } from "../support/arguments";
 import { requirePeerScript } from "../support/peer-python";
 import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
+import { lateBadTrials, problems } from "./stopping-problems";
 
 interface Peer {
   readonly version: string;

@@ -35,15 +35,9 @@ describe("how much of a metric a param explains", () => {
 /** Pixels of a character of the plot's fonts, as Chromium draws them at most. */
 const pixels = { title: 8, tick: 6.7 };
 
-interface Box {
-  readonly kind: "title" | "tick";
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-  readonly y: number;
-}
+type Box = ReturnType<typeof drawn>["boxes"][number];
 
-function drawn(comparison: Comparison): { readonly width: number; readonly boxes: readonly Box[] } {
+function drawn(comparison: Comparison) {
   const [, plot = ""] = paramPlots(comparison)!.text.split('<figure class="plot wide parallel">');
   const svg = plot.slice(0, plot.indexOf("</figure>"));
   const boxes = [
@@ -52,9 +46,9 @@ function drawn(comparison: Comparison): { readonly width: number; readonly boxes
   return {
     width: Number(/viewBox="0 0 (\d+)/.exec(svg)![1]),
     boxes: boxes.map(([, kind, x, y, text = ""]) => {
-      const wide = [...text].length * pixels[kind as Box["kind"]];
+      const wide = [...text].length * pixels[kind as keyof typeof pixels];
       const from = Number(x) - (kind === "title" ? wide / 2 : 0);
-      return { kind: kind as Box["kind"], text, from, to: from + wide, y: Number(y) };
+      return { kind, text, from, to: from + wide, y: Number(y) };
     }),
   };
 }

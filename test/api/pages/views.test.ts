@@ -82,15 +82,8 @@ describe("curves", () => {
   const curve = (metric: string): Curve => ({ metric, axis: "step", series: [] });
 
   it("of one thing are lines of one plot", () => {
-    const names = [
-      "epoch",
-      "train/loss",
-      "validation/loss",
-      "val_loss",
-      "val_acc",
-      "system/worker-0/cpu",
-      "system/worker-1/cpu",
-    ];
+    const losses = ["train/loss", "validation/loss", "val_loss"];
+    const names = ["epoch", ...losses, "val_acc", "system/worker-0/cpu", "system/worker-1/cpu"];
     const families = familiesOf(names.map(curve)).map(({ title, lines }) => [title, lines.map(({ name }) => name)]);
     expect(families).toEqual([
       ["loss", ["train", "validation"]],

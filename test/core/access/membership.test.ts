@@ -1,8 +1,9 @@
 import { type Caller, chooseTeam, teamsOf } from "../../../core/access/membership";
 
+const ann = "arn:aws:iam::1:user/ann";
 const directory = [
   { name: "vision", principals: ["arn:aws:iam::1:role/vision-*"], groups: ["vision", "everyone"] },
-  { name: "audio", principals: ["arn:aws:iam::1:user/ann"], groups: ["audio", "everyone"] },
+  { name: "audio", principals: [ann], groups: ["audio", "everyone"] },
 ];
 const caller = (more: Partial<Caller>): Caller => ({ actor: "ada", principals: [], groups: [], ...more });
 
@@ -11,11 +12,7 @@ describe("a caller's teams", () => {
     ["a principal's", caller({ principals: ["arn:aws:sts::1:assumed-role/vision-ci/build"] }), ["vision"]],
     ["a group's", caller({ groups: ["audio", "others"] }), ["audio"]],
     ["those of a group of several", caller({ groups: ["everyone"] }), ["vision", "audio"]],
-    [
-      "principal and group together",
-      caller({ principals: ["arn:aws:iam::1:user/ann"], groups: ["vision"] }),
-      ["vision", "audio"],
-    ],
+    ["principal and group together", caller({ principals: [ann], groups: ["vision"] }), ["vision", "audio"]],
     ["none", caller({ principals: ["arn:aws:iam::1:user/eve"], groups: ["Vision"] }), []],
     ["the one that the gateway names", caller({ team: "blue", groups: ["audio"] }), ["blue"]],
   ])("%s", (_name, who, teams) => {

@@ -12,6 +12,7 @@ import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { jobInput } from "../../support/fixtures";
 
 const label = { kind: "class", column: "fraud", classes: ["no", "yes"] } as const;
+const value = { kind: "value", column: "price" } as const;
 /** Probability of `yes` and the true class, from the highest probability. */
 const rows = [
   [0.75, 1],
@@ -62,11 +63,8 @@ describe("a decision", () => {
   it("without a rule is 0.5, and without settings there is none", async () => {
     const never = () => Promise.reject(new Error("validation was read"));
     expect(await chooseDecision({ positive: "no" }, label, never)).toEqual({ positive: "no", threshold: 0.5 });
-    expect(await chooseDecision({ threshold: 0.2 }, label, never)).toEqual({
-      positive: "yes",
-      threshold: 0.2,
-      rule: 0.2,
-    });
+    const byNumber = { positive: "yes", threshold: 0.2, rule: 0.2 };
+    expect(await chooseDecision({ threshold: 0.2 }, label, never)).toEqual(byNumber);
     expect(await chooseDecision({}, label, never)).toBeUndefined();
     expect(decided(predictions, label, undefined)).toBe(predictions);
   });
@@ -106,16 +104,11 @@ describe("a decision", () => {
   });
 
   it.each<[string, LabelEncoding, Parameters<typeof decisionProblem>[0], string | undefined]>([
-    ["nothing is set", { kind: "value", column: "price" }, {}, undefined],
+    ["nothing is set", value, {}, undefined],
     ["the class is one of two", label, { positive: "yes" }, undefined],
     ["the class is unknown", label, { positive: "maybe" }, "must be one of the classes of fraud: no, yes"],
     ["there are three classes", { ...label, classes: [1, 2, 3] }, { threshold: "f1" }, "fraud has 3 classes, not two"],
-    [
-      "the label is a value",
-      { kind: "value", column: "price" },
-      { positive: 1 },
-      "price is a value and has no classes",
-    ],
+    ["the label is a value", value, { positive: 1 }, "price is a value and has no classes"],
   ])("is checked: %s", (_name, encoding, settings, rule) => {
     if (rule === undefined) expect(decisionProblem(settings, encoding)).toBeUndefined();
     else expect(decisionProblem(settings, encoding)?.rule).toContain(rule);

@@ -1,13 +1,7 @@
 import { latencyRows, type Machine, measureLatency } from "../../../core/evaluation/latency";
 
 const machine: Machine = {
-  cpu: "test",
-  processors: 2,
-  memoryMb: 1_024,
-  host: "local",
-  node: "v20",
-  platform: "linux",
-  arch: "x64",
+  ...{ cpu: "test", processors: 2, memoryMb: 1_024, host: "local", node: "v20", platform: "linux", arch: "x64" },
 };
 const rows = [Float32Array.from([1]), Float32Array.from([2])];
 

@@ -10,14 +10,11 @@ import {
 } from "../../../core/metering/prices";
 import { jobSchema } from "../../../core/runs/job";
 import { deploymentProblems, jobWarnings } from "../../../core/training/job-checks";
+import { jobInput } from "../../support/fixtures";
 
 it.each([
   ["c6i.large", { vcpus: 2, memoryGib: 4, gpus: 0, onDemandUsdPerHour: 0.085, spotUsdPerHourEstimate: 0.0323 }],
   ["m6i.4xlarge", { vcpus: 16, memoryGib: 64, gpus: 0, onDemandUsdPerHour: 0.768, spotUsdPerHourEstimate: 0.29184 }],
-  [
-    "r6i.32xlarge",
-    { vcpus: 128, memoryGib: 1024, gpus: 0, onDemandUsdPerHour: 8.064, spotUsdPerHourEstimate: 3.06432 },
-  ],
   ["g5.12xlarge", { vcpus: 48, memoryGib: 192, gpus: 4, onDemandUsdPerHour: 5.672, spotUsdPerHourEstimate: 2.43896 }],
 ])("prices %s", (instanceType, expected) => {
   expect(instancePriceOf(instanceType)).toEqual({ instanceType, ...expected });
@@ -56,18 +53,10 @@ it.each([
 });
 
 it("refuses a GPU class that the deployment does not have, and takes any where it names none", () => {
-  const { resources } = jobSchema.parse({
-    experiment: "e",
-    dataset: "d",
-    model: { type: "mlp" },
-    resources: { gpu: { class: "L4" } },
-  });
+  const { resources } = jobSchema.parse(jobInput({ resources: { gpu: { class: "L4" } } }));
+  const rule = expect.stringMatching(/^must be a GPU class of this deployment \(A10G, T4\)/);
   expect(deploymentProblems({ resources }, { gpuClasses: ["A10G", "T4"] })).toEqual([
-    {
-      path: "resources.gpu.class",
-      value: "L4",
-      rule: expect.stringMatching(/^must be a GPU class of this deployment \(A10G, T4\)/),
-    },
+    { path: "resources.gpu.class", value: "L4", rule },
   ]);
   for (const gpuClasses of [[], ["A10G", "L4"]]) expect(deploymentProblems({ resources }, { gpuClasses })).toEqual([]);
 });
@@ -79,10 +68,8 @@ it.each([
   ["A100", 8, "cluster", undefined],
   ["A100", 1, "spread", undefined],
 ] as const)("warns of idle GPUs: %s, %d per host, %s", (name, count, placement, warning) => {
-  const job = jobSchema.parse({
-    ...{ experiment: "e", dataset: "d", model: { type: "mlp" } },
-    resources: { gpu: { class: name, count }, placement, market: "on-demand" },
-  });
+  const resources = { gpu: { class: name, count }, placement, market: "on-demand" } as const;
+  const job = jobSchema.parse(jobInput({ resources }));
   const manifest = { split: { indexes: { train: { rows: 1_000 } } } } as DatasetManifest;
   const messages = jobWarnings(manifest, job).map(({ message }) => message);
   expect(messages).toEqual(warning === undefined ? [] : [expect.stringContaining(warning)]);

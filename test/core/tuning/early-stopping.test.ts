@@ -91,20 +91,18 @@ describe("a trial that stops early", () => {
     expect(seen).toEqual([...others.map(() => [5]), [1]]);
   });
 
+  const rate = "hyperparameters.learningRate";
+  const plain = jobSchema.parse(jobInput());
   it.each([
-    ["in the job", { job, path: "hyperparameters.learningRate", low: 0.001, high: 0.1 }, true],
-    ["in the space", { job: jobSchema.parse(jobInput()), path: "earlyStopping.minDelta", low: 0, high: 0.1 }, true],
-    [
-      "nowhere",
-      { job: jobSchema.parse(jobInput()), path: "hyperparameters.learningRate", low: 0.001, high: 0.1 },
-      false,
-    ],
-  ])("cannot be a member of a population: early stopping %s", (_name, { job: own, path, low, high }, isRefused) => {
+    ["in the job", job, rate, true],
+    ["in the space", plain, "earlyStopping.minDelta", true],
+    ["nowhere", plain, rate, false],
+  ])("cannot be a member of a population: early stopping %s", (_name, own, path, isRefused) => {
     const parsed = studyDefinitionSchema.safeParse({
       name: "s",
       job: own,
       objectives: [objective],
-      space: { [path]: { type: "float", low, high } },
+      space: { [path]: { type: "float", low: 0.001, high: 0.1 } },
       scheduler: { type: "population" },
       stop: { trials: 8 },
     });

@@ -81,14 +81,8 @@ describe("the best trial", () => {
     bestTrials(trials, objectives).map(({ number }) => number);
 
   it("is the completed one with the least loss, and the first of equal ones", () => {
-    const trials = [
-      ended(0, [0.3]),
-      ended(1, [0.2]),
-      ended(2, [0.2]),
-      ended(3, [NaN]),
-      ended(4, [0.1], { state: "failed" }),
-      ended(5, [0.1], { state: "stopped" }),
-    ];
+    const others = [ended(4, [0.1], { state: "failed" }), ended(5, [0.1], { state: "stopped" })];
+    const trials = [ended(0, [0.3]), ended(1, [0.2]), ended(2, [0.2]), ended(3, [NaN]), ...others];
     expect(numbersOf(trials)).toEqual([1]);
     expect(numbersOf(trials, [accuracy])).toEqual([0]);
     expect(numbersOf([])).toEqual([]);

@@ -206,14 +206,7 @@ const manifest = {
 function newStudy(definition: StudyDefinition): Study {
   return {
     ...{ name: definition.name, team: "team", definition, status: "running", revision: 1, parentRunId: "parent" },
-    ...{
-      best: [],
-      extensions: 0,
-      warmTrials: 0,
-      createdBy: "test",
-      startedAt,
-      createdAt: startedAt,
-      updatedAt: startedAt,
-    },
+    ...{ best: [], extensions: 0, warmTrials: 0, createdBy: "test" },
+    ...{ startedAt, createdAt: startedAt, updatedAt: startedAt },
   };
 }

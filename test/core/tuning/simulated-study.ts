@@ -33,21 +33,15 @@ export function simulate({ definition, curve, next }: SimulatedStudy): Simulated
   }
 }
 
-export function applied(trials: readonly SchedulerTrial[], { actions }: ReturnType<typeof plan>): SchedulerTrial[] {
+function applied(trials: readonly SchedulerTrial[], { actions }: ReturnType<typeof plan>): SchedulerTrial[] {
   const changed = [...trials];
   const at = (number: number) => changed.findIndex((trial) => trial.number === number);
   for (const action of actions) {
     if (action.type === "create") {
       const { number, params, until, bracket } = action;
       if (number !== changed.length) throw new Error(`trial ${number} follows ${changed.length} trials`);
-      changed.push({
-        number,
-        params,
-        until,
-        state: "running",
-        reports: [],
-        ...(bracket === undefined ? {} : { bracket }),
-      });
+      const placed = bracket === undefined ? {} : { bracket };
+      changed.push({ number, params, until, state: "running", reports: [], ...placed });
     } else {
       const known = changed[at(action.trial)];
       if (known === undefined || known.state === "running") throw new Error(`trial ${action.trial} is ${known?.state}`);
@@ -61,7 +55,7 @@ export function applied(trials: readonly SchedulerTrial[], { actions }: ReturnTy
   return changed;
 }
 
-export function trained(trial: SchedulerTrial, maxEpochs: number, curve: SimulatedStudy["curve"]): SchedulerTrial {
+function trained(trial: SchedulerTrial, maxEpochs: number, curve: SimulatedStudy["curve"]): SchedulerTrial {
   const reports = [...trial.reports];
   const from = Math.max(trial.from?.epoch ?? 0, reports.at(-1)?.epoch ?? 0);
   for (let epoch = from + 1; epoch <= trial.until; epoch++) {

@@ -16,16 +16,8 @@ const study: Study = {
     stop: { trials: 1 },
     best: { registerAs: "digits" },
   }),
-  status: "completed",
-  revision: 4,
-  parentRunId: "run-parent",
-  best: [0],
-  extensions: 0,
-  warmTrials: 0,
-  createdBy: "ada",
-  startedAt: at,
-  createdAt: at,
-  updatedAt: at,
+  ...{ status: "completed", revision: 4, parentRunId: "run-parent", best: [0], extensions: 0, warmTrials: 0 },
+  ...{ createdBy: "ada", startedAt: at, createdAt: at, updatedAt: at },
 };
 const trial: Trial = {
   ...{ number: 0, params: { "hyperparameters.learningRate": 0.01 }, state: "completed", until: 5, segment: 0 },

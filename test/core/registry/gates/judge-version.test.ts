@@ -111,11 +111,13 @@ describe("judging a version", () => {
       runs: { ...platform.runs, findDetails: async (runId: string) => details.get(runId) },
     };
     const judge = (version: number) => judgeVersion(dependencies, "toy", version, ada);
+    const answer = (check: string, passed: boolean, evidence = "", more: object = ada) =>
+      answerVersionCheck(dependencies, { model: "toy", version: first, check }, { by: "", passed, evidence, ...more });
     const decide = async (version: number) => {
       await registry.apply("toy", [version], decideApproval(version, "approved", { by: "ada", at }));
       await registry.apply("toy", [version], promote(version, { by: "ada", at }));
     };
-    return { platform, dependencies, registry, calls, trained, judge, decide, first, requested, answers };
+    return { platform, dependencies, registry, calls, trained, judge, answer, decide, first, requested, answers };
   }
 
   it("measures the latency again for each verdict, so that one noisy measurement is not kept", async () => {
@@ -199,14 +201,8 @@ describe("judging a version", () => {
   });
 
   it("waits for a command's answer, passes by it once, and keeps it when judged again", async () => {
-    const { judge, decide, first, dependencies, registry } = await setup("b", { checks: [command] });
-    const answer = (passed: boolean) =>
-      answerVersionCheck(
-        dependencies,
-        { model: "toy", version: first, check: "review" },
-        { passed, evidence: "looked at it", by: "grace", exitCode: passed ? 0 : 1 },
-      );
-    await expect(answer(true)).rejects.toMatchObject({ code: "NOT_JUDGED" });
+    const { judge, answer, decide, first, registry } = await setup("b", { checks: [command] });
+    await expect(answer("review", true)).rejects.toMatchObject({ code: "NOT_JUDGED" });
     const waiting = await judge(first);
     expect(waiting).toMatchObject({ stage: "none", gate: { passed: false, checks: [{ pending: true }] } });
     expect(waiting.gate!.checks[0]!.evidence).toContain(
@@ -214,25 +210,21 @@ describe("judging a version", () => {
     );
     await expect(decide(first)).rejects.toMatchObject({ code: "GATE_NOT_PASSED" });
 
-    const passed = await answer(true);
+    const passed = await answer("review", true, "looked at it", { by: "grace", exitCode: 0 });
     expect(passed).toMatchObject({ stage: "staging", gate: { passed: true } });
     const { revision } = await registry.head("toy");
-    await answer(true);
+    await answer("review", true, "looked at it", { by: "grace", exitCode: 0 });
     expect((await registry.head("toy")).revision).toBe(revision);
     expect((await judge(first)).gate).toMatchObject({ passed: true });
     await decide(first);
 
-    await expect(
-      answerVersionCheck(
-        dependencies,
-        { model: "toy", version: first, check: "other" },
-        { ...ada, passed: true, evidence: "" },
-      ),
-    ).rejects.toMatchObject({ code: "CHECK_NOT_FOUND", message: expect.stringContaining("its checks are review") });
+    await expect(answer("other", true)).rejects.toMatchObject({
+      ...{ code: "CHECK_NOT_FOUND", message: expect.stringContaining("its checks are review") },
+    });
   });
 
   it("ends the run that waits where a check has failed; another answer may still come", async () => {
-    const { judge, first, dependencies, calls, platform, registry } = await setup("c", { checks: [command] });
+    const { judge, answer, first, calls, platform, registry } = await setup("c", { checks: [command] });
     await judge(first);
     await registry.apply(
       "toy",
@@ -241,27 +233,19 @@ describe("judging a version", () => {
     );
     await platform.runs.create(runOf("run-c-0", { team: "c" }));
     await platform.runs.putTaskToken("run-c-0", `Approval#toy#${first}#r`, "token");
-    const target = { model: "toy", version: first, check: "review" };
-    const failed = await answerVersionCheck(dependencies, target, { passed: false, evidence: "no", ...ada });
+    const failed = await answer("review", false, "no");
     expect(failed).toMatchObject({ stage: "none", gate: { passed: false } });
     expect(calls.failed).toEqual([
       { token: "token", error: "GateRefused", cause: "review failed, reported by ada: no" },
     ]);
-    const better = await answerVersionCheck(dependencies, target, { passed: true, evidence: "after all", ...ada });
-    expect(better.stage).toBe("staging");
+    expect((await answer("review", true, "after all")).stage).toBe("staging");
   });
 
   it("asks a hook until it answers, under one id and key, and not again", async () => {
-    const { judge, first, requested, answers, platform, dependencies } = await setup("d", { checks: [http] });
+    const { judge, answer, first, requested, answers, platform, dependencies } = await setup("d", { checks: [http] });
     const waiting = await judge(first);
     expect(waiting.gate!.checks).toMatchObject([{ pending: true, evidence: "safety has no answer yet: it sleeps" }]);
-    await expect(
-      answerVersionCheck(
-        dependencies,
-        { model: "toy", version: first, check: "safety" },
-        { ...ada, passed: true, evidence: "" },
-      ),
-    ).rejects.toMatchObject({ code: "CHECK_ANSWERED_BY_HOOK" });
+    await expect(answer("safety", true)).rejects.toMatchObject({ code: "CHECK_ANSWERED_BY_HOOK" });
     answers.hook = { answer: { passed: true, evidence: "safe", by: "hook safety", at } };
     expect((await judge(first)).gate).toMatchObject({ passed: true });
     expect((await judge(first)).gate).toMatchObject({ passed: true });
@@ -281,21 +265,21 @@ describe("judging a version", () => {
     const of = { model: "toy", check: "safety", generation: 1 };
     const key = await hookKey(platform.objects, dependencies.randomBytes, of);
     expect(keyText(key)).toBe(requested[0]!.key);
+    const elsewhere = [
+      { ...of, generation: 2 },
+      { ...of, check: "other" },
+      { ...of, model: "other" },
+    ];
     const others = await Promise.all(
-      [
-        { ...of, generation: 2 },
-        { ...of, check: "other" },
-        { ...of, model: "other" },
-      ].map((each) => hookKey(platform.objects, dependencies.randomBytes, each)),
+      elsewhere.map((each) => hookKey(platform.objects, dependencies.randomBytes, each)),
     );
     expect(new Set([key, ...others].map(keyText)).size).toBe(4);
   });
 
   it("a changed declaration sends a new request", async () => {
-    const { judge, first, dependencies, registry } = await setup("e", { checks: [command] });
+    const { judge, answer, first, registry } = await setup("e", { checks: [command] });
     await judge(first);
-    const target = { model: "toy", version: first, check: "review" };
-    await answerVersionCheck(dependencies, target, { passed: true, evidence: "", ...ada });
+    await answer("review", true);
     const stricter = { ...command, command: ["./review.sh", "--more"] };
     await registry.apply("toy", [], setPolicy({ ...noRules, checks: [stricter] }, approvals, { by: "ada", at }));
     expect((await judge(first)).gate!.checks).toMatchObject([{ pending: true }]);

@@ -1,27 +1,17 @@
 import type { ChampionComparison } from "../../../../core/evaluation/shapes";
 import { gateStep } from "../../../../core/registry/gates/step";
-import { decideApproval, promote, recordGate } from "../../../../core/registry/transitions";
 import type { Phase } from "../../../../core/runs/run-states";
 import type { RunDetails } from "../../../../core/runs/shapes";
 import { createTestPlatform, useEmbedded } from "../../../support/embedded";
 import { runOf } from "../../../support/fixtures";
+import { promoteJudged, versionOfRun } from "../../../support/registry";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 const content = { sha256: "0".repeat(64), bytes: 1 };
 const comparison = (champion: number, gain: number): ChampionComparison => ({
-  kind: "compared",
-  champion,
-  metric: "accuracy",
-  candidateValue: 0.95,
-  championValue: 0.95 - gain,
-  championPredictions: content,
-  difference: gain,
-  lower: gain - 0.01,
-  upper: gain + 0.01,
-  confidence: 0.95,
-  rows: 1_000,
-  resamples: 2_000,
-  seed: 1,
+  ...{ kind: "compared", champion, metric: "accuracy", candidateValue: 0.95, championValue: 0.95 - gain },
+  ...{ championPredictions: content, difference: gain, lower: gain - 0.01, upper: gain + 0.01 },
+  ...{ confidence: 0.95, rows: 1_000, resamples: 2_000, seed: 1 },
 });
 
 describe("the gates' step", () => {
@@ -30,47 +20,16 @@ describe("the gates' step", () => {
   async function setup(team: string, weights: readonly string[], champions: readonly number[]) {
     const { platform } = createTestPlatform(embedded);
     const { registry } = platform.forTeam(team);
-    for (const [index, weightsSha256] of weights.entries()) {
-      await registry.register(
-        team,
-        {
-          model: "digits",
-          runId: `run-${index}`,
-          weightsSha256,
-          artifactKey: `runs/run-${index}/artifacts/manifest.json`,
-          dataset: { name: "digits", version: 1, digest: "d" },
-          metrics: { accuracy: 0.95 },
-          evaluationReport: content,
-        },
-        by,
-      );
-    }
-    for (const [index, version] of champions.entries()) {
-      await registry.apply(
-        "digits",
-        [version],
-        recordGate(version, { passed: true, checks: [], champion: champions[index - 1], at: by.at }, by),
-      );
-      await registry.apply("digits", [version], decideApproval(version, "approved", { ...by, reason: "" }));
-      await registry.apply("digits", [version], promote(version, by));
-    }
+    for (const [index, weightsSha256] of weights.entries())
+      await registry.register(team, { ...versionOfRun("digits", `run-${index}`), weightsSha256 }, by);
+    for (const version of champions) await promoteJudged(registry, "digits", version);
     const step = gateStep({ ...platform.forTeam(team), timeModel: async () => undefined });
     const judge = (version: number, met?: ChampionComparison) => {
-      const record = (name: Phase, output: unknown) => ({
-        step: name,
-        inputHash: "",
-        output,
-        startedAt: "",
-        finishedAt: "",
-      });
+      const record = (name: Phase, output: unknown) => ({ step: name, output });
+      const evaluation = { report: content, task: "balanced", metrics: { accuracy: 0.95 } };
       const run = runOf(`run-${version - 1}`, { team });
       const steps = [
-        record("Evaluate", {
-          report: content,
-          task: "balanced",
-          metrics: { accuracy: 0.95 },
-          ...(met ? { comparison: met } : {}),
-        }),
+        record("Evaluate", { ...evaluation, ...(met ? { comparison: met } : {}) }),
         record("Register", { model: "digits", version }),
       ];
       return step.execute(run, { run, steps } as unknown as RunDetails, "hash");

@@ -1,7 +1,7 @@
-import { type Objective, objectiveSchema } from "../../../core/tuning/history";
-import { samplerSettingsSchema, schedulerSettingsSchema } from "../../../core/tuning/settings";
-import { type Json, type Point, type Space, spaceSchema } from "../../../core/tuning/space";
-import { simulate } from "./simulated-study";
+import { type Objective, objectiveSchema } from "../../core/tuning/history";
+import { samplerSettingsSchema, schedulerSettingsSchema } from "../../core/tuning/settings";
+import { type Json, type Point, type Space, spaceSchema } from "../../core/tuning/space";
+import { simulate } from "../../test/core/tuning/simulated-study";
 
 /** Learning curves over a space, one parameter of which has values that end badly: half of them. */
 interface Problem {
