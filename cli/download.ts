@@ -16,11 +16,7 @@ export class DownloadError extends RingmasterError {
   }
 }
 
-/**
- * Reads a content of the store into memory.
- *
- * @throws DownloadError
- */
+/** @throws DownloadError */
 export async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of contentAt(await client.contentUrl(digest), digest)) chunks.push(chunk);

@@ -19,11 +19,7 @@ export function servedBatches(client: ApiClient, name: string, version: number):
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/**
- * Reads a time: ISO 8601, or a duration before now such as 90m, 24h or 7d.
- *
- * @throws InvalidInputError
- */
+/** Reads a time: ISO 8601, or a duration before now such as 90m, 24h or 7d. @throws InvalidInputError */
 export function timeBefore(option: string, text: string, now: number): number {
   const [, amount, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const time = amount === undefined ? Date.parse(text) : now - Number(amount) * units[unit as keyof typeof units];

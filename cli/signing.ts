@@ -43,11 +43,7 @@ export function createSigner(
   };
 }
 
-/**
- * Signs a request with AWS Signature Version 4: every given header and the host.
- *
- * @returns the headers to send
- */
+/** Signs a request with AWS Signature Version 4: every given header and the host. @returns the headers to send */
 export async function signRequest(
   { method, url, headers, body }: OutgoingRequest,
   credentials: Credentials,

@@ -45,11 +45,7 @@ function realPath(file: string): string | undefined {
   }
 }
 
-/**
- * Writes a report to the file that an option names.
- *
- * @throws InvalidInputError if the file cannot be written
- */
+/** @throws InvalidInputError if the file cannot be written */
 export function writeReport(option: string, file: string, text: string): void {
   try {
     writeFileSync(file, text);

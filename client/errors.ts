@@ -22,11 +22,7 @@ export const retryDefaults: RetryOptions = {
 /** Statuses after which an idempotent request is sent again. */
 const retryableStatuses = [429, 502, 503, 504];
 
-/**
- * Tests whether a failed request should be sent again.
- *
- * @param safe whether the request is idempotent
- */
+/** Tests whether a failed request should be sent again. @param safe whether the request is idempotent */
 export function isRetryable(error: unknown, safe: boolean): boolean {
   // A throttled request had no effect.
   if (error instanceof ApiError)

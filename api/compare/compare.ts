@@ -42,11 +42,7 @@ export interface ComparePorts {
   readonly runSearch: RunSearch;
 }
 
-/**
- * Compares runs.
- *
- * @throws RUN_NOT_FOUND, and the errors of a search
- */
+/** @throws RUN_NOT_FOUND, and the errors of a search */
 export async function compareRuns(ports: ComparePorts, request: CompareRequest): Promise<Comparison> {
   const { runs, rankedBy } = await chosenRuns(ports, request);
   const all = metricsOf(runs);

@@ -23,11 +23,7 @@ export interface ApiEnvironment {
   };
 }
 
-/**
- * Refuses a caller whose token does not permit the operation.
- *
- * @throws INSUFFICIENT_SCOPE
- */
+/** @throws INSUFFICIENT_SCOPE */
 export function checkScope(context: Context<ApiEnvironment>, operation: string, required: Scope): void {
   requireScope({ actor: context.get("actor"), granted: context.get("scopes") }, operation, required);
 }

@@ -42,11 +42,7 @@ function valuesOf(headers: Readonly<Record<string, string>>): Record<string, str
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
 }
 
-/**
- * Provides that text to routes as their request's body.
- *
- * @param tooLarge throws
- */
+/** Provides that text to routes as their request's body. @param tooLarge throws */
 export function eventText(maxBytes: number, tooLarge: (path: string) => never): MiddlewareHandler<ApiEnvironment> {
   return (context, next) => {
     const text = (context.env?.event as EventWithText | undefined)?.text;

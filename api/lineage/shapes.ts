@@ -45,11 +45,7 @@ export class LineageBuilder {
   private readonly nodes = new Map<string, LineageNode>();
   private readonly edges = new Map<string, LineageEdge>();
 
-  /**
-   * Adds a node.
-   *
-   * @returns its id
-   */
+  /** Adds a node. @returns its id */
   add(
     kind: LineageNode["kind"],
     name: string,

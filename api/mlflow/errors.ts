@@ -34,11 +34,7 @@ export function invalidParameter(message: string): MlflowError {
 /** Maximum number of characters of a refused value in a message. */
 const maxShown = 1_000;
 
-/**
- * Creates the error for a refused value.
- *
- * @param rule the rule that the value breaks
- */
+/** @param rule the rule that the value breaks */
 export function invalidValue(parameter: string, value: unknown, rule?: string): MlflowError {
   return invalidJsonValue(parameter, JSON.stringify(value) ?? "null", rule);
 }

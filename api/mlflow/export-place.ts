@@ -20,20 +20,12 @@ const manifestFiles = z.object({
   files: z.array(z.object({ path: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.number() })),
 });
 
-/**
- * Returns the URI of an export under MLflow's artifact root.
- *
- * @param manifest SHA-256 of its manifest
- */
+/** Returns the URI of an export under MLflow's artifact root. @param manifest SHA-256 of its manifest */
 export function exportUri(manifest: string): string {
   return `mlflow-artifacts:/${root}/${manifest}`;
 }
 
-/**
- * Returns the place in the exports' directory, which only the platform writes.
- *
- * @param path as `safePath` returns it
- */
+/** Returns the place in the exports' directory, which only the platform writes. @param path as `safePath` returns it */
 export function exportPlaceOf(path: string): ExportPlace | undefined {
   const [first, manifest = "", ...rest] = path.split("/");
   if (first !== root) return undefined;

@@ -4,12 +4,7 @@
  * be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
  */
 export interface Field<T, Absent = undefined> {
-  /**
-   * Reads the member.
-   *
-   * @param at the member's path, for messages
-   * @throws WrongTypeError
-   */
+  /** @param at the member's path, for messages @throws WrongTypeError */
   read(value: unknown, at: string): T;
   readonly absent: Absent;
   readonly required?: true;
@@ -87,11 +82,7 @@ export const boolean: Field<boolean> & { readonly boolean: true } = {
   shape: { type: "boolean" },
 };
 
-/**
- * Reads an enum's value.
- *
- * @param names names of the enum's values, with their numbers
- */
+/** @param names names of the enum's values, with their numbers */
 export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
   const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
   return scalar({ type: "enum", names: Object.keys(names) }, (value, at) => {

@@ -53,11 +53,7 @@ const nouns =
     " ",
   );
 
-/**
- * Generates a name for a run without one: `quiet-owl-271`.
- *
- * @param random returns 0 ≤ r < 1
- */
+/** Generates a name for a run without one: `quiet-owl-271`. @param random returns 0 ≤ r < 1 */
 export function randomName(random: () => number): string {
   const pick = (words: readonly string[]): string => words[Math.floor(random() * words.length)]!;
   return `${pick(adjectives)}-${pick(nouns)}-${Math.floor(random() * 1000)}`;

@@ -32,11 +32,7 @@ function withMarkedNumbers(json: string): unknown {
   );
 }
 
-/**
- * Reads a request's members: from the query of a GET, else from the JSON body.
- *
- * @throws MlflowError
- */
+/** Reads a request's members: from the query of a GET, else from the JSON body. @throws MlflowError */
 export async function readRequest<F extends Fields>(context: Context<ApiEnvironment>, fields: F): Promise<Values<F>> {
   const query = context.req.method === "GET" ? context.req.queries() : {};
   const queried = Object.keys(query).length > 0;

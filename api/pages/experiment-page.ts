@@ -33,11 +33,7 @@ export interface ExperimentPagePorts extends ComparePorts {
   readonly experiments: Pick<Experiments, "find">;
 }
 
-/**
- * Reads the page's data. The page itself shows an invalid filter's error.
- *
- * @throws EXPERIMENT_NOT_FOUND
- */
+/** Reads the page's data. The page itself shows an invalid filter's error. @throws EXPERIMENT_NOT_FOUND */
 export async function readExperimentPage(
   ports: ExperimentPagePorts,
   experimentId: string,

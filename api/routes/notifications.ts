@@ -32,11 +32,7 @@ export async function setNotifications(
   return settings;
 }
 
-/**
- * Sends one test message through every channel.
- *
- * @throws NOTIFICATIONS_NOT_SET if there is no channel
- */
+/** @throws NOTIFICATIONS_NOT_SET if there is no channel */
 export async function testNotifications(
   dependencies: NotifyDependencies,
   team: string,
@@ -54,11 +50,7 @@ export async function testNotifications(
   return results.flat();
 }
 
-/**
- * Returns the key that signs messages to the webhook.
- *
- * @throws NOTIFICATIONS_NOT_SET if there is no webhook
- */
+/** @throws NOTIFICATIONS_NOT_SET if there is no webhook */
 async function findReceiverKey(
   dependencies: NotifyDependencies,
 ): Promise<{ readonly origin: string; readonly generation: number; readonly key: string }> {

@@ -61,11 +61,7 @@ function isText(value: unknown, maxLength: number): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= maxLength;
 }
 
-/**
- * Decodes a request.
- *
- * @param now time of points without one; milliseconds since the epoch
- */
+/** @param now time of points without one; milliseconds since the epoch */
 export function seriesOf({ series }: LoggedMetrics, now: number): MetricSeries[] {
   return series.map(({ metric, steps, values, times }) => ({
     metric,

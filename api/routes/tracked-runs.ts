@@ -41,11 +41,7 @@ export const trackedRunRoutes: readonly Route[] = [
   })),
 ];
 
-/**
- * Returns a run with its related data.
- *
- * @throws RUN_NOT_FOUND
- */
+/** @throws RUN_NOT_FOUND */
 export async function viewOf(platform: Platform, runId: string) {
   const run = await platform.records.find(runId);
   if (!run) throw runNotFound(runId);

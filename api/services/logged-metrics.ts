@@ -6,11 +6,7 @@ import type { MetricValue } from "../../core/shapes";
 /** Maximum number of versions whose metrics are read; each logged model is a read. */
 const maxVersions = 100;
 
-/**
- * Adds logged metrics to versions.
- *
- * @param versions newest first
- */
+/** Adds logged metrics to versions. @param versions newest first */
 export async function withLoggedMetrics<Version extends ModelVersion>(
   platform: Platform,
   versions: readonly Version[],

@@ -56,11 +56,7 @@ export class GraphBuilder {
     return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
   }
 
-  /**
-   * Adds an operation with one output.
-   *
-   * @returns the output's name
-   */
+  /** Adds an operation with one output. @returns the output's name */
   add(
     op: string,
     inputs: readonly string[],

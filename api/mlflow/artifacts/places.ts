@@ -14,22 +14,14 @@ import { exportVersion } from "../../export/export-version";
 import { invalidParameter, MlflowError } from "../errors";
 import { type ExportPlace, exportPlaceOf, listExportedFiles } from "../export-place";
 
-/**
- * Returns a path under the artifact root in normal form.
- *
- * @throws MlflowError
- */
+/** Returns a path under the artifact root in normal form. @throws MlflowError */
 export function safePath(path: string): string {
   const normal = normalPath(path);
   if ("path" in normal) return normal.path;
   throw invalidParameter(normal.rule === "" ? "Invalid path" : `Invalid path: ${normal.rule}`);
 }
 
-/**
- * Returns the path of a file, which must have a name.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 export function safeFilePath(path: string): string {
   if (path === "" || path.endsWith("/")) {
     throw invalidParameter("Artifact path must include a filename (cannot end with '/').");
@@ -50,11 +42,7 @@ export type { StoredPlace };
 
 export type Place = StoredPlace | ExportPlace;
 
-/**
- * Returns a place that clients may write.
- *
- * @throws MlflowError if it is an export, which only the platform writes
- */
+/** @throws MlflowError if it is an export, which only the platform writes */
 export function writable(place: Place): StoredPlace {
   if ("owner" in place) return place;
   throw new MlflowError(
@@ -63,20 +51,12 @@ export function writable(place: Place): StoredPlace {
   );
 }
 
-/**
- * Returns the place of a path.
- *
- * @param path as `safePath` returns it
- */
+/** @param path as `safePath` returns it */
 export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
   return exportPlaceOf(path) ?? storedPlace((runId) => records.identify(runId), path);
 }
 
-/**
- * Returns the place of a path under a URI.
- *
- * @throws MlflowError if the files are stored elsewhere
- */
+/** @throws MlflowError if the files are stored elsewhere */
 export async function placeOfUri(platform: Pick<Platform, "records">, uri: string, path: string): Promise<Place> {
   if (!uri.startsWith(artifactScheme)) {
     throw invalidParameter(

@@ -96,11 +96,7 @@ export const aliasOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/**
- * Refuses to rename a model that is the target of a retraining rule.
- *
- * @throws MODEL_NAME_FIXED
- */
+/** @throws MODEL_NAME_FIXED */
 async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
     const page = await retraining.list({ limit: 100, nextToken });

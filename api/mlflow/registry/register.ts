@@ -30,11 +30,7 @@ export interface VersionRequest {
   readonly model_id?: string;
 }
 
-/**
- * Registers a version from a logged model, a run's files, another version, or files elsewhere.
- *
- * @returns its number
- */
+/** Registers a version from a logged model, a run's files, another version, or files elsewhere. @returns its number */
 export async function registerVersion(platform: Platform, caller: Caller, requested: VersionRequest): Promise<number> {
   const { name, run_link: runLink = "", description = "" } = requested;
   checkModelName(name);
@@ -121,11 +117,7 @@ interface Origin {
   readonly submitters?: readonly string[];
 }
 
-/**
- * Adds the submitters.
- *
- * @throws MlflowError if the team has no such run
- */
+/** @throws MlflowError if the team has no such run */
 async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Promise<Origin> {
   const { runId } = origin;
   if (runId !== "") await identifyRun(platform, runId);
@@ -157,11 +149,7 @@ async function originOf(
   return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
 }
 
-/**
- * Resolves a `models:/` URI to a version.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 async function resolve(
   platform: Platform,
   source: string,

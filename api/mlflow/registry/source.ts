@@ -12,11 +12,7 @@ import { invalidParameter } from "../errors";
 
 export { schemeOf };
 
-/**
- * Refuses a source that does not belong to its owner, or that leaves its folder.
- *
- * @throws MlflowError
- */
+/** Refuses a source that does not belong to its owner, or that leaves its folder. @throws MlflowError */
 export async function checkSource(platform: Platform, source: string, owner: SourceOwner): Promise<void> {
   const fault = await sourceFault(platform, source, owner);
   if (fault !== undefined) throw refusalOf(fault, source, owner);
@@ -56,11 +52,7 @@ export function notTheSources(source: string, parameter: "run_id" | "model_id"):
   );
 }
 
-/**
- * Parses a `models:/` URI.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 export function parseModelUri(uri: string): ModelUri {
   const read = readModelUri(uri);
   if (read === undefined) throw notAModelUri(uri);

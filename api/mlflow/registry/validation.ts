@@ -3,11 +3,7 @@ import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { problemOfName } from "../names";
 import { checkLength } from "../tracking/validation";
 
-/**
- * Checks the name of a registered model.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 export function checkModelName(name: string, parameter = "name"): void {
   if (name.trim() === "") throw missingValue(parameter);
   if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
@@ -15,11 +11,7 @@ export function checkModelName(name: string, parameter = "name"): void {
   if (problem !== undefined) throw invalidValue(parameter, name, `it ${problem}`);
 }
 
-/**
- * Parses the number of a version. A number that no version can have becomes −1.
- *
- * @throws MlflowError
- */
+/** A number that no version can have becomes −1. @throws MlflowError */
 export function versionNumber(version: string): number {
   if (!/^\s*[+-]?\d+\s*$/.test(version)) {
     throw invalidParameter(`Parameter 'version' must be an integer, got '${version}'.`);
@@ -53,11 +45,7 @@ export function checkAlias(alias: string): void {
   checkLength("Registered model alias name", 255, alias);
 }
 
-/**
- * Refuses reserved names of aliases.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 export function checkAliasIsFree(alias: string): void {
   if (alias.toLowerCase() === "latest") throw invalidParameter("'latest' alias name (case insensitive) is reserved.");
   if (/^v\d+$/i.test(alias)) throw invalidParameter(`Version alias name '${alias}' is reserved.`);
@@ -67,11 +55,7 @@ export function checkAliasIsFree(alias: string): void {
   }
 }
 
-/**
- * Converts a list of tags; the last of a key wins.
- *
- * @throws MlflowError
- */
+/** The last of a key wins. @throws MlflowError */
 export function tagsOf(tags: readonly { readonly key?: string; readonly value?: string }[]): Record<string, string> {
   const read = Object.fromEntries(
     tags.map(({ key = "", value = "" }) => {

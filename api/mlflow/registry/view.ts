@@ -21,11 +21,7 @@ export function stageName(stage: Stage): string {
   return shown[stage];
 }
 
-/**
- * Returns the stage of a name, ignoring case.
- *
- * @throws MlflowError
- */
+/** Ignores case. @throws MlflowError */
 export function stageOf(name: string): Stage {
   const stage = stages.find((each) => each !== "canary" && each === name.toLowerCase());
   if (stage === undefined) {
@@ -49,11 +45,7 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
   };
 }
 
-/**
- * Builds a `ModelVersion`. Its status is always READY.
- *
- * @param aliases aliases of the model
- */
+/** Its status is always READY. @param aliases aliases of the model */
 export function versionView(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
   return {
     name: version.model,

@@ -24,11 +24,7 @@ interface Comparable<F> {
   readonly nullable?: boolean;
 }
 
-/**
- * Resolves `entity.key`; a name without a dot is an attribute.
- *
- * @returns an error message if there is no such field
- */
+/** Resolves `entity.key`; a name without a dot is an attribute. @returns an error message if there is no such field */
 export type FieldResolver<F> = (entity: string, key: string) => Comparable<F> | string;
 
 /**
@@ -63,11 +59,7 @@ function keyOf(parts: readonly NamedPart[]): string {
   return parts.map(({ value }) => value).join(".");
 }
 
-/**
- * Parses an `order_by` list with one field in each text.
- *
- * @throws SearchSyntaxError
- */
+/** @throws SearchSyntaxError */
 export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly string[]): readonly OrderTerm<F>[] {
   return texts.map((text) => {
     if (text !== text.trim()) refuse({ path: "order_by", position: 1, raw: text }, "begins or ends with a blank");
@@ -77,21 +69,12 @@ export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly s
   });
 }
 
-/**
- * Parses a filter.
- *
- * @returns `undefined` if it is empty
- * @throws SearchSyntaxError
- */
+/** @returns `undefined` if it is empty @throws SearchSyntaxError */
 export function parseMlflowFilter<N, F>(grammar: Grammar<N, F>, filter: string) {
   return parseExpression(grammar, filter, 0);
 }
 
-/**
- * Refuses a list of orders that names a field twice.
- *
- * @throws SearchSyntaxError
- */
+/** @throws SearchSyntaxError */
 export function refuseDuplicates(names: readonly string[]): void {
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice === undefined) return;
@@ -176,10 +159,7 @@ interface Tagged {
 
 type Attributes<T> = Readonly<Record<string, (entity: T) => string | number | undefined>>;
 
-/**
- * @param attributes comparisons of each attribute, by name
- * @param nullableTags whether IS NULL applies to tags
- */
+/** @param attributes comparisons of each attribute, by name @param nullableTags whether IS NULL applies to tags */
 export function entityGrammar(
   attributes: Readonly<Record<string, Omit<Comparable<never>, "field">>>,
   nullableTags = false,
@@ -197,11 +177,7 @@ export function entityGrammar(
   );
 }
 
-/**
- * Compiles a filter; an empty one matches everything.
- *
- * @throws SearchSyntaxError
- */
+/** An empty filter matches everything. @throws SearchSyntaxError */
 export function entityFilter<T extends Tagged>(
   expression: Expression<EntityField> | undefined,
   attributes: Attributes<T>,
@@ -217,11 +193,7 @@ export function parseEntityFilter<T extends Tagged>(grammar: EntityGrammar, filt
   return entityFilter(parseMlflowFilter(grammar, filter), attributes);
 }
 
-/**
- * Parses an `order_by` list into names of attributes.
- *
- * @throws SearchSyntaxError
- */
+/** @throws SearchSyntaxError */
 export function parseEntityOrder(grammar: EntityGrammar, texts: readonly string[]): readonly OrderTerm<string>[] {
   return parseMlflowOrder(grammar, texts).map(({ field, ascending }) => ({ field: field.key, ascending }));
 }
@@ -242,11 +214,7 @@ export function orderOf<T>(columns: readonly Column<T>[]): (a: T, b: T) => numbe
   };
 }
 
-/**
- * Orders by attributes.
- *
- * @param last terms for ties, unless they are among the first
- */
+/** @param last terms for ties, unless they are among the first */
 export function entityOrder<T>(
   terms: readonly OrderTerm<string>[],
   last: readonly OrderTerm<string>[],

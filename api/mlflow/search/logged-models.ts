@@ -98,11 +98,7 @@ export function parseLoggedModelFilter(
   return (model) => (!needsMetric || model.metrics.some(onDatasets)) && meets(model);
 }
 
-/**
- * Parses an order; ties are ordered by creation, newest first.
- *
- * @throws SearchSyntaxError
- */
+/** Parses an order; ties are ordered by creation, newest first. @throws SearchSyntaxError */
 export function parseLoggedModelOrder(orders: readonly LoggedModelOrder[]): (a: LoggedModel, b: LoggedModel) => number {
   const columns = orders.map(({ fieldName, ascending = true, datasetName, datasetDigest }) => {
     const attribute = attributeName(fieldName);

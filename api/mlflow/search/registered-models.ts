@@ -60,11 +60,7 @@ export function parseModelVersionFilter(filter: string): (version: SearchedVersi
   return promptFilter(versionGrammar, filter, versionAttributes);
 }
 
-/**
- * Returns the name of the model to which a filter of versions restricts itself.
- *
- * @throws SearchSyntaxError
- */
+/** Returns the name of the model to which a filter of versions restricts itself. @throws SearchSyntaxError */
 export function modelNamedIn(filter: string): string | undefined {
   for (const condition of conditionsOf(parseMlflowFilter(versionGrammar, filter))) {
     const { field } = condition;
@@ -113,11 +109,7 @@ function asksForPrompts(condition: Condition<EntityField>): boolean {
   return condition.comparator === "=" ? value === "true" : value === "false";
 }
 
-/**
- * Parses an order; ties are ordered by name.
- *
- * @throws SearchSyntaxError
- */
+/** Parses an order; ties are ordered by name. @throws SearchSyntaxError */
 export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b: SearchedModel) => number {
   const terms = parseEntityOrder(modelOrders, texts).map(({ field, ascending }) => ({
     field: field === "timestamp" ? "last_updated_timestamp" : field,
@@ -127,11 +119,7 @@ export function parseModelOrder(texts: readonly string[]): (a: SearchedModel, b:
   return entityOrder(terms, [{ field: "name", ascending: true }], modelAttributes);
 }
 
-/**
- * Parses an order; without one, the last updated come first.
- *
- * @throws SearchSyntaxError
- */
+/** Parses an order; without one, the last updated come first. @throws SearchSyntaxError */
 export function parseModelVersionOrder(texts: readonly string[]): (a: SearchedVersion, b: SearchedVersion) => number {
   const terms = parseEntityOrder(versionOrders, texts.length > 0 ? texts : ["last_updated_timestamp DESC"]);
   refuseDuplicates(terms.map(({ field }) => field));

@@ -36,11 +36,7 @@ export function parseExperimentFilter(filter: string): (experiment: Searched) =>
   return parseEntityFilter(grammar, filter, attributes);
 }
 
-/**
- * Parses an order; without one, the newest come first.
- *
- * @throws SearchSyntaxError
- */
+/** Parses an order; without one, the newest come first. @throws SearchSyntaxError */
 function parseExperimentOrder(texts: readonly string[]): (a: Searched, b: Searched) => number {
   const terms = parseEntityOrder(grammar, texts.length > 0 ? texts : ["creation_time DESC", "experiment_id ASC"]);
   const byNumber = { ...attributes, experiment_id: ({ experimentId }: Searched) => Number(experimentId) };
@@ -173,11 +169,7 @@ export const experimentOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/**
- * Translates the error of a name that exists to MLflow's code.
- *
- * @throws MlflowError
- */
+/** @throws MlflowError */
 async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -191,11 +183,7 @@ async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Prom
   }
 }
 
-/**
- * Refuses invalid locations; the rules of a scheme are left to its client.
- *
- * @throws MlflowError
- */
+/** Refuses invalid locations; the rules of a scheme are left to its client. @throws MlflowError */
 function checkArtifactLocation(location: string): void {
   if (hasPassword(location)) throw invalidParameter(`'artifact_location' ${passwordRule}.`);
   if (location.includes("#") || /;[^/]*$/.test(location)) {

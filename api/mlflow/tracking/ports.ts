@@ -24,11 +24,7 @@ export async function identifyRun({ records }: Platform, runId: string): Promise
   return identity;
 }
 
-/**
- * Changes a run that is not deleted, like `RunRecords.change`.
- *
- * @throws MlflowError
- */
+/** Changes a run that is not deleted, like `RunRecords.change`. @throws MlflowError */
 export async function changeActiveRun(
   platform: Platform,
   runId: string,
@@ -41,11 +37,7 @@ export async function changeActiveRun(
   });
 }
 
-/**
- * Checks that a run is active. Reads it only if this process has not done so in the last second.
- *
- * @throws MlflowError
- */
+/** Reads the run only if this process has not done so in the last second. @throws MlflowError */
 export async function requireActiveRun(platform: Platform, runId: string): Promise<RunIdentity> {
   const identity = await identifyRun(platform, runId);
   if (!platform.liveRuns.isLive(runId)) checkRunIsActive(await findRun(platform, runId));
@@ -61,10 +53,7 @@ function noSuchRun(runId: string): Error {
   return doesNotExist(`Run with id=${shortened(runId)} not found`);
 }
 
-/**
- * @param experimentId any text; empty: the default experiment
- * @throws MlflowError
- */
+/** @param experimentId any text; empty: the default experiment @throws MlflowError */
 export async function findExperiment(
   { experiments }: Platform,
   experimentId: string,

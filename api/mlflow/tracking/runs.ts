@@ -259,11 +259,7 @@ function parseModel(json: string): object {
   return model;
 }
 
-/**
- * Writes params and tags together, or nothing if a param would change.
- *
- * @throws MlflowError
- */
+/** Writes params and tags together, or nothing if a param would change. @throws MlflowError */
 export async function changeParamsAndTags(
   platform: Platform,
   id: string,

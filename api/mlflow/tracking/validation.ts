@@ -31,10 +31,7 @@ function checkName(name: string, path: string): void {
   if (problem !== undefined) throw invalidValue(path, name, problem);
 }
 
-/**
- * @param at path of the metric: `metrics[3].`, or empty for a single one
- * @throws MlflowError
- */
+/** @param at path of the metric: `metrics[3].`, or empty for a single one @throws MlflowError */
 export function checkMetric(key: string, timestamp: number, at: string): void {
   checkName(key, `${at}name`);
   if (timestamp < 0) {
@@ -43,12 +40,7 @@ export function checkMetric(key: string, timestamp: number, at: string): void {
   checkLength("Metric name", limits.key, key);
 }
 
-/**
- * Checks a param. A longer value is truncated, as by MLflow's server.
- *
- * @returns the stored value
- * @throws MlflowError
- */
+/** A longer value is truncated, as by MLflow's server. @throws MlflowError */
 export function checkedParam(key: string, value: string, at: string): string {
   checkName(key, `${at}key`);
   checkLength("Param key", limits.key, key);

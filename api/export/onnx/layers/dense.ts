@@ -1,6 +1,4 @@
-/**
- * Conversion of layers to ONNX: what all of them use, activations, and layers whose weights apply to the last axis.
- */
+/** Conversion of layers to ONNX: what all of them use, activations, and layers whose weights apply to the last axis. */
 import { type NetworkLayer, type NetworkWeight, unsupportedLayer } from "../../../../core/export";
 import { type GraphBuilder, Value } from "../builder";
 
