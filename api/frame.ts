@@ -7,7 +7,6 @@ import type { Scope } from "../adapters/port";
 import { InvalidInputError, RingmasterError } from "../core/errors";
 import type { ApiEnvironment } from "./http/context";
 import { errorResponse, knownError } from "./http/error-response";
-import { eventText } from "./http/event-body";
 import { inertContent, isLookedAt, problemPage } from "./http/page-response";
 import { checkedRefusal } from "./http/response-check";
 import { mountRoutes, type Route } from "./http/route";
@@ -143,10 +142,7 @@ export function frameApp<Ports = Platform>(
     const exposeHeaders = ["x-request-id", "retry-after", "etag", "ringmaster-source"];
     app.use(cors({ origin: [...corsOrigins], exposeHeaders, maxAge: 600 }));
   }
-  if (!streamedBodies) {
-    app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));
-    app.use(eventText(maxBodyBytes, refuseLargeBody));
-  }
+  if (!streamedBodies) app.use(bodyLimit({ maxSize: maxBodyBytes, onError: ({ req }) => refuseLargeBody(req.path) }));
   app.use(signedBody(streamedBodies));
 
   app.use(async (context, next) => {

@@ -9,7 +9,6 @@ import type { DeepReadonly } from "../../core/shapes";
 import type { Contract, ResponseContract, ResponseContracts } from "../contract";
 import { type ApiEnvironment, callerIn, checkScope } from "./context";
 import { errorResponse } from "./error-response";
-import { jsonResponse } from "./event-request";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
 
@@ -119,7 +118,11 @@ export function defineReplyRoute<
       } as unknown as Call<Params, Query, Headers, Body, Ports>;
       const reply = await handler(call);
       if ("response" in reply) return reply.response;
-      return jsonResponse(context, toJson(reply.body), reply.status as number, reply.headers);
+      const type = { "content-type": "application/json" };
+      return new Response(toJson(reply.body), {
+        status: reply.status as number,
+        headers: { ...type, ...reply.headers },
+      });
     },
   };
 }

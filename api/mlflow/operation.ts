@@ -3,7 +3,6 @@ import type { Platform } from "../../adapters/platform";
 import type { Scope } from "../../core/access/tokens";
 import type { Actor } from "../../core/registry/model";
 import { type ApiEnvironment, callerIn } from "../http/context";
-import { jsonResponse } from "../http/event-request";
 import type { Fields, Values } from "./fields";
 import { readRequest } from "./request";
 
@@ -61,7 +60,7 @@ export function operation<F extends Fields>(
       caller: callerIn(context),
       context,
     };
-    return jsonResponse(context, JSON.stringify((await handler(call)) ?? {}), 200);
+    return Response.json((await handler(call)) ?? {});
   });
   return { ...raw, fields };
 }
