@@ -4,7 +4,7 @@ import { registerDataset } from "../../core/datasets/register";
 import type { DatasetDraft } from "../../core/datasets/shapes";
 import { objectKeys } from "../../core/object-keys";
 import { type JobInput, jobSchema } from "../../core/runs/job";
-import type { NumericsRecord, Run } from "../../core/runs/shapes";
+import type { NumericsRecord, Run, StepRecord } from "../../core/runs/shapes";
 import type { TrainingResult } from "../../core/runs/training-task";
 import { type FirstRecord, keptAtFirst } from "../../core/tracking/records/training-record";
 
@@ -28,6 +28,23 @@ export const jobInput = (more: Partial<JobInput> = {}): JobInput => ({
   evaluation: { thresholds: { accuracy: 0.9 } },
   ...more,
 });
+
+export const preparedFeatures: StepRecord = {
+  step: "PrepareFeatures",
+  inputHash: "h",
+  output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
+  startedAt: "2026-01-01T00:00:00.000Z",
+  finishedAt: "2026-01-01T00:00:01.000Z",
+};
+
+/** Creates a run whose training may begin: its features are prepared, and its task token is there. */
+export async function createTrainable(runs: Platform["runs"], run: Run): Promise<void> {
+  const { runId } = run;
+  await runs.create(run);
+  await runs.recordStep(runId, preparedFeatures);
+  await runs.enterPhase(runId, "LaunchTraining", "2026-01-01T00:00:02.000Z");
+  await runs.putTaskToken(runId, "LaunchTraining", `token-${runId}`);
+}
 
 const job = jobSchema.parse(jobInput());
 export const runOf = (runId: string, more: Partial<Run> = {}): Run => ({

@@ -41,11 +41,6 @@ it.each<[Partial<JobRequest>, string, string]>([
   [{ market: "spot", gpusPerWorker: 1, workers: 4 }, "ringmaster-spot-gpu", "ringmaster-trainer"],
   [{ market: "on-demand" }, "ringmaster-on-demand", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1 }, "ringmaster-on-demand-gpu", "ringmaster-trainer"],
-  [
-    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "spread" },
-    "ringmaster-on-demand-gpu",
-    "ringmaster-trainer",
-  ],
   [{ market: "on-demand", workers: 2, placement: "cluster" }, "ringmaster-cluster", "ringmaster-trainer-gang"],
   [
     { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "cluster" },
@@ -135,15 +130,8 @@ it("finds the newest active revision over all pages, and knows it for a minute",
       : { jobDefinitions: [{ revision: 9 }], nextToken: "more" };
   };
   let time = 0;
-  const jobs = createTrainingJobs(
-    client,
-    client,
-    { ...localConfig(), teamShares: {} },
-    { keyOf: async () => "" },
-    {
-      now: () => time,
-    },
-  );
+  const config = { ...localConfig(), teamShares: {} };
+  const jobs = createTrainingJobs(client, client, config, { keyOf: async () => "" }, { now: () => time });
   const definitions = { single: "ringmaster-trainer:12", gang: "ringmaster-trainer-gang" };
   expect(await jobs.definitions()).toEqual(definitions);
   time = 59_999;

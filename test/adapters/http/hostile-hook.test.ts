@@ -67,15 +67,12 @@ describe("a hostile hook", () => {
 
   it.each<[string, Behaviour, RegExp]>([
     ["redirects to the stack", (to) => to.writeHead(307, { location: `http://127.0.0.1:${ownPort}/` }).end(), /307/],
-    ["redirects with an answer", (to) => to.writeHead(308, { location: "/" }).end('{"passed": true}'), /308/],
     [
       "redirects by a refresh",
       (to) => to.writeHead(200, { refresh: `0;url=http://127.0.0.1:${ownPort}` }).end(),
       /JSON/,
     ],
     ["stalls before its answer", () => undefined, /no answer within 1000 ms/],
-    ["stalls within its answer", (to) => void to.writeHead(200).write('{"passed"'), /no answer within 1000 ms/],
-    ["stalls within its head", (_to, socket) => void socket.write("HTTP/1.1 200 OK\r\ncontent-"), /no answer within/],
     [
       "answers a byte at a time, for ever",
       (to) => void timers.push(setInterval(() => to.write(" "), 20)),
@@ -88,15 +85,8 @@ describe("a hostile hook", () => {
     ],
     ["promises more than it sends", (to) => to.writeHead(200, { "content-length": 99 }).end("{}"), /no answer|reached/],
     ["answers 30,000 levels deep", (to) => to.end(`{"passed": ${nested(30_000)}}`), /is no JSON/],
-    [
-      "hides its depth where nothing is read",
-      (to) => to.end(`{"passed": "yes", "x": ${nested(30_000)}}`),
-      /is no JSON/,
-    ],
     ["passes by a word", (to) => to.end('{"passed": "true", "evidence": ""}'), /must answer/],
     ["passes by a prototype", (to) => to.end('{"__proto__": {"passed": true}}'), /must answer/],
-    ["passes in a list", (to) => to.end('[{"passed": true}]'), /must answer/],
-    ["answers twice in one body", (to) => to.end('{"passed": true}{"passed": true}'), /no JSON/],
     ["answers with a status that it made up", (to) => to.writeHead(299).end('{"passed": true}'), /status 299/],
     ["answers with another protocol", (_to, socket) => socket.end("SSH-2.0-OpenSSH\r\n"), /could not be reached/],
     [

@@ -128,6 +128,7 @@ describe("a webhook", () => {
     ["https://169.254.169.254/latest/meta-data", [], /^169.254.169.254 is no public address/],
     ["https://ada:secret@example.com/", ["93.184.216.34"], /must carry no credentials/],
     ["http://127.0.0.1:8080/", [], /must be an https URL/],
+    ["https://example.com/", [], /has no address/],
     ["hook", [], /must be an https URL, such as/],
   ] as const)("to %s on AWS", async (to, addresses, problem) => {
     const found = await webhooksWith(false, async () => addresses).problemOf(to);

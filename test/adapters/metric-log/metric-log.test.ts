@@ -103,14 +103,6 @@ describe("fewer points", () => {
     expect(stepsOf(decimate(all(values), 6))).toEqual([0, 1, 2, 6, 7, 9]);
   });
 
-  it.each([
-    [1, [9]],
-    [2, [0, 9]],
-    [3, [0, 9]],
-  ])("%d of ten", (most, steps) => {
-    expect(stepsOf(decimate(all([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), most))).toEqual(steps);
-  });
-
   it("show where there is no number, and infinities as extremes", () => {
     // Three stretches: 0–3, 4–6 and 7–9.
     const { NaN: nan, POSITIVE_INFINITY: infinity } = Number;

@@ -87,14 +87,13 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
     });
 
     it("streams several contents concurrently, of more parts than are in memory at once", async () => {
-      const bodies = [1, 9, 25].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
+      const bodies = [1, 9, 17].map((size, i) => bodyOf(size * mebibyte, (i + 1) * 1_000_003));
       const references = await Promise.all(bodies.map((body) => store.putContentStream(() => chunksOf(body))));
       expect(references.map((reference) => reference.sha256)).toEqual(bodies.map(sha256));
     });
 
     it.each([
       { change: "other bytes", second: (body: Buffer) => Buffer.concat([body.subarray(0, -1), Buffer.of(99)]) },
-      { change: "fewer bytes", second: (body: Buffer) => body.subarray(0, -4) },
       { change: "more bytes", second: (body: Buffer) => Buffer.concat([body, body]) },
     ])("keeps nothing of a stream that gives $change when it is read again", async ({ second }) => {
       const body = bodyOf(9 * mebibyte, 77);
@@ -135,14 +134,6 @@ export function objectStoreContract(name: string, open: () => Promise<ObjectStor
         expect(Buffer.from(await store.getContent(content.sha256)).equals(body)).toBe(true);
       },
     );
-
-    it.each([5, 100_000])("stores %i bytes by content idempotently", async (bytes) => {
-      const body = Buffer.alloc(bytes, "content");
-      const reference = await store.putContent(body);
-      expect(reference).toEqual({ sha256: sha256(body), bytes });
-      expect(await store.putContent(body)).toEqual(reference);
-      expect(Buffer.from(await store.getContent(reference.sha256)).equals(body)).toBe(true);
-    });
 
     it("refuses content with another digest", async () => {
       const { sha256: digest } = await store.putContent("genuine");

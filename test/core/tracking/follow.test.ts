@@ -9,7 +9,6 @@ import {
   type FollowEvent,
   type FollowOptions,
   followRun,
-  metricsBehind,
 } from "../../../core/tracking/follow";
 import type { MetricPoint, SeriesPosition } from "../../../core/tracking/metric-store";
 import { runOf } from "../../support/fixtures";
@@ -247,20 +246,6 @@ describe("following a run", () => {
     world.end();
     expect(stepsIn(await world.follow({ from: { ...from, positions: moved } }))).toEqual({ loss: [4] });
   });
-});
-
-it("knows the metrics that are behind", () => {
-  const summaries = [
-    { metric: "new", lastStep: 0 },
-    { metric: "old", lastStep: 5 },
-    { metric: "more", lastStep: 6 },
-  ];
-  const positions = new Map([
-    ["old", { step: 5, item: 0 }],
-    ["more", { step: 5, item: 0 }],
-  ]);
-  expect(metricsBehind(summaries, positions)).toEqual(["new", "more"]);
-  expect(metricsBehind(summaries, positions, "more")).toEqual(["more"]);
 });
 
 it("is written as the HTML standard has it", () => {

@@ -7,10 +7,10 @@ import { completeTraining } from "../../../core/training/complete-training";
 import { takeJobEvent } from "../../../core/training/job-event";
 import { launchAttempt, nextAttempt } from "../../../core/training/launch";
 import { resumeRun } from "../../../core/training/pause";
-import { type ReconcileDependencies, reconcile } from "../../../core/training/reconcile";
+import { reconcile } from "../../../core/training/reconcile";
 import { trainingKeys } from "../../../core/training/training-step";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
-import { runOf, storeResult } from "../../support/fixtures";
+import { createTrainable, preparedFeatures, runOf, storeResult } from "../../support/fixtures";
 
 describe("the end of a run's training", () => {
   const embedded = useEmbedded();
@@ -19,16 +19,7 @@ describe("the end of a run's training", () => {
   async function launched(given: Partial<Run> = {}) {
     const { platform, calls } = createTestPlatform(embedded);
     const runId = `run-f${++made}`;
-    await platform.runs.create({ ...runOf(runId), ...given });
-    await platform.runs.recordStep(runId, {
-      step: "PrepareFeatures",
-      inputHash: "h",
-      output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
-      startedAt: "2026-01-01T00:00:00.000Z",
-      finishedAt: "2026-01-01T00:00:01.000Z",
-    });
-    await platform.runs.enterPhase(runId, "LaunchTraining", "2026-01-01T00:00:02.000Z");
-    await platform.runs.putTaskToken(runId, "LaunchTraining", `token-${runId}`);
+    await createTrainable(platform.runs, runOf(runId, given));
     const details = (await platform.runs.findDetails(runId))!;
     const definitions = await platform.jobs.definitions();
     await launchAttempt(platform, details.run, { ...nextAttempt(details), definitions });
@@ -51,35 +42,15 @@ describe("the end of a run's training", () => {
     const { platform, runId } = await launched({ job: { ...runOf("r").job, seed: 77 } });
     await storeResult(platform.objects, runId);
     await completeTraining(platform, runId);
-    const { run, steps } = (await platform.runs.findDetails(runId))!;
+    const run = (await platform.runs.find(runId))!;
     const begin = async (changes: Partial<Run>) => {
       const other = `run-f${++made}`;
       await platform.runs.create({ ...runOf(other), job: run.job, ...changes });
-      await platform.runs.recordStep(other, steps.find(({ step }) => step === "PrepareFeatures")!);
+      await platform.runs.recordStep(other, preparedFeatures);
       return beginTraining(platform, other, "token");
     };
     expect(await begin({})).toEqual({ reusedFrom: runId });
     expect(await begin({ pauseAt: 1 })).toMatchObject({ attempt: 1 });
-  });
-
-  it("tries again after a failure, once for each retry, then fails with the trainer's own words", async () => {
-    const { platform, calls, runId } = await launched();
-    calls.job = { status: "failed", hostLoss: false, reason: "Essential container in task exited" };
-    expect(await completeTraining(platform, runId)).toBe("resubmit");
-    expect(calls.submitted.map(({ attempt, market }) => [attempt, market])).toEqual([
-      [1, "spot"],
-      [2, "on-demand"],
-    ]);
-    const failure = {
-      runId,
-      code: "USER_CODE",
-      message: "model() threw",
-      retryable: true,
-      failedAt: "2026-01-01T00:00:00.000Z",
-    };
-    await platform.objects.put(trainingKeys(runId).failure(`job-${runId}-2`), JSON.stringify(failure));
-    expect(await completeTraining(platform, runId)).toBe("fail");
-    expect(calls.failed).toEqual([{ token: `token-${runId}`, error: "USER_CODE", cause: "model() threw" }]);
   });
 
   it("ends the job of a training whose user code failed on one worker", async () => {
@@ -136,13 +107,6 @@ describe("the end of a run's training", () => {
       ]);
       calls.job = waiting;
       expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");
-    });
-
-    it("waits for an hour by default", async () => {
-      const { platform, calls, runId } = await launched();
-      calls.job = waiting;
-      expect(await completeTraining({ ...platform, clock: later(59) }, runId)).toBe("wait");
-      expect(await completeTraining({ ...platform, clock: later(61) }, runId)).toBe("terminate");
     });
 
     it("does not end a trial that trains in a job which another trial began", async () => {
@@ -247,52 +211,34 @@ describe("the end of a run's training", () => {
     await expect(resumeRun(platform, { runId })).rejects.toThrow("only a paused run can be resumed");
   });
 
-  it("a run beyond a limit of its job is killed once, and its job ends", async () => {
-    const job = { ...runOf("run-any").job, limits: { hours: 2 } };
-    const { platform, calls, runId } = await launched({ job });
+  /** A run that may train for two hours, whose only worker starts now. */
+  async function limited() {
+    const { platform, calls, runId } = await launched({ job: { ...runOf("run-any").job, limits: { hours: 2 } } });
     const startedAt = platform.clock.now();
     const worker = { workerIndex: 0, jobId: `job-${runId}-1`, attempt: 1, status: "RUNNING", startedAt, attempts: [] };
     await platform.runs.recordWorker(runId, worker);
-    const run = (await platform.runs.find(runId))!;
     const at = (hours: number) => ({ ...platform, clock: { now: () => startedAt + hours * 3_600_000 } });
+    return { platform, calls, runId, run: (await platform.runs.find(runId))!, at };
+  }
+
+  it("a run beyond a limit of its job is killed once, and its job ends", async () => {
+    const { platform, calls, runId, run, at } = await limited();
     expect(await reconcile(at(2), run)).toBe("wait");
-    expect(await reconcile(at(2.5), run)).toBe("limit exceeded");
+    // What looks for its training's end does not hold it up.
+    const broken = { ...platform.objects, find: () => Promise.reject(new Error("no bucket")) };
+    expect(await reconcile({ ...at(2.5), objects: broken }, run)).toBe("limit exceeded");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
     const ended = (await platform.runs.find(runId))!;
-    expect(ended).toMatchObject({
-      status: "killed",
-      failure: {
-        code: "LIMIT_HOURS",
-        message: expect.stringContaining("trained for 2.5 hours, and limits.hours is 2"),
-      },
-    });
+    const message = expect.stringContaining("trained for 2.5 hours, and limits.hours is 2");
+    expect(ended).toMatchObject({ status: "killed", failure: { code: "LIMIT_HOURS", message } });
     expect(await reconcile(at(3), ended)).toBe("cleaned up");
     expect(calls.terminated).toHaveLength(1);
   });
 
-  it.each([
-    {
-      by: "reconciling while its completion throws",
-      job: { status: "running", hostLoss: false } as const,
-      objects: { find: () => Promise.reject(new Error("no bucket")) },
-      look: reconcile,
-    },
-    {
-      by: "the event of its lost job, instead of another attempt",
-      job: { status: "failed", hostLoss: true } as const,
-      objects: {},
-      look: (ports: ReconcileDependencies, { runId, team }: Run) => takeJobEvent(ports, team, { runId, ended: true }),
-    },
-  ])("a run beyond a limit is killed by $by", async ({ job, objects, look }) => {
-    const limited = { ...runOf("run-any").job, limits: { hours: 2 } };
-    const { platform, calls, runId } = await launched({ job: limited });
-    const startedAt = platform.clock.now();
-    const worker = { workerIndex: 0, jobId: `job-${runId}-1`, attempt: 1, status: "RUNNING", startedAt, attempts: [] };
-    await platform.runs.recordWorker(runId, worker);
-    calls.job = job;
-    const clock = { now: () => startedAt + 3 * 3_600_000 };
-    const ports = { ...platform, clock, objects: { ...platform.objects, ...objects } };
-    expect(await look(ports, (await platform.runs.find(runId))!)).toBe("limit exceeded");
+  it("a run beyond a limit is killed by the event of its lost job, instead of another attempt", async () => {
+    const { platform, calls, runId, run, at } = await limited();
+    calls.job = { status: "failed", hostLoss: true };
+    expect(await takeJobEvent(at(3), run.team, { runId, ended: true })).toBe("limit exceeded");
     expect(await platform.runs.find(runId)).toMatchObject({ status: "killed", failure: { code: "LIMIT_HOURS" } });
     expect(calls.submitted).toHaveLength(1);
   });

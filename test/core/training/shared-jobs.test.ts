@@ -9,7 +9,7 @@ import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../.
 import { trainingKeys } from "../../../core/training/training-step";
 import { localConfig } from "../../../local/ringmaster/settings";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
-import { runOf, storeResult } from "../../support/fixtures";
+import { createTrainable, runOf, storeResult } from "../../support/fixtures";
 import { ManualClock } from "../../support/manual-clock";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -39,16 +39,8 @@ describe("a job that trains several trials", () => {
       const number = trials++;
       const runId = `run-shared${made}n${number}`;
       const run = { ...runOf(runId), trial: { study, number }, ...given };
-      await platform.runs.create({ ...run, job: { ...run.job, resources: { ...run.job.resources, workers: 1 } } });
-      await platform.runs.recordStep(runId, {
-        step: "PrepareFeatures",
-        inputHash: "h",
-        output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
-        startedAt: "2026-01-01T00:00:00.000Z",
-        finishedAt: "2026-01-01T00:00:01.000Z",
-      });
-      await platform.runs.enterPhase(runId, "LaunchTraining", "2026-01-01T00:00:02.000Z");
-      await platform.runs.putTaskToken(runId, "LaunchTraining", `token-${runId}`);
+      const resources = { ...run.job.resources, workers: 1 };
+      await createTrainable(platform.runs, { ...run, job: { ...run.job, resources } });
       return runId;
     }
     const detailsOf = async (runId: string) => (await platform.runs.findDetails(runId))!;
@@ -64,14 +56,19 @@ describe("a job that trains several trials", () => {
     async function trained(runId: string): Promise<void> {
       await storeResult(platform.objects, runId);
     }
-    return { platform, calls, clock, ports, shared, status, prepared, launched, ask, trained, detailsOf };
+    /** The first trial's run, which has ended, and its job, which waits for another. */
+    async function waiting(): Promise<{ runId: string; jobId: string }> {
+      const first = await launched();
+      await trained(first.runId);
+      await ask(first.runId, first.jobId);
+      return first;
+    }
+    return { platform, calls, clock, ports, shared, status, prepared, launched, ask, trained, waiting, detailsOf };
   }
 
   it("reads only its own record and the study's while it waits, and records each second and a half that it is alive", async () => {
-    const { ports, shared, status, clock, launched, ask, trained } = world();
-    const { runId, jobId } = await launched();
-    await trained(runId);
-    await ask(runId, jobId);
+    const { ports, shared, status, clock, ask, waiting } = world();
+    const { runId, jobId } = await waiting();
     const idle = await shared.find(jobId);
     const { runs } = ports;
     Object.assign(ports, { runs: { ...runs, findDetails: () => Promise.reject(new Error("the run was read")) } });
@@ -125,20 +122,16 @@ describe("a job that trains several trials", () => {
   });
 
   it("is taken by one of two trials at the same time", async () => {
-    const { calls, launched, ask, trained } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { calls, launched, waiting } = world();
+    const first = await waiting();
     const [one, other] = await Promise.all([launched(), launched()]);
     expect([one.jobId, other.jobId].filter((jobId) => jobId === first.jobId)).toHaveLength(1);
     expect(calls.submitted).toHaveLength(2);
   });
 
   it("gets no trial once its trainer is silent, and none of another study or machine", async () => {
-    const { clock, launched, ask, trained } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { clock, launched, waiting } = world();
+    const first = await waiting();
     const other = { study: "another", number: 0 };
     expect((await launched({ trial: other })).jobId).not.toBe(first.jobId);
     clock.advance(10_000);
@@ -146,10 +139,8 @@ describe("a job that trains several trials", () => {
   });
 
   it("ends when its trainer leaves, and a trial that was assigned before is trained", async () => {
-    const { calls, launched, ask, trained, shared } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { calls, launched, ask, trained, shared, waiting } = world();
+    const first = await waiting();
     const second = await launched();
     expect(await ask(first.runId, first.jobId, true)).toMatchObject({ next: { runId: second.runId } });
     await trained(second.runId);
@@ -168,10 +159,8 @@ describe("a job that trains several trials", () => {
   });
 
   it("is not stopped by the end of a run that it no longer trains", async () => {
-    const { ports, calls, launched, ask, trained } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { ports, calls, launched, waiting } = world();
+    const first = await waiting();
     await ports.jobs.terminate(first.jobId, "the run has ended", first.runId);
     const second = await launched();
     await ports.jobs.terminate(first.jobId, "the run has ended", first.runId);
@@ -181,10 +170,8 @@ describe("a job that trains several trials", () => {
   });
 
   it("leaves its current trial to a new job when it is lost", async () => {
-    const { ports, calls, launched, ask, trained, detailsOf, shared } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { ports, calls, launched, detailsOf, shared, waiting } = world();
+    const first = await waiting();
     const second = await launched();
     calls.job = { status: "failed", hostLoss: true, reason: "Host EC2 (instance i-0) terminated." };
     await endSharedJob(ports, first.jobId, first.runId);
@@ -198,10 +185,8 @@ describe("a job that trains several trials", () => {
   it.each(["succeeded", "failed"] as const)(
     "does not use up a retry of its current trial when it has %s without the trial's result",
     async (status) => {
-      const { ports, calls, launched, ask, trained, detailsOf } = world();
-      const first = await launched();
-      await trained(first.runId);
-      await ask(first.runId, first.jobId);
+      const { ports, calls, launched, detailsOf, waiting } = world();
+      const first = await waiting();
       const second = await launched();
       calls.job = { status, hostLoss: false, reason: "Essential container in task exited" };
       await endSharedJob(ports, first.jobId, first.runId);
@@ -213,10 +198,8 @@ describe("a job that trains several trials", () => {
   );
 
   it("is found again by a process that continues after one that died before the record", async () => {
-    const { ports, clock, calls, prepared, launched, ask, trained, detailsOf } = world();
-    const first = await launched();
-    await trained(first.runId);
-    await ask(first.runId, first.jobId);
+    const { ports, clock, calls, prepared, detailsOf, waiting } = world();
+    const first = await waiting();
     const runId = await prepared();
     const dying = { ...ports, runs: { ...ports.runs, recordJob: () => Promise.reject(new Error("killed")) } };
     await expect(launchAttempt(dying, (await detailsOf(runId)).run, { attempt: 1, market: "spot" })).rejects.toThrow();

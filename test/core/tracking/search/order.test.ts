@@ -59,27 +59,6 @@ describe("pages", () => {
     return { ids: rows.map(({ record }) => record.runId), nextToken };
   };
 
-  it.each([1, 2, 3, 4, 5, 6])("of %i are together the whole", (limit) => {
-    const ids: string[] = [];
-    let token: string | undefined;
-    do {
-      const next = page(runs, limit, token);
-      expect(next.ids.length).toBeGreaterThan(0);
-      ids.push(...next.ids);
-      token = next.nextToken;
-    } while (token !== undefined);
-    expect(ids.join("")).toBe("deabc");
-  });
-
-  it("go on from texts, NaN and what is absent", () => {
-    const first = page(runs, 4);
-    expect(first.ids.at(-1)).toBe("b");
-    expect(page(runs, 4, first.nextToken).ids).toEqual(["c"]);
-    const byDepth = page(runs, 4, undefined, ["params.depth"]);
-    expect(byDepth.ids.at(-1)).toBe("c");
-    expect(page(runs, 4, byDepth.nextToken, ["params.depth"]).ids).toEqual(["d"]);
-  });
-
   it("are of their own query alone", () => {
     const { nextToken } = page(runs, 2);
     expect(() => page(runs, 2, nextToken, ["metrics.loss DESC"])).toThrow(PageTokenError);
