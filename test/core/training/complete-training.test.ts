@@ -224,7 +224,7 @@ describe("the end of a run's training", () => {
   it("a run beyond a limit of its job is killed once, and its job ends", async () => {
     const { platform, calls, runId, run, at } = await limited();
     expect(await reconcile(at(2), run)).toBe("wait");
-    // What looks for its training's end does not hold it up.
+    // A training whose end cannot be read does not prevent it.
     const broken = { ...platform.objects, find: () => Promise.reject(new Error("no bucket")) };
     expect(await reconcile({ ...at(2.5), objects: broken }, run)).toBe("limit exceeded");
     expect(calls.terminated).toEqual([`job-${runId}-1`]);
