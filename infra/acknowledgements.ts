@@ -5,7 +5,7 @@ import type { PlatformStacks } from "./platform-stacks";
 
 /** The reasons for each resource with a wildcard in its name. The list is complete. */
 const wildcardReasons = {
-  "*": "These actions do not support resources (service authorization reference); test/infra/roles.test.ts lists them.",
+  "*": "These actions do not support resources (service authorization reference); test/infra/platform/roles.ts lists them.",
   objects: "The teams' data in the platform's own bucket.",
   "training-objects": "The output of trainers. Each session is narrowed to one run.",
   "evaluation-objects": "The output of large evaluations. Each session is narrowed to one run.",
@@ -34,7 +34,7 @@ function wildcards(prefix: string): readonly (readonly [arn: string, reason: str
 const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role"];
 
 /**
- * Acknowledges the intended findings of cdk-nag's AwsSolutions rules, each with its reason. `test/infra/nag.test.ts`
+ * Acknowledges the intended findings of cdk-nag's AwsSolutions rules, each with its reason. `test/infra/platform/nag.ts`
  * runs the rules and fails for any other finding.
  */
 export function acknowledgeFindings(prefix: string, { compute, workflow, triggers }: PlatformStacks): void {

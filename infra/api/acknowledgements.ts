@@ -2,7 +2,7 @@ import { type Stack, Validations } from "aws-cdk-lib";
 import type { DeploymentConfig } from "../config";
 
 /**
- * Acknowledges the intended findings of cdk-nag's AwsSolutions rules on the API. `test/infra/nag.test.ts` checks each
+ * Acknowledges the intended findings of cdk-nag's AwsSolutions rules on the API. `test/infra/platform/nag.ts` checks each
  * mode.
  */
 export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: DeploymentConfig): void {

@@ -16,7 +16,7 @@ export interface DataStackProps extends StackProps {
 
 /**
  * The resources that outlive everything else: the tables, the bucket, the trainers' output. Logical ids are pinned.
- * `test/infra/upgrade.test.ts` fails for a change that would make CloudFormation replace or delete one of them.
+ * `test/infra/platform/upgrade.ts` fails for a change that would make CloudFormation replace or delete one of them.
  */
 export class DataStack extends Stack {
   constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {

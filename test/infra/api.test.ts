@@ -91,35 +91,26 @@ describe("with IAM, which is the default", () => {
     for (const [path, item] of Object.entries(body.paths)) {
       expect([path, Object.keys(item)]).toEqual([path, expect.arrayContaining(["x-amazon-apigateway-any-method"])]);
     }
-    expect(Object.keys(body.paths)).toContain("/{proxy+}");
   });
 
-  it.each(["/api/2.0/mlflow/runs/create", "/api/3.0/mlflow/traces", "/ajax-api/2.0/mlflow/runs/search", "/version"])(
-    "%s goes to the API's function by every method, and to signed callers alone",
-    (path) => {
-      // The gateway selects the longest matching path. The greedy variable matches all other paths.
-      const beginnings = Object.keys(body.paths).map((known) => known.slice(0, known.indexOf("{") >>> 0));
+  it("passes MLflow's paths to the API's function by every method, and for signed callers alone", () => {
+    // The gateway selects the longest matching path. The greedy variable matches all other paths.
+    const beginnings = Object.keys(body.paths).map((known) => known.slice(0, known.indexOf("{") >>> 0));
+    for (const path of ["/api/2.0/mlflow/runs/create", "/api/3.0/mlflow/traces", "/ajax-api/2.0/mlflow/x", "/version"])
       expect(beginnings.filter((known) => path.startsWith(known))).toEqual(["/"]);
-      const { "x-amazon-apigateway-any-method": any, ...others } = body.paths["/{proxy+}"]!;
-      expect(others).toEqual({});
-      expect(any!.security).toEqual([{ caller: [] }]);
-      expect(any!["x-amazon-apigateway-integration"]).toMatchObject({ type: "aws_proxy", timeoutInMillis: 29_000 });
-      expect(JSON.stringify(any!["x-amazon-apigateway-integration"]["uri"])).toContain(":ringmaster-api");
-    },
-  );
+    const { "x-amazon-apigateway-any-method": any, ...others } = body.paths["/{proxy+}"]!;
+    expect(others).toEqual({});
+    expect(any!.security).toEqual([{ caller: [] }]);
+    expect(any!["x-amazon-apigateway-integration"]).toMatchObject({ type: "aws_proxy", timeoutInMillis: 29_000 });
+    expect(JSON.stringify(any!["x-amazon-apigateway-integration"]["uri"])).toContain(":ringmaster-api");
+  });
 
-  it.each([
-    ["application/octet-stream", true],
-    ["image/png", true],
-    ["text/plain", true],
-    ["text/csv", true],
-    ["application/zip", true],
-    ["application/x-hdf5", true],
-    ["application/json", false],
-    ["application/problem+json", false],
-  ])("hands a body of %s on as bytes: %s", (type, asBytes) => {
+  it("hands bodies on as bytes, except JSON", () => {
     const listed = body["x-amazon-apigateway-binary-media-types"];
-    expect(listed.includes(type) || listed.includes(type.replace(/\/.*/, "/*"))).toBe(asBytes);
+    const asBytes = (type: string) => listed.includes(type) || listed.includes(type.replace(/\/.*/, "/*"));
+    const binary = ["application/octet-stream", "image/png", "text/csv", "application/zip", "application/x-hdf5"];
+    expect(binary.filter((type) => !asBytes(type))).toEqual([]);
+    expect(["application/json", "application/problem+json"].filter(asBytes)).toEqual([]);
     expect(listed).not.toContain("*/*");
     expect(new Set(listed).size).toBe(listed.length);
   });

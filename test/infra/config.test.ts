@@ -106,6 +106,7 @@ describe("the context", () => {
 
 describe("refuses", () => {
   const team = (more: object) => ({ teams: [{ name: "a", ...more }] });
+  const keyArn = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
   const role = (name: string) => `arn:aws:iam::111122223333:role/${name}`;
 
   it.each<[string, unknown, RegExp]>([
@@ -255,6 +256,30 @@ describe("refuses", () => {
       "an image without a tag",
       { trainerImage: "registry.example.com/trainer" },
       /^trainerImage is ".*", but must be an image/,
+    ],
+    [
+      "a key by its alias",
+      { encryption: { bucketKeyArn: keyArn.replace(/key.*/, "alias/data") } },
+      /^encryption\.bucketKeyArn is ".*alias\/data", but must be the ARN of a symmetric KMS key .*, not of an alias\.$/,
+    ],
+    [
+      "a key of another region",
+      { region: "eu-central-1", encryption: { bucketKeyArn: keyArn } },
+      /^encryption\.bucketKeyArn is ".*", but must be a key in the region of the deployment, eu-central-1\.$/,
+    ],
+    [
+      "names with which the session policy has no room for the key",
+      {
+        prefix: "p".repeat(24),
+        teams: [{ name: "t".repeat(32) }],
+        encryption: { bucketKeyArn: `arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-${"0".repeat(32)}` },
+      },
+      /the policy of a trainer's session then has \d{4} characters, of which STS accepts 2048/,
+    ],
+    [
+      "a policy by its name",
+      { permissionsBoundary: "boundary" },
+      /^permissionsBoundary is "boundary", but must be the ARN of an IAM policy/,
     ],
     ["what is no object", [], /^the configuration is \[\], but must be an object/],
   ])("%s", (_name, settings, expected) => {

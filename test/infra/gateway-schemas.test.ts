@@ -89,7 +89,8 @@ const models = Object.fromEntries(
   ).map(([name, schema]) => [modelName(name), gatewaySchema(schema)]),
 );
 
-it("uses only keywords that API Gateway supports", () => {
+it("uses only keywords that API Gateway supports, and distinct names", () => {
+  expect(new Set(Object.keys(schemas).map(modelName)).size).toBe(Object.keys(schemas).length);
   const visit = (schema: JsonSchema): void => {
     expect(Object.keys(schema).filter((keyword) => !known.has(keyword))).toEqual([]);
     for (const member of Object.values((schema["properties"] ?? {}) as Readonly<Record<string, JsonSchema>>))
@@ -97,10 +98,6 @@ it("uses only keywords that API Gateway supports", () => {
     if (schema["items"] !== undefined) visit(schema["items"] as JsonSchema);
   };
   for (const model of Object.values(models)) visit(model);
-});
-
-it("keeps model names distinct", () => {
-  expect(new Set(Object.keys(schemas).map(modelName)).size).toBe(Object.keys(schemas).length);
 });
 
 const ajv = new Ajv({ strict: false });
@@ -120,7 +117,7 @@ it.each(bodies)("the gateway accepts every body of %s that the API accepts", (op
       taken += 1;
       if (!validate(body)) throw new Error(`refused: ${JSON.stringify(validate.errors)}`);
     }),
-    { numRuns: rounds(20, 400), seed: seedOf(7) },
+    { numRuns: rounds(12, 400), seed: seedOf(7) },
   );
   expect(taken).toBeGreaterThan(2);
 });

@@ -36,21 +36,13 @@ describe.each<[string, RingmasterConfig]>([
     { network: { mode: "existing", vpcId: "vpc-0123456789abcdef0", subnetIds: ["subnet-0123456789abcdef0"] } },
   ],
 ])("a %s network", (mode, settings) => {
-  it("allows connections only between trainers", () => {
-    const rules = rulesOf(networkOf(settings).template);
+  it("allows trainers connections with each other and outgoing HTTPS, and puts gangs into one subnet", () => {
+    const { template, network } = networkOf(settings);
+    const rules = rulesOf(template);
     expect(rules.in).toEqual([[true, "tcp", 0, 65_535]]);
     expect(rules.inline).toBeUndefined();
-  });
-
-  it("allows trainers outgoing HTTPS", () => {
     const anywhere = [["0.0.0.0/0", 443, 443]];
-    expect(rulesOf(networkOf(settings).template).out).toEqual(
-      mode === "public" ? [...anywhere, ["::/0", 443, 443]] : anywhere,
-    );
-  });
-
-  it("puts gangs into one subnet", () => {
-    const { network } = networkOf(settings);
+    expect(rules.out).toEqual(mode === "public" ? [...anywhere, ["::/0", 443, 443]] : anywhere);
     expect(network.gangSubnets).toEqual([network.subnets[0]]);
   });
 });

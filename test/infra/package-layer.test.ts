@@ -30,7 +30,7 @@ function errorsWith(native?: { readonly version?: string; readonly files: Readon
     for (const [file, kind] of Object.entries(native.files))
       fs.writeFileSync(path.join(directory, file), binaries[kind]!, "latin1");
   }
-  const stack = new Stack(new App({ context: { ...unstagedAssets } }), "Stack");
+  const stack = new Stack(new App({ context: { ...unstagedAssets }, builtinCloudFormationValidation: false }), "Stack");
   packageLayer(stack, "duckdb", nodeModules);
   return Annotations.fromStack(stack)
     .findError("*", Match.anyValue())

@@ -15,6 +15,7 @@ export const repository = path.resolve(__dirname, "../..");
 export interface Synthesized {
   readonly app: App;
   readonly stacks: PlatformStacks;
+  readonly bundles: string;
   template(stack: keyof PlatformStacks): Template;
   remove(): void;
 }
@@ -40,15 +41,13 @@ export function synthesizePlatform(
   return {
     app,
     stacks,
+    bundles,
     template: (stack) => Template.fromStack(stacks[stack]),
     remove: () => fs.rmSync(directory, { recursive: true }),
   };
 }
 
-/**
- * CDK's own rules take 10 s of processor time in each process. `synth.test.ts` applies them as `cdk synth` does, and
- * `peers/cfn-lint.test.ts` has more of them for a platform with everything.
- */
+/** Without CDK's own rules, which take 10 s of processor time. `peers/cfn-lint.test.ts` has more of them. */
 const newApp = (outdir: string, context: Readonly<Record<string, unknown>> = {}) =>
   new App({
     context: { ...defaultContext(), "aws:cdk:disable-creation-stack-traces": true, ...context },

@@ -26,7 +26,7 @@ const longest = [
   "trainer/process/early-stopping",
   "trainer/engine/rematerialise",
   "cli/doctor/doctor",
-  "infra/nag",
+  "infra/platform",
   "trainer/loop/sharded",
 ].map((name) => path.join(__dirname, "..", `${name}.test.ts`));
 

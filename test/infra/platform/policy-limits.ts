@@ -1,6 +1,5 @@
-import type { RingmasterConfig } from "../../infra/config";
-import { evaluated, resourcesOf, type TemplateResource } from "./evaluated";
-import type { Synthesized } from "./synthesized";
+import { evaluated, resourcesOf, type TemplateResource } from "../evaluated";
+import type { Synthesized } from "../synthesized";
 
 interface Statement {
   readonly Action?: string | readonly string[];
@@ -120,10 +119,3 @@ function documentsUnder(value: unknown, path = ""): readonly (readonly [path: st
   if ("Statement" in value && Array.isArray(value.Statement)) return [[path, value]];
   return Object.entries(value).flatMap(([key, one]) => documentsUnder(one, path === "" ? key : `${path}.${key}`));
 }
-
-/** Names of the maximum length, and teams up to the maximum of their settings. */
-export const withMaxNames = ({ teams = [], encryption }: RingmasterConfig): RingmasterConfig => ({
-  prefix: "p".repeat(24),
-  teams: [...teams, ...Array.from({ length: 12 }, (_, i) => ({ name: `t${i}`.padEnd(32, "t") }))],
-  ...(encryption ? { encryption } : {}),
-});

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../platform/functions";
+import { functions } from "../../../platform/functions";
 import {
   arnsOf,
   endedRunsPolicy,
@@ -9,10 +9,11 @@ import {
   type Permission,
   runRolePermissions,
   type World,
-} from "../../platform/permissions";
-import { functionPermissions } from "../support/permissions";
-import { rolesOf, type SynthesizedRole, textOf } from "./policies";
-import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
+} from "../../../platform/permissions";
+import { functionPermissions } from "../../support/permissions";
+import { rolesOf, type SynthesizedRole, textOf } from "../policies";
+import { repository } from "../synthesized";
+import { defaults, everywhere, stacksOf } from "./platforms";
 
 const prefix = "ringmaster";
 const [partition, region, account] = ["<AWS::Partition>", "<AWS::Region>", "<AWS::AccountId>"];
@@ -77,36 +78,31 @@ const plain = (logicalId: string) => logicalId.replace(/[0-9A-F]{8}$/, "");
 const withoutHashes = (right: string) => right.replace(/<([A-Za-z]+?)[0-9A-F]{8}(\.\w+)?>/g, "<$1$2>");
 const idOf = (name: string) => name.replaceAll("-", "");
 
-let platform: Synthesized;
 let roles: ReadonlyMap<string, SynthesizedRole>;
 beforeAll(() => {
-  platform = synthesizePlatform(unstagedAssets);
-  const all = Object.keys(platform.stacks).flatMap((name) =>
-    rolesOf(platform.template(name as keyof Synthesized["stacks"])),
-  );
+  const all = stacksOf(defaults()).flatMap((stack) => rolesOf(defaults().template(stack)));
   roles = new Map(all.map((role) => [plain(role.logicalId), role]));
 });
-afterAll(() => platform.remove());
 
 describe("the deployed roles", () => {
-  it.each(functions.map(({ name, asynchronous }) => [name, asynchronous?.hasDeadLetterQueue === true] as const))(
-    "%s: what the description says, its log and its trace, and the queue of what it gives up",
-    (name, hasDeadLetterQueue) => {
-      const role = roles.get(`${idOf(name)}role`)!;
+  it("of functions: what the description says, the log and the trace, and the queue of what is given up", () => {
+    for (const { name, asynchronous } of functions) {
+      const { trust, managed, rights } = roles.get(`${idOf(name)}role`)!;
       const log = `<${idOf(name)}log.Arn>`;
-      expect(role.trust).toEqual(["lambda.amazonaws.com"]);
-      expect(role.managed).toEqual([]);
-      expect(role.rights.map(withoutHashes)).toEqual(
-        [
+      expect({ name, trust, managed, rights: rights.map(withoutHashes) }).toEqual({
+        name,
+        trust: ["lambda.amazonaws.com"],
+        managed: [],
+        rights: [
           ...rightsOf(functionPermissions[name]),
           `logs:CreateLogStream ${log}`,
           `logs:PutLogEvents ${log}`,
-          ...(hasDeadLetterQueue ? ["sqs:SendMessage <DeadLetters.Arn>"] : []),
+          ...(asynchronous?.hasDeadLetterQueue ? ["sqs:SendMessage <DeadLetters.Arn>"] : []),
           ...tracing,
         ].sort(),
-      );
-    },
-  );
+      });
+    }
+  });
 
   it("a trainer's job may only request its run's credentials and its study's next trial", () => {
     const role = roles.get("TrainerRole")!;
@@ -115,14 +111,10 @@ describe("the deployed roles", () => {
     expect(role.trust).toEqual(["ecs-tasks.amazonaws.com"]);
   });
 
-  it("the run role trusts only the function that issues sessions", () => {
+  it("the run role trusts the function that issues sessions, and has a boundary, within which one function may write the policy that ends sessions", () => {
     const role = roles.get("RunRole")!;
-    expect(role.rights.filter((right) => right !== denial)).toEqual(rightsOf(runRolePermissions));
     expect(role.trust.map(withoutHashes)).toEqual(["<runcredentialsrole.Arn>"]);
-  });
-
-  it("the run role has a boundary, within which one function may write the policy that ends sessions", () => {
-    const role = roles.get("RunRole")!;
+    expect(role.rights.filter((right) => right !== denial)).toEqual(rightsOf(runRolePermissions));
     expect(role.boundary).toEqual(rightsOf(runRolePermissions));
     expect([...roles.values()].filter(({ boundary }) => boundary)).toEqual([role]);
     const changes = [...roles].flatMap(([name, { rights }]) =>
@@ -130,7 +122,7 @@ describe("the deployed roles", () => {
     );
     const [runRole] = arnsOf("run-role", world);
     expect(changes).toEqual([["endsessionsrole", `iam:PutRolePolicy ${runRole}`]]);
-    const named = Object.values(platform.template("workflow").findResources("AWS::IAM::Policy")).filter(
+    const named = Object.values(defaults().template("workflow").findResources("AWS::IAM::Policy")).filter(
       ({ Properties }) => Properties["PolicyName"] === endedRunsPolicyName,
     );
     expect(named.map(({ Properties }) => Properties["PolicyDocument"])).toEqual([endedRunsPolicy([]).document]);
@@ -183,20 +175,18 @@ describe("the deployed roles", () => {
     expect([...roles.keys()].sort()).toEqual(known.sort());
   });
 
-  it("use no key and open no shell, unless configured (test/infra/account-rules.test.ts)", () => {
-    const text = (Object.keys(platform.stacks) as (keyof Synthesized["stacks"])[])
+  it("use no key and open no shell, unless configured (account-rules.ts)", () => {
+    const text = stacksOf(defaults())
       .filter((stack) => stack !== "observability") // The alarms' topic has a key of its own.
-      .map((stack) => JSON.stringify(platform.template(stack).toJSON()))
+      .map((stack) => JSON.stringify(defaults().template(stack).toJSON()))
       .join();
     expect(text).not.toMatch(/"kms:|ssmmessages|BUCKET_KEY/);
   });
 
   it("functions admit API Gateway and EventBridge only, each for a source of this account", () => {
-    const admitted = Object.keys(platform.stacks).flatMap((name) =>
-      Object.values(platform.template(name as keyof Synthesized["stacks"]).findResources("AWS::Lambda::Permission")),
-    );
+    const admitted = everywhere(defaults(), "AWS::Lambda::Permission");
     expect(admitted.length).toBeGreaterThan(0);
-    for (const { Properties } of admitted) {
+    for (const [, { Properties }] of admitted) {
       expect(Properties["Action"]).toBe("lambda:InvokeFunction");
       expect(["apigateway.amazonaws.com", "events.amazonaws.com"]).toContain(Properties["Principal"]);
       expect(textOf(Properties["SourceArn"])).toMatch(/<AWS::AccountId>|\.Arn>$/);
@@ -204,15 +194,12 @@ describe("the deployed roles", () => {
   });
 
   it("name their actions, and resources where there are any; none but the run role denies", () => {
-    for (const [name, { rights }] of roles) {
-      expect(rights.includes(denial)).toBe(name === "RunRole");
-      for (const right of rights) {
-        if (right === denial) continue;
-        const [action, resource] = right.split(" ") as [string, string];
-        expect(action).not.toContain("*");
-        expect(action).not.toBe("not");
-        if (resource === "*") expect([...withoutResources]).toContain(action);
-      }
-    }
+    expect([...roles].filter(([, { rights }]) => rights.includes(denial)).map(([name]) => name)).toEqual(["RunRole"]);
+    const rights = [...roles.values()].flatMap((role) => role.rights).filter((right) => right !== denial);
+    const broad = rights.filter((right) => {
+      const [action = "", resource] = right.split(" ");
+      return action.includes("*") || action === "not" || (resource === "*" && !withoutResources.has(action));
+    });
+    expect(broad).toEqual([]);
   });
 });

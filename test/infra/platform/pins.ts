@@ -1,3 +1,5 @@
+import { textOf } from "../policies";
+
 export interface TemplateJson {
   readonly Resources: Readonly<Record<string, ResourceJson>>;
 }
@@ -13,10 +15,10 @@ export interface Pin {
   readonly type: string;
   /** Whether the resource is kept when its stack or its logical id is removed. */
   readonly retained: boolean;
-  /** The properties whose change replaces the resource. `null` if the template omits one. */
+  /** The properties in the template whose change replaces the resource. */
   readonly fixed: Readonly<Record<string, unknown>>;
   /** For a table: its global secondary indexes by name, with everything that may not change under the same name. */
-  readonly indexes?: Readonly<Record<string, unknown>>;
+  readonly indexes?: Readonly<Record<string, string>>;
 }
 
 export type Pins = Readonly<Record<string, Pin>>;
@@ -59,22 +61,37 @@ export function pinsOf({ Resources }: TemplateJson, { logs }: { readonly logs: b
     pins[id] = {
       type: Type,
       retained: /^Retain/.test(String(DeletionPolicy)) && UpdateReplacePolicy === "Retain",
-      fixed: Object.fromEntries(fixed.map((name) => [name, Properties[name] ?? null])),
+      fixed: Object.fromEntries(
+        fixed.filter((name) => name in Properties).map((name) => [name, brief(Properties[name])]),
+      ),
       ...(Type === "AWS::DynamoDB::Table" ? { indexes: indexesOf(Properties) } : {}),
     };
   }
   return pins;
 }
 
-function indexesOf(properties: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function indexesOf(properties: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const indexes = (properties["GlobalSecondaryIndexes"] ?? []) as readonly {
     readonly IndexName: string;
     readonly KeySchema: unknown;
-    readonly Projection: unknown;
+    readonly Projection: { readonly ProjectionType: string };
   }[];
   return Object.fromEntries(
-    indexes.map(({ IndexName, KeySchema, Projection }) => [IndexName, { KeySchema, Projection }]),
+    indexes.map(({ IndexName, KeySchema, Projection }) => [
+      IndexName,
+      `${brief(KeySchema)}: ${Projection.ProjectionType}`,
+    ]),
   );
+}
+
+/** Returns a key schema and a name with references as text, and any other value unchanged. */
+function brief(value: unknown): unknown {
+  if (typeof value === "object" && value !== null && "Fn::Join" in value) return textOf(value);
+  if (!Array.isArray(value)) return value;
+  const keys = value as readonly { readonly AttributeName?: string; readonly KeyType?: string }[];
+  return keys.every(({ AttributeName }) => AttributeName)
+    ? keys.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(", ")
+    : value;
 }
 
 export function harmOf(before: Pins, now: Pins): readonly string[] {
@@ -109,7 +126,7 @@ function* changesOf(id: string, was: Pin, is: Pin): Iterable<string> {
   }
   const [before, now] = [was.indexes ?? {}, is.indexes ?? {}];
   for (const [name, definition] of Object.entries(now)) {
-    if (name in before && JSON.stringify(before[name]) !== JSON.stringify(definition)) {
+    if (name in before && before[name] !== definition) {
       yield `${id}: the index ${name} has other keys or another projection: DynamoDB cannot change them. Give the new index a new name.`;
     }
   }

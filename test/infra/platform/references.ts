@@ -1,13 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
-import { functions } from "../../platform/functions";
-import { arnsOf, jobPermissions, type Resource, runRolePermissions, type World } from "../../platform/permissions";
-import { rules } from "../../platform/rules";
-import { functionPermissions } from "../support/permissions";
-import { textOf } from "./policies";
-import { repository, type Synthesized, synthesizePlatform, unstagedAssets } from "./synthesized";
-
-type Resources = Readonly<Record<string, { readonly Properties?: Readonly<Record<string, unknown>> }>>;
+import { ComputeStack } from "../../../infra/stacks/compute-stack";
+import { functions } from "../../../platform/functions";
+import { arnsOf, jobPermissions, type Resource, runRolePermissions, type World } from "../../../platform/permissions";
+import { rules } from "../../../platform/rules";
+import { functionPermissions } from "../../support/permissions";
+import { resourcesOf } from "../evaluated";
+import { textOf } from "../policies";
+import { repository, synthesizeStack } from "../synthesized";
+import { defaults, everywhere, stacksOf } from "./platforms";
 
 const naming = [
   "TableName",
@@ -58,31 +59,26 @@ const unset: Readonly<Record<string, string>> = {
   RINGMASTER_GRAPH_OPTIMIZER: "the trainer sets it by the device, before TensorFlow loads",
 };
 
-let platform: Synthesized;
-let all: readonly { readonly stack: string; readonly resources: Resources }[];
 let names: ReadonlySet<string>;
-
 beforeAll(() => {
-  platform = synthesizePlatform(unstagedAssets, { compute: { gpu: { instanceClasses: ["g5", "g6"] } } });
-  all = Object.keys(platform.stacks).map((stack) => ({
-    stack,
-    resources: platform.template(stack as keyof Synthesized["stacks"]).toJSON()["Resources"] as Resources,
-  }));
-  const named = all.flatMap(({ resources }) =>
-    Object.values(resources).flatMap(({ Properties = {} }) => naming.flatMap((name) => Properties[name] ?? [])),
+  const classes = { compute: { gpu: { instanceClasses: ["g5", "g6"] } } };
+  const { template } = synthesizeStack(
+    classes,
+    (app, config) => new ComputeStack(app, "Compute", { config, trainerImage: () => "registry.example.com/trainer:1" }),
   );
-  names = new Set(named.map(nameOf));
+  const templates = [...stacksOf(defaults()).map((stack) => defaults().template(stack)), template];
+  const resources = templates.flatMap((one) => Object.values(resourcesOf(one)));
+  names = new Set(
+    resources.flatMap(({ Properties = {} }) => naming.flatMap((name) => Properties[name] ?? [])).map(nameOf),
+  );
 });
-afterAll(() => platform.remove());
 
-const ofType = (type: string) =>
-  all.flatMap(({ resources }) =>
-    Object.entries(
-      resources as Readonly<Record<string, { readonly Type: string; readonly Properties: Record<string, unknown> }>>,
-    )
-      .filter(([, resource]) => resource.Type === type)
-      .map(([id, { Properties }]) => ({ id, Properties })),
-  );
+interface Named {
+  readonly id: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+}
+const ofType = (type: string): readonly Named[] =>
+  everywhere(defaults(), type).map(([id, { Properties }]) => ({ id, Properties }));
 
 function environments() {
   const ours = new Set(functions.map(({ name }) => `ringmaster-${name}`));
