@@ -5,7 +5,6 @@ import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { runChild, say } from "../support/child";
 import { type KeyType, viewOf } from "./data";
 
-/** Joins once, in a process of its own, and prints seconds and peak memory. */
 runChild(async () => {
   const [folder = "", views = "", output = "", key = "int"] = process.argv.slice(2);
   const [start, cpu] = [performance.now(), process.cpuUsage()];

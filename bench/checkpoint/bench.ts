@@ -118,7 +118,6 @@ function runTorch({ python }: PeerPython, stateBytes: number): TorchReport {
   return JSON.parse(stdout.trim().split("\n").at(-1)!) as TorchReport;
 }
 
-/** Measures the cost of a checkpoint of 500 MB to the training, against the embedded S3 in another process. */
 export async function benchCheckpoint(args: readonly string[]): Promise<void> {
   const report = startReport(parseOptions(args, {}).json);
   const torch = findTorch();

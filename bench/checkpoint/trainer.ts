@@ -75,7 +75,6 @@ async function main(task: TrainerTask): Promise<TrainerReport> {
     const words = new Uint32Array(buffer.buffer, buffer.byteOffset, buffer.length);
     for (let at = 0; at < words.length; at += 1) words[at] = at * (i + 1) + salt;
   });
-  /** Changes every word of the state in place. */
   const write = () => {
     for (const { buffer, byteOffset, length } of buffers) {
       const words = new Uint32Array(buffer, byteOffset, length);

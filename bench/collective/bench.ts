@@ -59,7 +59,6 @@ function timesOf(measured: readonly GangMeasured[]): Times {
   };
 }
 
-/** Measures our all-reduce over TCP loopback and over local sockets against PyTorch Gloo's over TCP loopback. */
 export async function benchCollective(args: readonly string[]): Promise<void> {
   const report = startReport(parseOptions(args, {}).json);
   const torch = findTorch();

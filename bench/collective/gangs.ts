@@ -15,7 +15,6 @@ export interface GangMeasured {
   readonly bytesByRank: readonly number[];
 }
 
-/** W processes that all-reduce together. One gang runs at a time. */
 export interface BenchGang {
   measure(task: Task): Promise<GangMeasured>;
   close(): void;

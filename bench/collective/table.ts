@@ -7,7 +7,6 @@ export interface Times {
   readonly cpuMicros: number;
 }
 
-/** One size for one number of ranks. */
 export interface Line extends Times {
   readonly worldSize: number;
   readonly transport: Transport;

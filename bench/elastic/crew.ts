@@ -37,7 +37,6 @@ export class Crew {
     return worker;
   }
 
-  /** Starts a worker later. The crew is not over before. */
   startLater(workerIndex: number, afterMs: number): void {
     this.open += 1;
     void sleep(afterMs).then(() => {
@@ -47,7 +46,6 @@ export class Crew {
     });
   }
 
-  /** Running processes, by worker index. */
   get live(): readonly Worker[] {
     return this.workers.filter(({ running, killedAt }) => running && killedAt === undefined);
   }
@@ -56,7 +54,6 @@ export class Crew {
     return Math.max(0, ...this.workers.map(({ steps }) => steps.at(-1)?.step ?? 0));
   }
 
-  /** Resolves when the condition holds, or when all is over. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition() && this.open > 0) {
       await new Promise<void>((resolve) => {
@@ -69,7 +66,6 @@ export class Crew {
     }
   }
 
-  /** Resolves to true if all processes have ended in time. */
   async over(withinMs: number): Promise<boolean> {
     const deadline = new AbortController();
     const late = sleep(withinMs, false, { signal: deadline.signal }).catch(() => false);

@@ -5,7 +5,6 @@ import type { Job } from "./task";
 import type { Life } from "./time-point";
 import type { Worker } from "./worker";
 
-/** A running trial as a disturbance sees it. */
 export interface Trial {
   readonly crew: Crew;
   readonly relay: Relay;
@@ -16,7 +15,6 @@ export interface Trial {
   readonly index: number;
 }
 
-/** The disturbance of a trial. */
 export interface Disturbance {
   readonly what: string;
   /** Milliseconds since the epoch. */

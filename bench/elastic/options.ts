@@ -10,7 +10,6 @@ export interface ElasticOptions {
   readonly backend: "wasm" | "native";
   readonly seed: number;
   readonly json: boolean;
-  /** Prints a line for each trial. */
   readonly verbose: boolean;
   /** Folder for transcripts of trials: of failed ones, or of all. */
   readonly keep: string | undefined;

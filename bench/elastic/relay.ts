@@ -13,7 +13,6 @@ import { parseHello } from "../../trainer-container/collective/listener";
 
 const digest = "x-amz-content-sha256";
 
-/** Whether bytes from one worker may not reach another at present. */
 export type Blocked = (from: number, to: number) => boolean;
 
 interface Registration {
@@ -48,7 +47,6 @@ export class Relay {
     return relay;
   }
 
-  /** Endpoint of the store for workers. */
   get endpoint(): string {
     return `http://127.0.0.1:${(this.store!.address() as AddressInfo).port}`;
   }
@@ -58,12 +56,10 @@ export class Relay {
     this.away = service;
   }
 
-  /** Cuts the connections between two workers. They may connect again. */
   drop(one: number, other: number): void {
     for (const line of [...this.lines]) if (line.joins(one, other)) line.destroy();
   }
 
-  /** Blocks from now on. Held data arrive when they are no longer blocked. */
   block(blocked: Blocked): void {
     this.blocked = blocked;
     for (const line of [...this.lines]) line.flow();
@@ -147,7 +143,6 @@ export class Relay {
   }
 }
 
-/** One connection through the relay. Its first line names both sides. */
 class Line {
   private readonly listener: Socket;
   private readonly out: Direction;

@@ -13,13 +13,9 @@ export interface Scenario {
   readonly trials: number;
   /** Steps that may be repeated although no survivor had finished them: those since the last checkpoint. */
   readonly repeats?: "an interval";
-  /** Workers connect through the relay. */
   readonly relayed?: boolean;
-  /** Maximum error of each worker's clock. */
   readonly clockErrorMs?: number;
-  /** Runs only on request. */
   readonly onRequest?: boolean;
-  /** Returns the number of started workers; all by default. */
   started?(job: Job): number;
   disturb(trial: Trial): Promise<Disturbance>;
 }

@@ -51,7 +51,6 @@ const columns = [
   "maximum",
 ];
 
-/** Renders Markdown. */
 export function renderTable(rows: readonly { readonly scenario: Scenario; readonly summary: Summary }[]): string {
   const lines = rows.map(({ scenario, summary }) => {
     const { trials, complete, sameBits, lostSteps, repeatedSteps, resumed, medianMs, p95Ms, maxMs } = summary;

@@ -5,7 +5,6 @@ import { storeTask } from "../../test/trainer/process/task";
 /** Steps per epoch: 1,023 rows in batches of 32. */
 const stepsPerEpoch = 31;
 
-/** The training of every trial of a scenario. Its bits do not depend on the number of workers. */
 export interface Job {
   readonly workers: number;
   readonly minWorkers: number;

@@ -2,12 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../../test/support/random";
 import type { Crew } from "./crew";
 
-/** Durations of the parts of an undisturbed run, in milliseconds. */
 export interface Life {
-  /** From the start of the processes to the first finished step. */
   readonly startMs: number;
   readonly trainMs: number;
-  /** From the last finished step to the end of the processes. */
   readonly endMs: number;
 }
 
@@ -34,7 +31,6 @@ export function timePointText({ afterStep, plusMs }: TimePoint): string {
   return afterStep === 0 ? `${plusMs.toFixed(0)} ms after the start` : `step ${afterStep} + ${plusMs.toFixed(1)} ms`;
 }
 
-/** Resolves at that time, or when the run is over. */
 export async function reached(crew: Crew, { afterStep, plusMs }: TimePoint): Promise<void> {
   await crew.until(() => crew.finishedSteps >= afterStep);
   await sleep(plusMs);

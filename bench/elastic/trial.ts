@@ -20,21 +20,17 @@ export interface Ground {
 export interface Outcome extends Cost {
   readonly seed: number;
   readonly what: string;
-  /** All processes exited without an error, and the result exists. */
   readonly complete: boolean;
   readonly sha256: string | undefined;
-  /** Number of steps without a loss in the store. */
   readonly pointsMissing: number;
   readonly wallMs: number;
   readonly generations: number;
-  /** Set for a failed trial. */
   readonly trouble?: string;
   readonly transcript: string;
 }
 
 let runs = 0;
 
-/** Runs a job to its end, disturbed by the scenario. */
 export async function runTrial(
   ground: Ground,
   scenario: Scenario,

@@ -11,24 +11,19 @@ export interface LogLine {
 }
 
 export interface WorkerOptions {
-  /** The trainer's bundle. */
   readonly script: string;
   readonly endpoint: string;
   readonly directory: string;
   readonly runId: string;
   readonly workerIndex: number;
   readonly attempt: number;
-  /** Error of its wall clock. */
   readonly clockOffsetMs?: number;
-  /** Reaches the others only by TCP, as if each had its own host. */
   readonly apart?: boolean;
-  /** Added to the environment of every worker. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** One trainer process. Like Batch, it passes only the environment. */
 export class Worker {
   readonly memberId: string;
   readonly workerIndex: number;

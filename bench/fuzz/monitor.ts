@@ -8,7 +8,6 @@ const tickMs = 10;
 /** Minimum length of a recorded block. */
 const recordedMs = 50;
 
-/** One block of the event loop. */
 export interface Block {
   /** Milliseconds since the epoch. */
   readonly endedAt: number;

@@ -41,7 +41,6 @@ class Worker {
   }
 }
 
-/** Runs a new process for some steps. @returns its result and its numerics */
 async function runOnce(setup: CheckSetup) {
   const worker = new Worker(setup);
   try {
@@ -68,7 +67,6 @@ async function killAndResume(setup: CheckSetup) {
   }
 }
 
-/** Measures samples per second, and the device's load at the same time. */
 async function measure(setup: CheckSetup, gpu: string | undefined, seconds: number) {
   const worker = new Worker(setup);
   const sampler = gpu === undefined ? undefined : new GpuSampler(gpu);
@@ -147,7 +145,6 @@ function cellsOf(
   ];
 }
 
-/** Checks bits, kill and resume of each model. @returns the number of failed checks */
 async function checkBits(options: GpuCheckOptions): Promise<number> {
   let failures = 0;
   const report = (passed: boolean, what: string): void => {
@@ -170,7 +167,6 @@ async function checkBits(options: GpuCheckOptions): Promise<number> {
   return failures;
 }
 
-/** Checks training on this machine's first GPU, and measures it. Options are in `options.ts`. */
 export async function benchGpuCheck(args: readonly string[]): Promise<void> {
   const options = parseGpuCheckOptions(args);
   const { device, models, precisions, batchSize, seconds } = options;

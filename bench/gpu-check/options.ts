@@ -4,13 +4,11 @@ import { BadOptionError, checked, list, parseOptions } from "../support/argument
 import type { BenchModel } from "../train/modules";
 
 export interface GpuCheckOptions {
-  /** `cpu` tries the check itself on a machine without a GPU. */
   readonly device: "gpu" | "cpu";
   /** By the label of their rows. */
   readonly models: Readonly<Record<string, BenchModel>>;
   readonly precisions: readonly Precision[];
   readonly batchSize: number;
-  /** Approximate seconds of each measurement. */
   readonly seconds: number;
 }
 

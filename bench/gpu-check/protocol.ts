@@ -3,7 +3,6 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import type { BenchModel } from "../train/modules";
 import type { Task } from "../train/protocol";
 
-/** A process's training, known from its start. */
 export interface CheckSetup {
   readonly model: BenchModel;
   readonly batchSize: number;

@@ -8,7 +8,6 @@ import { mlflowTarget, nativeTarget, type Target } from "./targets";
 
 const targets: Readonly<Record<string, Target>> = { native: nativeTarget, mlflow: mlflowTarget };
 
-/** Measures many metrics per call by many concurrent clients: the embedded stack's two APIs, and MLflow's own server. */
 export async function benchIngest(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, {
     clients: 20,
@@ -17,7 +16,6 @@ export async function benchIngest(args: readonly string[]): Promise<void> {
     oneRun: false,
     /** `native,mlflow,peer` */
     targets: "native,mlflow,peer",
-    /** The `stack.json` of a running stack, instead of starting one. */
     stack: "",
     checkEvery: 1,
   });

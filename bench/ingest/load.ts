@@ -5,9 +5,7 @@ export interface LoadOptions {
   readonly clients: number;
   readonly metrics: number;
   readonly seconds: number;
-  /** All clients log to the same run, each client its own steps. */
   readonly oneRun: boolean;
-  /** Every n-th metric is read back; 0: none. */
   readonly checkEvery: number;
 }
 
@@ -21,7 +19,6 @@ export interface LoadResult {
   readonly worst: number;
   /** Processor time of the server per call in milliseconds, without other programs of the machine. */
   readonly cpuMs: number;
-  /** Number of points that were read back. */
   readonly checkedPoints: number;
   readonly lost: number;
   readonly doubled: number;

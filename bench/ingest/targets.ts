@@ -6,14 +6,12 @@ export interface Point {
   readonly time: number;
 }
 
-/** An API to log metrics: paths and bodies of one protocol. */
 export interface Target {
   readonly name: string;
   readonly logPath: (runId: string) => string;
   /** Returns a call that logs the next step of every metric, as texts between which the step is inserted. */
   readonly template: (runId: string, metrics: readonly string[]) => readonly string[];
   createRun(client: HttpClient): Promise<string>;
-  /** Reads every point of a metric. */
   history(client: HttpClient, runId: string, metric: string): Promise<readonly Point[]>;
 }
 

@@ -1,6 +1,5 @@
 import { RefusedError } from "../../test/support/operation-verdict";
 
-/** Calls the API once, without repetitions. */
 export interface Api {
   /** @param path below `/api` */
   call<T>(method: string, path: string, body?: object | Uint8Array, headers?: Record<string, string>): Promise<T>;

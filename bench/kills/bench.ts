@@ -11,7 +11,6 @@ import { Campaign, type RoundResult } from "./campaign";
 import { prepareLoads } from "./loads";
 import { KillableStack } from "./stack";
 
-/** Runs `kill -9` under mixed load on all entry points. After each restart the history of every operation is checked. */
 export async function benchKills(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, {
     rounds: 100,
@@ -20,7 +19,6 @@ export async function benchKills(args: readonly string[]): Promise<void> {
     clients: 8,
     minutes: Infinity,
     seed: 1,
-    /** Keeps the data directory. */
     keep: false,
   });
   const report = startReport(values.json);

@@ -19,13 +19,11 @@ export interface RoundResult {
 /** Long enough that requests of a round are in progress, and shorter than most rounds. */
 const killWithinMs = 500;
 const sentAgain = 0.5;
-/** The share of starts that are killed. */
 const killedAgain = 0.15;
 
 /** Rounds of mixed load with a kill in each. Everything that was sent is recorded and compared with the state of the stack. */
 export class Campaign {
   readonly entries: Entry[] = [];
-  /** Stacks that were killed before or soon after they were ready. */
   killedStarts = 0;
   /** Loads, each repeated by its weight. */
   private readonly drawn: readonly Load[];
@@ -64,7 +62,6 @@ export class Campaign {
     return { round, victim, operations: own.length, violations };
   }
 
-  /** Compares everything that was sent. */
   async audit(): Promise<readonly string[]> {
     const violations = await violationsOf(this.entries);
     for (const load of this.loads) {
@@ -74,7 +71,6 @@ export class Campaign {
     return violations;
   }
 
-  /** Runs a client: it sends one operation after another until the round is over. */
   private async work(round: number, random: Random, state: { readonly over: boolean }): Promise<void> {
     while (!state.over) {
       const operation = oneOf(random, this.drawn).draw!(random, this.nextId(round));
@@ -121,7 +117,6 @@ export class Campaign {
     await this.stack.start();
   }
 
-  /** Repeats requests without an answer, as clients do. Some give up. */
   private async sendAgain(entries: readonly Entry[], random: Random): Promise<void> {
     const unanswered = entries.filter(({ answer, operation }) => answer === "unanswered" && operation.repeatable);
     await Promise.all(unanswered.filter(() => random() < sentAgain).map((entry) => attempt(entry, true)));

@@ -5,13 +5,11 @@ import { ownerKeys } from "../../adapters/files/owner-keys";
 import type { StackFile } from "../../local/ringmaster/main";
 import { stopWhenEnded } from "../support/ending";
 
-/** A stack that is killed and restarted over one data directory, on the same ports. */
 export class KillableStack {
   private child: ChildProcess | undefined;
   private gone: Promise<unknown> = Promise.resolve();
   private ports: readonly [string, string] = ["0", "0"];
   private file: StackFile | undefined;
-  /** Milliseconds that each start took. */
   readonly startMs: number[] = [];
   private readonly closed = stopWhenEnded(() => this.kill());
 

@@ -25,7 +25,6 @@ export async function benchLarge(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, {
     gigabytes: 1,
     memoryMb: 4096,
-    /** Measures only the functions, on single shards. */
     shards: false,
   });
   const { memoryMb: limitMb } = values;

@@ -3,12 +3,10 @@ import { readFileSync } from "node:fs";
 import { createMemoryGroup, type MemoryGroup } from "../../test/support/memory-group";
 import { processTimeOf } from "../support/cpu";
 
-/** Processes within one memory limit, with their peaks. */
 export interface Limited {
   /** Starts a program in the group, and resolves with what it prints. @throws Error unless it ends with an accepted code */
   run(command: readonly string[], accepted?: readonly number[]): Promise<string>;
   readonly peaks: Peaks;
-  /** Ends the processes that are left. */
   end(): void;
   close(): void;
 }

@@ -64,7 +64,6 @@ export function writeSource(folder: string, bytes: number): { readonly rows: num
   return { rows, bytes: written };
 }
 
-/** Writes schema, contract and job; returns their paths. */
 export function writeFiles(folder: string): {
   readonly schema: string;
   readonly contract: string;

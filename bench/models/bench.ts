@@ -13,7 +13,6 @@ interface Line extends Partial<Measures> {
   readonly who: string;
   /** Undefined for `torch.compile`, whose first step compiles. */
   readonly firstStepSeconds?: number;
-  /** The reason why there are no measures. */
   readonly failure?: string;
 }
 
@@ -71,7 +70,6 @@ const cellsOf = (line: Line): readonly string[] => [
 const failureOf = ({ model, batchSize, who, failure }: Line): readonly string[] =>
   failure === undefined ? [] : [`${who} skipped, ${model}, batches of ${batchSize}: ${failure}`];
 
-/** Measures training steps of user modules against PyTorch, eager and compiled. Options are in `options.ts`. */
 export async function benchModels(args: readonly string[]): Promise<void> {
   const options = parseModelsOptions(args);
   const report = startReport(options.json);

@@ -70,7 +70,6 @@ export interface ModelsOptions {
   readonly backends: readonly ("native" | "wasm")[];
   readonly batches: readonly number[];
   readonly rounds: number;
-  /** Approximate seconds of training per contender and round. */
   readonly seconds: number;
   readonly json: boolean;
 }

@@ -63,7 +63,6 @@ export async function benchOnline(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Registers the view, and stores a row for each entity in both stores. */
 function fill({ directory, ringmaster }: BenchStack): void {
   const names = Array.from({ length: features }, (_, k) => `f${k}`);
   const view = [

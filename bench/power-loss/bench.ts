@@ -5,7 +5,6 @@ import { parseOptions } from "../support/arguments";
 import { startReport } from "../support/report";
 import { markdownTable } from "../support/table";
 
-/** Cuts the power of the embedded cloud's stores at random times, and looks for every acknowledged write. */
 export async function benchPowerLoss(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, { rounds: 200, writes: 400, seed: 1 });
   const reason = unavailable();

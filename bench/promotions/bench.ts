@@ -8,7 +8,6 @@ import { connection, connectRegistry } from "./registry";
 import { playRound, prepareRound, type RoundResult } from "./round";
 import { startStore } from "./store";
 
-/** Runs promotions, approvals, rejections, gates, registrations and rollbacks of one model per round, with killed processes. */
 export async function benchPromotions(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, { rounds: 20, operations: 200, clients: 8, kills: 3, minutes: Infinity, seed: 1 });
   const report = startReport(values.json);

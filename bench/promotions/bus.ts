@@ -11,7 +11,6 @@ export interface Bus {
   forget(model: string): void;
 }
 
-/** Creates a bus that records its events. */
 export function createBus(): Bus {
   const published = new Map<string, ModelEvent[]>();
   return {

@@ -17,7 +17,6 @@ import { testIam } from "../../test/support/iam";
 export const table = "Catalog";
 export const bucket = "models";
 
-/** Options of AWS clients. */
 export interface Connection {
   readonly endpoint: string;
   readonly region: string;
@@ -25,7 +24,6 @@ export interface Connection {
   readonly maxAttempts?: number;
 }
 
-/** Names of a platform's resources. */
 export interface Place {
   readonly table: string;
   readonly bucket: string;
@@ -40,7 +38,7 @@ export const connection = (endpoint: string): Connection => ({
   credentials: testIam.owner,
 });
 
-/** The artifact manifest of every version, under its name of earlier releases. Promotions do not read the weights. */
+/** The artifact manifest of every version. Promotions do not read the weights. */
 export const manifest = Buffer.from(
   JSON.stringify({ weightsSha256: "a".repeat(64), weights: { sha256: "a".repeat(64) }, inputSchema: [] }),
 );
@@ -77,7 +75,6 @@ export function connectRegistry(options: Connection, { table, bucket, platform }
     ...connected,
     objects,
     outboxIndex: createOutboxIndex(new Table(dynamodb, table)),
-    /** Number of lost races since the last call. */
     lostRaces(): number {
       const count = lostRaces;
       lostRaces = 0;

@@ -20,9 +20,7 @@ const late = { now: () => Date.parse("2100-01-01T00:00:00.000Z") };
 
 export interface RoundResult extends Verdict {
   readonly kills: number;
-  /** Operations by result; `died`: the client died before the answer. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Commits of an operation that lost a race. */
   readonly lostRaces: number;
   /** Complete reads of the model and its pointer during its changes. */
   readonly looks: number;
@@ -35,14 +33,12 @@ export interface Round {
   readonly random: Random;
 }
 
-/** Creates versions of a new model, one after another. */
 export async function prepareRound({ registry }: ConnectedRegistry, model: string): Promise<readonly Operation[]> {
   const prepared = preparedOperations(versions, `${model}-prepare`);
   for (const operation of prepared) await perform(registry, model, operation);
   return prepared;
 }
 
-/** Runs operations on one model concurrently in processes, some of which are killed; then compares all with the reference. */
 export async function playRound(
   store: Store,
   connected: ConnectedRegistry,

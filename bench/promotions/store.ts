@@ -16,7 +16,6 @@ import { bucket, connection, table } from "./registry";
 export interface Store {
   readonly endpoint: string;
   readonly bus: Bus;
-  /** Resolves after a time without requests: everything that a killed process has sent is done, or never will be. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,10 +6,8 @@ import type { ConnectedRegistry } from "./registry";
 import type { Store } from "./store";
 
 export interface Verdict {
-  /** Number of history entries by the answers, minimum and maximum (a dead client may have succeeded), and the actual one. */
   readonly expected: readonly [number, number];
   readonly found: number;
-  /** Number of events on the bus, including repetitions. */
   readonly events: number;
   readonly violations: readonly string[];
 }

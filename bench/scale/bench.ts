@@ -12,7 +12,6 @@ const sizes = [4 * 1024, 2 ** 20, 100_000_000];
 const lossRates = [0.001, 0.01, 0.05];
 const job: Job = { stepMs: 1_000, stateBytes: 3 * 100_000_000 };
 
-/** Simulates a thousand workers in virtual time. `--json` for machines, `--seed N` for other random numbers. */
 export async function benchScale(args: readonly string[]): Promise<void> {
   const { seed, json } = parseOptions(args, { seed: 1 });
   const report = startReport(json);

@@ -31,10 +31,8 @@ export function parseOptions<T extends Readonly<Record<string, Default>>>(
 
 const optionOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Splits a list of values separated by commas. */
 export const list = (value: string) => value.split(",").filter(Boolean);
 
-/** Thrown for an option with a wrong value. */
 export class BadOptionError extends Error {}
 
 /** @throws BadOptionError if a value of an option is unknown */

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ticks per second in /proc: 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
 /** Returns a process's processor time in milliseconds; `undefined` without /proc, or without such a process. */
@@ -27,7 +26,6 @@ function ticksOf(pid: number, count: 2 | 4): number | undefined {
   }
 }
 
-/** Returns the processor time of a process and all its running descendants; 0 without /proc. */
 export function cpuMsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuMsOf(child), processTimeOf(pid) ?? 0);
 }

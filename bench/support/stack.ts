@@ -12,7 +12,6 @@ export interface BenchStack {
   readonly pid: number;
   /** URL of the AWS services. */
   readonly endpoint: string;
-  /** Runs a command with `--json` and returns its output. @throws Error on an unexpected exit code */
   ringmaster(args: readonly string[], accepted?: readonly number[]): unknown;
   close(): void;
 }

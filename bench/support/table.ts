@@ -1,4 +1,3 @@
-/** Renders Markdown. Columns that hold only numbers are aligned to the right. */
 export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const alignment = columns.map((_, index) => (rows.every((row) => /^[\d.,–]+$/.test(row[index]!)) ? "--:" : "---"));

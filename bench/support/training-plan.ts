@@ -14,7 +14,6 @@ export interface BenchTraining extends Pick<TrainingTask, "microBatches" | "back
   readonly gpusPerWorker?: number;
 }
 
-/** Returns the task of a training of unlimited length: Adam, a constant rate. */
 export function benchTask(training: Omit<BenchTraining, "rows">): TrainingTask {
   const { workers, batchSize, clipNorm, precision = "float32", gpusPerWorker = 0, ...task } = training;
   return {
@@ -44,5 +43,4 @@ export function benchTask(training: Omit<BenchTraining, "rows">): TrainingTask {
   };
 }
 
-/** Returns the plan of `benchTask`. */
 export const benchPlan = ({ rows, ...training }: BenchTraining) => planTraining(benchTask(training), rows);

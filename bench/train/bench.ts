@@ -74,7 +74,6 @@ function withScaling(lines: readonly Line[]): Line[] {
   });
 }
 
-/** Measures training steps against PyTorch's DistributedDataParallel. Options are in `options.ts`. */
 export async function benchTrain(args: readonly string[]): Promise<void> {
   const options = parseTrainOptions(args);
   const report = startReport(options.json);

@@ -7,7 +7,6 @@ import { LineProcess } from "../support/line-process";
 import type { PeerPython } from "../support/peer-python";
 import type { Failed, Measured, Ready, Setup, Task, TorchSetup } from "./protocol";
 
-/** W processes that train together. One gang runs at a time. */
 export interface TrainGang {
   readonly parameters: number;
   /** Returns seconds of the slowest rank, and CPU seconds of all. */

@@ -6,7 +6,6 @@ import { batchesInMemory } from "./models";
 import { vocabularyOf } from "./modules";
 import type { Setup } from "./protocol";
 
-/** Feeds prepared micro-batches in turn. */
 export function memoryFeed({
   model,
   batchSize,

@@ -1,12 +1,9 @@
 import type { Precision } from "../../core/runs/hyperparameters";
 import type { BenchModel } from "./modules";
 
-/** A rank's training, known from its start; `torch_rank.py` reads the same. */
 export interface Setup {
   readonly model: BenchModel;
-  /** See `definitionOf`. */
   readonly asModule?: boolean;
-  /** Rows of a global batch. */
   readonly batchSize: number;
   readonly backend: "native" | "wasm";
   /** V. */

@@ -1,7 +1,6 @@
 import { markdownTable } from "../support/table";
 import type { Measures } from "./race";
 
-/** One way to train one model with one number of workers. */
 export interface Line extends Measures {
   readonly model: string;
   readonly batchSize: number;
@@ -27,7 +26,6 @@ const columns = [
   "scaling",
 ];
 
-/** Renders Markdown. */
 export function renderTable(lines: readonly Line[]): string {
   const rows = lines.map((line) => [
     line.model,

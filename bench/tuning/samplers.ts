@@ -21,7 +21,6 @@ const objectives = [{ metric: "loss", direction: "minimize" }] as const;
 const sizes = [1_000, 10_000];
 const repeats = 21;
 
-/** Compares the best value after a number of trials, and the time of a suggestion, with Optuna's TPE. */
 export async function benchSamplers(args: readonly string[]): Promise<void> {
   const values = parseOptions(args, {
     trials: 200,

@@ -11,7 +11,6 @@ const inputRefused = 2;
 
 export interface Command {
   readonly child: ChildProcess;
-  /** The output of the command with `--json`; rejects if the command was killed or failed. */
   readonly output: Promise<string>;
 }
 
@@ -40,7 +39,6 @@ const schema = `columns:
 split: { seed: 1, fractions: { train: 0.8, validation: 0.1, test: 0.1 } }
 `;
 
-/** Pushes datasets with the command line. The command may also be killed. */
 export function datasetsLoad(stack: KillableStack, api: Api, directory: string, token: string): Load {
   const schemaFile = join(directory, "kills-schema.yaml");
   writeFileSync(schemaFile, schema);

@@ -15,7 +15,6 @@ import { statesLoad } from "./states";
 import { trackingLoad } from "./tracking";
 import { trainingLoads } from "./training";
 
-/** Prepares every entry point's load over a running stack. */
 export async function prepareLoads(stack: KillableStack, directory: string): Promise<readonly Load[]> {
   const token = await createToken(stack, "kills");
   const approver = await createToken(stack, "approver", "read,approve");

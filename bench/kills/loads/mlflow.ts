@@ -47,7 +47,6 @@ export function mlflowLoad(api: Api): Load {
   };
 }
 
-/** Logs points, a param and a tag in one call. */
 function logBatch(api: Api, runId: string, id: string, step: number, count: number): Operation {
   const keys = Array.from({ length: count }, (_, at) => `mlflow/${at}`);
   return {

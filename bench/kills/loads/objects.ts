@@ -37,7 +37,6 @@ export async function objectsLoad(client: S3Client): Promise<Load> {
   };
 }
 
-/** Returns bytes that identify their operation. */
 function bytesOf(id: string, count: number): Buffer {
   const block = createHash("sha512").update(id).digest();
   return Buffer.concat([Buffer.from(id), Buffer.alloc(count, block)]);

@@ -9,7 +9,6 @@ import { versionOfRun } from "../../../test/support/registry";
 import { type ConnectedRegistry, manifest } from "../../promotions/registry";
 
 const versionsAModel = 4;
-/** Rounds that change the same model. */
 const roundsAModel = 10;
 
 /**

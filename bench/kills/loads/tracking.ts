@@ -9,7 +9,6 @@ interface HistoryPage {
   readonly points: readonly { readonly step: number; readonly value: number }[];
 }
 
-/** Runs and metrics by the native API. One logged run gets the metrics of a round. */
 export function trackingLoad(api: Api): Load {
   let run = Promise.resolve("");
   let step = 0;

@@ -25,7 +25,6 @@ interface Cause {
   readonly state: string;
 }
 
-/** Rounds with kills before the campaign waits for the end of a run. */
 const roundsARun = 6;
 /** A function whose process was killed is invoked again after one minute, then after two, as Lambda does. */
 const patienceMs = 300_000;
@@ -154,7 +153,6 @@ function trainingLoad(runs: Runs, submit: (id: string) => Promise<unknown>, weig
   };
 }
 
-/** Executions and jobs of the platform, which must end with their runs. */
 function queuesLoad(stack: KillableStack): Load {
   const { stateMachineArn, jobQueues } = localConfig();
   const states = new SFNClient(stack.connection);
