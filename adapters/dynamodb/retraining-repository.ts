@@ -14,7 +14,6 @@ export function createRetrainingRepository(table: Table, team: string): Retraini
   const head = (rule: string) => ({ pk: pk(rule), sk: "RULE" });
   const causeKey = (rule: string, id: string) => ({ pk: pk(rule), sk: `CAUSE#${id}` });
 
-  /** Builds the row by which a dataset, a monitor or the sweep finds the rule. */
   function pointer(rule: RetrainingRule): Key {
     const { trigger, name } = rule;
     const swept = trigger.type === "drift" ? {} : { gsi1pk: sweptRules, gsi1sk: `${team}#${name}` };
@@ -100,7 +99,6 @@ export function createRetrainingRepository(table: Table, team: string): Retraini
   }
 }
 
-/** Finds the rules of all teams for the sweep. */
 export function createRetrainingIndex(table: Table): RetrainingIndex {
   const listed = (list: string) => table.all(ex`gsi1pk = ${list}`, { index: "gsi1" });
   const text = (item: Item, name: string): string => item[name] as string;

@@ -58,12 +58,10 @@ export function causeIdOf(cause: Cause): string {
   }
 }
 
-/** Returns the key of a run that is started whether or not anything is new. */
 export function idempotencyKeyOf(rule: string, causeId: string): string {
   return `retraining ${rule} ${causeId}`;
 }
 
-/** Returns the cause as the run records it. */
 export function runCauseOf(rule: string, cause: Cause): RunCause {
   return { rule, type: cause.type, id: causeIdOf(cause), at: cause.at };
 }

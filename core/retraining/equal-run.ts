@@ -64,7 +64,6 @@ export async function findEqualRun(
   return undefined;
 }
 
-/** Describes the run that made a cause unnecessary, with the version that it registered. */
 export async function nothingNew({ registry }: EqualRunDependencies, run: Run): Promise<string> {
   const { runId, dataset, model } = run;
   const of = `nothing was new: ${runId} trained this job on ${dataset.name}@${dataset.version}`;

@@ -216,22 +216,15 @@ type Decision =
   | { readonly move: "coalesce"; readonly runId: string; readonly reason: string }
   | { readonly move: "skip" | "wait"; readonly reason: string };
 
-/** The inputs of a decision other than the rule and the cause's record. */
 export interface Facts {
   readonly now: number;
-  /** Number of the rule's open runs; 0 if the rule does not limit them. */
   readonly openRuns: number;
-  /** The reason for the deprecation of a dataset cause's version. */
   readonly deprecation?: string;
-  /** Digest of the job and the dataset's version. */
   readonly work?: string;
-  /** The run that does or did the same work. */
   readonly equal?: { readonly runId: string; readonly reason: string };
-  /** The id of a later cause of the same kind that was processed or waits. */
   readonly later?: string;
 }
 
-/** Decides what to do about a cause. Pure. */
 export function decide(
   { rule, lastStartedAt }: RuleState,
   cause: Cause,

@@ -11,7 +11,6 @@ import type { RetrainingRule, RuleDefinition, RuleState } from "./rule";
 export const ruleNotFound = (name: string) =>
   notFound("RETRAINING_RULE_NOT_FOUND", `there is no retraining rule ${JSON.stringify(name)}`, { rule: name });
 
-/** Thrown when a rule of that name has another definition. */
 const ruleExists = (name: string) =>
   conflict(
     "RETRAINING_RULE_EXISTS",
@@ -40,7 +39,6 @@ const retry = ({ pause }: Pick<RuleDependencies, "pause">, name: string) => ({
   busy: () => ruleBusy(name),
 });
 
-/** The author of a rule. */
 type Author = { readonly by: string; readonly person?: Person };
 
 /**
@@ -80,7 +78,6 @@ export async function createRule(
   });
 }
 
-/** Replaces the rule's definition; its name and history stay. */
 export async function updateRule(
   dependencies: RuleDependencies,
   definition: RuleDefinition,
@@ -119,7 +116,6 @@ export async function setEnabled(
   });
 }
 
-/** Deletes a rule; its history can still be read. Idempotent. */
 export async function deleteRule(dependencies: RuleDependencies, name: string, actor: string): Promise<RetrainingRule> {
   return change(dependencies, name, actor, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
 }

@@ -16,14 +16,12 @@ export interface RetrainingRepository {
   find(name: string): Promise<RuleState | undefined>;
   /** Lists rules by name, without deleted ones. */
   list(query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<RuleState>>;
-  /** Returns the names of the rules for a dataset's versions or a monitor's drift. */
   rulesOf(type: "dataset" | "drift", subject: string): Promise<readonly string[]>;
   /** Records that the Scheduler has this revision; returns false if the rule has another revision in the meantime. */
   markScheduled(name: string, revision: number): Promise<boolean>;
   recordFailure(name: string, failure: NonNullable<RuleState["lastFailure"]>): Promise<void>;
 
   findCause(rule: string, id: string): Promise<CauseRecord | undefined>;
-  /** Lists causes, newest first. */
   listCauses(rule: string, query: { readonly limit: number; readonly nextToken?: string }): Promise<Page<CauseRecord>>;
   /**
    * Moves a cause from one state to the next; returns false if it is not in state `from` (`undefined`: no record). With
@@ -39,13 +37,10 @@ export interface RetrainingIndex {
   openCauses(): Promise<readonly { readonly team: string; readonly rule: string; readonly id: string }[]>;
 }
 
-/** The port to the schedules of rules, which call the function `retrain` with a `ScheduleInput`. */
 export interface RetrainingSchedules {
-  /** Creates the rule's schedule, or changes it. */
   put(rule: RetrainingRule): Promise<void>;
   /** Idempotent. */
   delete(team: string, rule: string): Promise<void>;
-  /** Lists the schedules of all teams. */
   list(): Promise<readonly { readonly team: string; readonly rule: string }[]>;
 }
 

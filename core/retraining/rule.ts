@@ -95,7 +95,6 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
       cooldownMinutes: rule.cooldownMinutes ?? (rule.trigger.type === "drift" ? 60 : 0),
     }));
 
-/** A rule's definition: its trigger and its job. */
 export const ruleDefinitionSchema = ruleDefinitionOf(jobSchema);
 
 export type RuleDefinition = DeepReadonly<z.output<typeof ruleDefinitionSchema>>;

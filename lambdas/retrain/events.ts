@@ -9,7 +9,6 @@ interface ObjectCreated {
   readonly object: { readonly key: string };
 }
 
-/** A monitor's event on the bus. Times are ISO 8601. */
 export interface DriftDetected {
   /** The prefix of the receiving deployment; its rule on the bus matches only its own. */
   readonly platform: string;

@@ -62,7 +62,6 @@ async function fireLostVersions(team: FireDependencies, name: string): Promise<v
   }
 }
 
-/** The parts of a deployment that the function uses. */
 interface RetrainPorts {
   readonly config: Parameters<typeof readEvent>[1];
   readonly retrainingIndex: RetrainingIndex;
@@ -113,7 +112,6 @@ export function createRetrainHandler(deployment: RetrainPorts, logger: Logger, r
   };
 }
 
-/** Returns the rules for a cause, each with its cause record. */
 async function causesOf(
   { retraining, datasets }: FireDependencies,
   happening: Exclude<Happening, { type: "none" | "sweep" }>,

@@ -12,7 +12,6 @@ import type { RunDetails } from "../../core/runs/shapes";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 import { killPushes } from "./push-kills";
 
-/** Tests the command line as a person sees it: written files, exit codes, output. */
 describe("the command line", () => {
   const stack = TestStack.of("clerks");
   beforeAll(() => stack.up());
@@ -48,7 +47,6 @@ describe("the command line", () => {
       expect(put).toMatchObject({ code: 0, stderr: "" });
     });
 
-    /** An empty directory to download into. */
     function emptyDirectory(name: string): string {
       const directory = join(stack.directory, name);
       mkdirSync(directory);

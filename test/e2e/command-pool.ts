@@ -9,7 +9,6 @@ export interface CliResult {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs commands of the command line in processes that are reused. Commands at the same time have a process each. */
 export class CommandPool {
   private readonly idle: ChildProcess[] = [];
   private readonly all = new Set<ChildProcess>();
@@ -57,7 +56,6 @@ export class CommandPool {
     return host;
   }
 
-  /** Ends the processes. */
   async stop(): Promise<void> {
     const ended = [...this.all].map((host) => new Promise((resolve) => host.once("exit", resolve)));
     for (const host of this.all) host.disconnect();

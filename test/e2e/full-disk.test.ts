@@ -11,7 +11,6 @@ afterAll(async () => {
   await stack.remove();
 });
 
-/** Refuses at least one call while the disk is full. Afterwards the same call succeeds. */
 async function refusedThenDone(call: () => Promise<{ readonly code: number; readonly stderr: string }>): Promise<void> {
   disk!.fill();
   try {

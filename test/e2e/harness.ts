@@ -21,7 +21,6 @@ interface Connection {
 
 const commandLineUser = "operator";
 
-/** A stack in a temporary directory, driven by the built command line as a person would. */
 export class TestStack {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-e2e-"));
   readonly data: string;
@@ -80,7 +79,6 @@ export class TestStack {
     return { child, output, ended };
   }
 
-  /** Runs with `--json`; fails loudly where the exit code is not one of those expected. */
   async json<T>(args: readonly string[], expected: readonly number[] = [0]): Promise<T> {
     const result = await this.run(...args, "--json");
     if (!expected.includes(result.code)) {
@@ -179,7 +177,6 @@ export class TestStack {
   }
 }
 
-/** Polls until `look` finds something. */
 export async function until<T>(what: string, look: () => Promise<T | undefined>, patienceMs = 180_000): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -15,7 +15,6 @@ import { Project } from "./newcomer/project";
 type ModelVersion = Answer<"getModelVersion">["version"];
 type ResolvedModel = Answer<"getProductionModel">;
 
-/** The package is installed, and runs are trained: a loaded machine needs minutes. */
 jest.setTimeout(300_000);
 
 type Shown = ReturnType<typeof describeRun> & { readonly awaited: readonly { readonly kind: string }[] };
@@ -29,7 +28,6 @@ describe("a newcomer", () => {
   const rows = customers(400);
   const content = (file: string): Buffer => readFileSync(join(project.directory, file));
   let api = "";
-  /** The run of the custom model, and the one of the built-in model. */
   let own: Shown;
   let mlp: Shown;
   beforeAll(() => project.install());

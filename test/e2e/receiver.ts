@@ -6,7 +6,6 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The response. */
   readonly status: number;
 }
 
@@ -32,7 +31,6 @@ export class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Accepted requests of a path, in order. */
   accepted(path: string): readonly Received[] {
     return this.received.filter((one) => one.path === path && one.status === 204);
   }

@@ -10,7 +10,6 @@ import { TestStack, toyCsv, toyJob, toySchema } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
 
-/** Tests questions about an old run: whether it can be reproduced, and whether its model can be exported. */
 describe("after a run", () => {
   const stack = TestStack.of("reproducers");
   let first: Shown;

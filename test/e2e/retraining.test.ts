@@ -18,7 +18,6 @@ import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 type Shown = ReturnType<typeof describeRun>;
 type Rule = RuleState & { readonly causes: readonly CauseRecord[] };
 
-/** Tests retraining on the whole embedded cloud, with a person's commands and AWS's events. */
 describe("retraining", () => {
   const stack = new TestStack();
   let job: string;

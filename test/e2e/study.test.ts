@@ -16,7 +16,6 @@ stop: { trials: 6 }
 best: { registerAs: toy }
 ${more}`;
 
-/** Tests studies on the whole embedded cloud, with a person's commands. */
 describe("a study", () => {
   const calm = TestStack.of("default");
   const hit = new TestStack();

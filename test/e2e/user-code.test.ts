@@ -124,7 +124,6 @@ describe("user code", () => {
   });
   afterAll(() => stack.remove());
 
-  /** A job that trains with a module of this source. */
   function jobOf(name: string, source: string, { epochs = 3, workers = 1 } = {}): string {
     stack.file(`${name}.ts`, source);
     const job = toyJob(epochs, workers).replace("{ type: mlp, hidden: [16] }", `{ type: module, path: ${name}.ts }`);
@@ -134,7 +133,6 @@ describe("user code", () => {
   const submit = async (file: string) => (await stack.json<{ runId: string }>(["submit", file])).runId;
   const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
   let other: Promise<Shown> | undefined;
-  /** A run that is there already. */
   function otherRun(): Promise<Shown> {
     other ??= submit(stack.file("job.yaml", toyJob(1))).then(watch);
     return other;

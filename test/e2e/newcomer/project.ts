@@ -16,7 +16,6 @@ const environment: NodeJS.ProcessEnv = {
   NO_COLOR: "1",
 };
 
-/** An empty directory outside the checkout, into which the packed command line is installed. */
 export class Project {
   readonly directory = mkdtempSync(join(tmpdir(), "ringmaster-newcomer-"));
 
@@ -36,7 +35,6 @@ export class Project {
     return execFileSync(program, args, { cwd: this.directory, env: environment, encoding: "utf8", stdio: "pipe" });
   }
 
-  /** Runs the installed command in the project's directory. */
   run(...args: readonly string[]): Promise<CliResult> {
     return this.spawn(join(this.directory, "node_modules", ".bin", "ringmaster"), args);
   }
