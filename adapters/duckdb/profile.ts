@@ -9,7 +9,7 @@ import {
 } from "../../core/datasets/profile";
 import type { ColumnSchema, ColumnType } from "../../core/datasets/shapes";
 import { RunningStats } from "../../core/features/running-stats";
-import { numbersIn, readColumns } from "./row-reader";
+import { readColumns } from "./row-reader";
 import { type DuckDbSession, quoteName } from "./session";
 
 /** The table that `countValues` makes: `value#` and `rows#`, the most frequent values first. Missing values are a row. */
@@ -167,21 +167,6 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
   const { name, type } = column;
   if (count === 0) return { name, type, count, nulls };
   return { name, type, count, nulls, min, max, mean: stats.mean, std: min === max ? 0 : stats.deviation };
-}
-
-/** Yields a 53-bit hash of each row, in row order. */
-export async function* hashRows(
-  session: DuckDbSession,
-  table: string,
-  columns: readonly ColumnSchema[],
-): AsyncGenerator<ArrayLike<number>> {
-  const names = columns.map(({ name }) => quoteName(name)).join(", ");
-  const result = await session.connection.stream(`SELECT CAST(hash(${names}) >> 11 AS DOUBLE) FROM ${table}`);
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    yield numbersIn(chunk, 0);
-  }
 }
 
 function present<Key extends string>(

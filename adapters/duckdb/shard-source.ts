@@ -4,6 +4,7 @@ import { datasetTooLarge } from "../../core/datasets/errors";
 import type { ColumnSchema, DatasetManifest } from "../../core/datasets/shapes";
 import type { ColumnBatch, RowSource } from "../../core/features/values";
 import type { ObjectStore } from "../../core/ports";
+import type { ContentReference } from "../../core/shapes";
 import { type Dictionaries, readColumns, readDictionaries } from "./row-reader";
 import { type DuckDbSession, quoteText } from "./session";
 
@@ -55,8 +56,16 @@ export async function fetchAllShards(
 ): Promise<readonly string[]> {
   const roomBytes = freeBytes(session.directory);
   if (manifest.bytes > roomBytes) throw datasetTooLarge(manifest, roomBytes);
+  return fetchFiles(session, objects, manifest.shards);
+}
+
+export async function fetchFiles(
+  session: DuckDbSession,
+  objects: Contents,
+  contents: readonly Pick<ContentReference, "sha256">[],
+): Promise<readonly string[]> {
   const files: string[] = [];
-  for (const { sha256 } of manifest.shards) files.push(await fetchShard(session, objects, sha256));
+  for (const { sha256 } of contents) files.push(await fetchShard(session, objects, sha256));
   return files;
 }
 

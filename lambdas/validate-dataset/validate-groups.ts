@@ -1,11 +1,12 @@
+import { readFileSync } from "node:fs";
 import { type GroupMeasurement, measureGroup, mergeMeasurements } from "../../adapters/duckdb/contract/check-group";
 import { classesOf } from "../../adapters/duckdb/dataset-profile";
 import { measureColumn } from "../../adapters/duckdb/group-columns";
-import { hashValues } from "../../adapters/duckdb/hash-rows";
+import { countRepeats, sharesOf, writeHashes } from "../../adapters/duckdb/repeated-rows";
 import { readColumns } from "../../adapters/duckdb/row-reader";
 import { columnTypes, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
-import { fetchAllShards } from "../../adapters/duckdb/shard-source";
+import { fetchAllShards, fetchFiles } from "../../adapters/duckdb/shard-source";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { findColumn } from "../../core/datasets/contract/applicability";
@@ -13,7 +14,6 @@ import { type ContractReport, decideContract } from "../../core/datasets/contrac
 import type { AppliedContract } from "../../core/datasets/contract/stored";
 import { invalidManifest, invalidRows, type RowViolation } from "../../core/datasets/errors";
 import type { Category, DatasetProfile } from "../../core/datasets/profile";
-import { compareHashes, HashCollector, type HashFiles } from "../../core/datasets/repeated-hashes";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
 import type { ShardGroup } from "../../core/datasets/shard-plan";
 import { splitOfRange } from "../../core/datasets/split-index";
@@ -22,6 +22,7 @@ import { ColumnMerger, type ColumnState } from "../../core/features/column-state
 import type { ObjectStore } from "../../core/ports";
 import { compareCategories } from "../../core/row-values";
 import type { Rounds } from "../../core/runs/rounds";
+import type { ContentReference } from "../../core/shapes";
 
 /** Rows that a message names for each violated rule. */
 const examplesShown = 3;
@@ -31,9 +32,9 @@ interface GroupState {
   /** Absent if rows violate the schema. */
   readonly columns?: readonly ColumnState[];
   readonly classes?: DatasetProfile["classes"];
-  readonly repeats?: HashFiles;
+  readonly repeats?: ContentReference;
   /** The values of the column of a split by group, in their splits. */
-  readonly units?: HashFiles;
+  readonly units?: ContentReference;
   /** The first and last time of each split, of a split by time. */
   readonly times?: readonly (readonly [SplitName, number, number])[];
   readonly contract?: readonly GroupMeasurement[];
@@ -62,8 +63,8 @@ export async function validateGroups(
   const columns = manifest.schema.map((column) => new ColumnMerger(column));
   const violations = new Map<string, RowViolation>();
   const classes = new Map<Category, Record<SplitName, number>>();
-  const repeats: HashFiles[] = [];
-  const units: HashFiles[] = [];
+  const repeats: ContentReference[] = [];
+  const units: ContentReference[] = [];
   const check = wholeSplitOf(manifest);
   const measured: (readonly GroupMeasurement[])[] = [];
   for await (const state of states) {
@@ -80,7 +81,6 @@ export async function validateGroups(
     if (state.contract) measured.push(state.contract);
   }
   if (violations.size > 0) throw invalidRows(nameOf(manifest), [...violations.values()]);
-  const { rows, repeats: repeated, testRows, leaked } = await compareHashes(objects, repeats);
   const { name, version, digest, rowCount } = manifest;
   const hasClasses = manifest.schema.some(({ role, type }) => role === "label" && type !== "float");
   const profile: DatasetProfile = {
@@ -95,8 +95,7 @@ export async function validateGroups(
             .sort((a, b) => compareCategories(a.value, b.value)),
         }
       : {}),
-    duplicateShare: rows === 0 ? 0 : repeated / rows,
-    leakedShare: testRows === 0 ? 0 : leaked / testRows,
+    ...sharesOf(await repeatsOf(repeats, objects)),
   };
   return {
     profile,
@@ -111,7 +110,7 @@ async function validateGroup(
   objects: ObjectStore,
   contract: AppliedContract | undefined,
 ): Promise<GroupState> {
-  const { schema, rowCount } = manifest;
+  const { schema } = manifest;
   return withDuckDb(async (session) => {
     const files = await fetchAllShards(session, objects, { ...manifest, ...group });
     await checkShards(session, files, { ...manifest, shards: group.shards });
@@ -121,7 +120,8 @@ async function validateGroup(
 
     const splitOf = await splitOfRange(manifest, objects, group.firstRow, group.rows);
     const names = schema.map(({ name }) => name);
-    const repeats = await collectHashes(hashValues(session, table, names), splitOf, rowCount);
+    const storeHashes = async (of: readonly string[]): Promise<ContentReference> =>
+      objects.putContent(readFileSync(await writeHashes(session, table, of, { splitOf, firstRow: group.firstRow })));
     const columns: ColumnState[] = [];
     for (const column of schema) columns.push(await measureColumn(session, table, column));
     const classes = await classesOf(session, table, manifest, splitOf);
@@ -130,32 +130,16 @@ async function validateGroup(
       violations,
       columns,
       classes,
-      repeats: await repeats.store(objects),
-      ...(by === "group" && unit !== undefined
-        ? {
-            units: await (await collectHashes(hashValues(session, table, [unit]), splitOf, rowCount)).store(objects),
-          }
-        : {}),
+      repeats: await storeHashes(names),
+      ...(by === "group" && unit !== undefined ? { units: await storeHashes([unit]) } : {}),
       ...(by === "time" ? { times: await timesOf(session, table, manifest, splitOf) } : {}),
       ...(contract ? { contract: await measureGroup(manifest, group, files, contract, objects) } : {}),
     };
   });
 }
 
-async function collectHashes(
-  batches: AsyncIterable<readonly (bigint | undefined)[]>,
-  splitOf: Uint8Array,
-  totalRows: number,
-): Promise<HashCollector> {
-  const hashes = new HashCollector(totalRows);
-  let row = 0;
-  for await (const batch of batches) {
-    for (const hash of batch) {
-      if (hash !== undefined) hashes.add(hash, splitOf[row]!);
-      row += 1;
-    }
-  }
-  return hashes;
+function repeatsOf(hashes: readonly ContentReference[], objects: ObjectStore) {
+  return withDuckDb(async (session) => countRepeats(session, await fetchFiles(session, objects, hashes)));
 }
 
 async function timesOf(
@@ -188,11 +172,11 @@ function wholeSplitOf({ split: { by, column } }: DatasetManifest): WholeSplitChe
 
 async function crossingReasons(
   { split: { column } }: DatasetManifest,
-  units: readonly HashFiles[],
+  units: readonly ContentReference[],
   objects: ObjectStore,
 ): Promise<readonly string[]> {
   if (units.length === 0) return [];
-  const { crossing } = await compareHashes(objects, units);
+  const { crossing } = await repeatsOf(units, objects);
   if (crossing === 0) return [];
   return [`the split is by group, but ${crossing} values of ${column} are in more than one split`];
 }

@@ -1,21 +1,17 @@
+import * as fs from "node:fs";
 import * as path from "node:path";
 import { inapplicability } from "../../../core/datasets/contract/applicability";
 import { type ContractSample, type Measurement, samplesShown } from "../../../core/datasets/contract/report";
 import type { DataContractRule } from "../../../core/datasets/contract/rules";
 import type { AppliedContract } from "../../../core/datasets/contract/stored";
-import {
-  compareHashes,
-  HashCollector,
-  type HashFiles,
-  type RepeatedHash,
-} from "../../../core/datasets/repeated-hashes";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
 import type { ShardGroup } from "../../../core/datasets/shard-plan";
 import type { ColumnMerger } from "../../../core/features/column-state";
 import type { ObjectStore } from "../../../core/ports";
-import { hashSql, hashValues } from "../hash-rows";
+import type { ContentReference } from "../../../core/shapes";
+import { countRepeats, writeHashes } from "../repeated-rows";
 import { quoteText } from "../session";
-import { createShardSource, fetchAllShards } from "../shard-source";
+import { createShardSource, fetchFiles } from "../shard-source";
 import { withDuckDb } from "../workspace";
 import { fetchReferences, measureDrifts, sampledVersion } from "./check";
 import { compileRule } from "./compile";
@@ -23,7 +19,7 @@ import { measureRules, numbered, sampleIn, sampleSql, withGuardedDuckDb } from "
 
 export interface GroupMeasurement extends Measurement {
   /** Hashes of the values that must be unique. */
-  readonly unique?: HashFiles;
+  readonly unique?: ContentReference;
 }
 
 /**
@@ -55,11 +51,8 @@ export function measureGroup(
       if (rule.rule !== "unique") continue;
       const compiled = compileRule(rule, index, schema, rowCount);
       const columns = compiled.kind === "none" ? [] : compiled.columns;
-      const hashes = new HashCollector(rowCount);
-      for await (const batch of hashValues(session, table, columns, true)) {
-        for (const hash of batch) if (hash !== undefined) hashes.add(hash, 0);
-      }
-      settled.set(index, { columns, unique: await hashes.store(objects) });
+      const hashes = await writeHashes(session, table, columns, { firstRow: group.firstRow, complete: true });
+      settled.set(index, { columns, unique: await objects.putContent(fs.readFileSync(hashes)) });
     }
     const input = { table, schema, rowCount, rules: contract.rules, references, settled };
     const measured: readonly GroupMeasurement[] = await measureRules(session, input);
@@ -87,8 +80,10 @@ export async function mergeMeasurements(
   const [first = {}] = groups;
   const columns = first.columns ? { columns: first.columns } : {};
   if (unique.length > 0) {
-    const { repeats, examples } = await compareHashes(objects, unique, samplesShown);
-    const samples = await repeatedRows(shards, first.columns ?? [], examples, objects);
+    const { repeats, examples } = await withDuckDb(async (session) =>
+      countRepeats(session, await fetchFiles(session, objects, unique), samplesShown),
+    );
+    const samples = await samplesAt(examples, first.columns ?? [], shards, objects);
     return { ...columns, rows: repeats, ...(samples.length > 0 ? { samples } : {}) };
   }
   if (rule.rule === "statistic") return statisticOf(rule, column);
@@ -102,47 +97,33 @@ export async function mergeMeasurements(
   return { ...columns, rows, ...(samples.length > 0 ? { samples } : {}) };
 }
 
-/** Reads the second row of each repeated hash. One shard at a time is on disk. */
-async function repeatedRows(
-  groups: readonly ShardGroup[],
+/** Reads rows by their numbers. One shard at a time is on disk. */
+async function samplesAt(
+  rows: readonly number[],
   columns: readonly string[],
-  examples: readonly RepeatedHash[],
+  groups: readonly ShardGroup[],
   objects: Pick<ObjectStore, "getContent">,
 ): Promise<readonly ContractSample[]> {
   const samples: ContractSample[] = [];
-  for (const index of new Set(examples.map(({ file }) => file))) {
-    const { firstRow, shards } = groups[index]!;
-    const left = new Map(examples.flatMap(({ hash, file, place }) => (file === index ? [[hash, place]] : [])));
-    let before = firstRow;
-    for (const shard of shards) {
-      if (left.size === 0) break;
-      await withDuckDb(async (session) => {
-        const [file] = await fetchAllShards(session, objects, {
-          ...{ name: "", version: 0 },
-          ...shard,
-          shards: [shard],
-        });
-        const { hash, isComplete } = hashSql(columns);
-        const rows = await session.rows(
-          `SELECT ${hash} AS "hash#", ${sampleSql(columns)} AS "sample#"
-           FROM ${numbered(`read_parquet(${quoteText(file!)})`)}
-           WHERE ${hash} IN (${[...left.keys()].join(", ")}) AND ${isComplete} ORDER BY " row"`,
-        );
-        for (const row of rows) {
-          const found = row["hash#"] as bigint;
-          const place = left.get(found);
-          if (place === undefined) continue;
-          left.set(found, place - 1);
-          if (place > 1) continue;
-          left.delete(found);
-          const sample = sampleIn(row["sample#"]!, columns);
-          samples.push({ ...sample, row: sample.row + before });
-        }
-      });
-      before += shard.rows;
-    }
+  let first = 0;
+  for (const shard of groups.flatMap(({ shards }) => shards)) {
+    const before = first;
+    first += shard.rows;
+    const places = rows.filter((row) => row >= before && row < first).map((row) => row - before + 1);
+    if (places.length === 0) continue;
+    await withDuckDb(async (session) => {
+      const [file] = await fetchFiles(session, objects, [shard]);
+      const found = await session.rows(
+        `SELECT ${sampleSql(columns)} AS "sample#" FROM ${numbered(`read_parquet(${quoteText(file!)})`)}
+         WHERE " row" IN (${places.join(", ")}) ORDER BY " row"`,
+      );
+      for (const row of found) {
+        const sample = sampleIn(row["sample#"]!, columns);
+        samples.push({ ...sample, row: sample.row + before });
+      }
+    });
   }
-  return samples.toSorted((one, other) => one.row - other.row);
+  return samples;
 }
 
 function statisticOf(

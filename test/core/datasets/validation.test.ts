@@ -1,11 +1,7 @@
-import * as fs from "node:fs";
-import { RepeatedRows } from "../../../adapters/duckdb/dataset-profile";
 import { alikeTexts } from "../../../core/datasets/alike-values";
 import type { ColumnProfile, DatasetProfile } from "../../../core/datasets/profile";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
-import { mulberry32 } from "../../../core/datasets/split";
 import { judge } from "../../../core/datasets/validation";
-import { temporaryFolder } from "../../support/temporary-folder";
 import { draftOf } from "./drafts";
 
 const schema: readonly ColumnSchema[] = [
@@ -166,41 +162,5 @@ describe("judge", () => {
       errors: [],
       warnings: [{ code, message: expect.stringContaining(message) }],
     });
-  });
-});
-
-describe("RepeatedRows", () => {
-  const directory = temporaryFolder("repeated-rows");
-
-  it("counts rows that repeat an earlier one, and test rows that training saw", () => {
-    // Rows a a b, then c a d in the test split: a is there three times, and one of its rows is tested.
-    const repeated = new RepeatedRows(Uint8Array.from([0, 0, 0, 2, 2, 2]), directory);
-    repeated.add([5, 5, 1]);
-    repeated.add([9, 5, 2]);
-    expect(repeated.finish()).toEqual({ duplicateShare: 2 / 6, leakedShare: 1 / 3 });
-  });
-
-  it.each([100_000, 30_000])(
-    "compares the hashes of many rows by ranges, on disk: at most %i a range",
-    (maxRangeRows) => {
-      const random = mulberry32(3);
-      const rows = 100_000;
-      const splitOf = Uint8Array.from({ length: rows }, () => Math.floor(random() * 3));
-      const hashes = Array.from({ length: rows }, () => Math.floor(random() * 60_000) * (2 ** 53 / 60_000));
-      const repeated = new RepeatedRows(splitOf, directory, maxRangeRows);
-      for (let row = 0; row < rows; row += 2_000) repeated.add(hashes.slice(row, row + 2_000).map(Math.floor));
-      const whole = hashes.map(Math.floor);
-      const trained = new Set(whole.filter((_, row) => splitOf[row] === 0));
-      const tested = whole.filter((_, row) => splitOf[row] === 2);
-      expect(repeated.finish()).toEqual({
-        duplicateShare: (rows - new Set(whole).size) / rows,
-        leakedShare: tested.filter((hash) => trained.has(hash)).length / tested.length,
-      });
-      expect(fs.readdirSync(directory)).toEqual([]);
-    },
-  );
-
-  it("has none among no rows", () => {
-    expect(new RepeatedRows(new Uint8Array(0), directory).finish()).toEqual({ duplicateShare: 0, leakedShare: 0 });
   });
 });

@@ -1,0 +1,102 @@
+import * as path from "node:path";
+import { DuckDBDataChunk, UTINYINT } from "@duckdb/node-api";
+import { splitNames } from "../../core/datasets/shapes";
+import { type DuckDbSession, quoteName, quoteText } from "./session";
+
+/*
+ * Rows that repeat others: by a hash of each row, as Parquet, so that a version whose rows several processes read is
+ * compared by one of them, and DuckDB spills what memory does not hold. Of n different rows, two have the same 64-bit
+ * hash with a probability of n² / 2⁶⁵: 0.03 % for a hundred million.
+ */
+
+const chunkRows = 2_048;
+
+/**
+ * Writes the hashes of the rows of a canonical table with their numbers.
+ *
+ * @param options.splitOf index into `splitNames` of each row
+ * @param options.firstRow number of the first row in the version, from 0
+ * @param options.complete leaves out rows in which one of the columns is missing
+ * @returns the path of a Parquet file in the session's directory
+ */
+export async function writeHashes(
+  session: DuckDbSession,
+  table: string,
+  columns: readonly string[],
+  options: { readonly splitOf?: Uint8Array; readonly firstRow?: number; readonly complete?: boolean } = {},
+): Promise<string> {
+  const { splitOf, firstRow = 0, complete = false } = options;
+  const names = columns.map(quoteName);
+  const file = path.join(session.directory, "hashes.parquet");
+  if (splitOf) await createSplits(session, splitOf);
+  const isKept = complete ? names.map((name) => `${name} IS NOT NULL`).join(" AND ") : "true";
+  await session.run(
+    `COPY (SELECT * EXCLUDE ("kept#") FROM (
+       SELECT hash(${names.join(", ")}) AS "hash#", row_number() OVER () - 1 + ${firstRow} AS "row#",
+              ${splitOf ? `"split#"` : "0"} AS "split#", ${isKept} AS "kept#"
+       FROM ${table} ${splitOf ? `POSITIONAL JOIN "splits#"` : ""}) WHERE "kept#")
+     TO ${quoteText(file)} (FORMAT parquet, PARQUET_VERSION v2)`,
+  );
+  return file;
+}
+
+async function createSplits(session: DuckDbSession, splitOf: Uint8Array): Promise<void> {
+  await session.run(`CREATE OR REPLACE TABLE "splits#" ("split#" UTINYINT)`);
+  const appender = await session.connection.createAppender("splits#");
+  for (let at = 0; at < splitOf.length; at += chunkRows) {
+    const some = splitOf.subarray(at, at + chunkRows);
+    const chunk = DuckDBDataChunk.create([UTINYINT], some.length);
+    chunk.setColumnValues(0, Array.from(some));
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
+}
+
+interface Repeats {
+  readonly rows: number;
+  /** Rows that equal an earlier one. */
+  readonly repeats: number;
+  readonly testRows: number;
+  /** Test rows that equal a training row. */
+  readonly leaked: number;
+  /** Hashes that are in more than one split. */
+  readonly crossing: number;
+  /** Numbers of the second rows of some of the hashes that repeat. */
+  readonly examples: readonly number[];
+}
+
+/** Compares the rows of all files of `writeHashes`. */
+export async function countRepeats(
+  session: DuckDbSession,
+  files: readonly string[],
+  maxExamples = 0,
+): Promise<Repeats> {
+  const hashes = `read_parquet([${files.map(quoteText).join(", ")}])`;
+  const [train, test] = [splitNames.indexOf("train"), splitNames.indexOf("test")];
+  const [found] = await session.rows(
+    `SELECT coalesce(sum(n), 0) AS rows, coalesce(sum(n - 1), 0) AS repeats, coalesce(sum(tested), 0) AS "testRows",
+            coalesce(sum(tested) FILTER (trained), 0) AS leaked, count_if(crosses) AS crossing
+     FROM (SELECT count(*) AS n, count_if("split#" = ${test}) AS tested, bool_or("split#" = ${train}) AS trained,
+                  min("split#") <> max("split#") AS crosses FROM ${hashes} GROUP BY "hash#")`,
+  );
+  const repeated = `SELECT "hash#" FROM ${hashes} GROUP BY 1 HAVING count(*) > 1 ORDER BY 1 LIMIT ${maxExamples}`;
+  const examples =
+    maxExamples === 0
+      ? []
+      : await session.rows(
+          `SELECT min("row#", 2)[2] AS row FROM ${hashes} WHERE "hash#" IN (${repeated}) GROUP BY "hash#" ORDER BY "hash#"`,
+        );
+  const number = (key: string): number => Number(found![key]);
+  return {
+    ...{ rows: number("rows"), repeats: number("repeats"), testRows: number("testRows"), leaked: number("leaked") },
+    ...{ crossing: number("crossing"), examples: examples.map(({ row }) => Number(row)) },
+  };
+}
+
+/** Returns a profile's shares of rows that repeat others. */
+export function sharesOf({ rows, repeats, testRows, leaked }: Repeats) {
+  return {
+    duplicateShare: rows === 0 ? 0 : repeats / rows,
+    leakedShare: testRows === 0 ? 0 : leaked / testRows,
+  };
+}
