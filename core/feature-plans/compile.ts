@@ -58,7 +58,7 @@ export function textsOf(plan: FittedPlan): readonly string[] {
 }
 
 /** Returns a subquery with the columns and intermediate values that expressions of the plan read. */
-export function canonicalRows(
+function canonicalRows(
   { columns, intermediates }: Pick<CompiledPlan, "columns" | "intermediates">,
   dialect: Dialect,
   table: string,

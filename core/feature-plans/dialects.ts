@@ -21,8 +21,6 @@ export interface Dialect {
   countIn(list: string, value: number): string;
   lookup(x: string, table: ReadonlyMap<string, number>): string;
   calendarPart(days: string, part: CalendarPart): string;
-  /** Returns the population variance. */
-  variance(x: string): string;
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
@@ -34,7 +32,7 @@ function double(value: number): string {
   return value < 0 || Object.is(value, -0) ? `(${written})` : written;
 }
 
-const shared = { name: quoted, number: double, text: literal, variance: (x: string) => `var_pop(${x})` };
+const shared = { name: quoted, number: double, text: literal };
 
 export const duckdb: Dialect = {
   ...shared,

@@ -17,8 +17,8 @@ export type Statistic =
 /** Above this magnitude a square overflows. */
 export const maxMagnitude = 1e100;
 /** Above this number of distinct values, quantiles are those of values with `coarseBits` significant bits. */
-export const maxDistinct = 2 ** 18;
-export const coarseBits = 12;
+const maxDistinct = 2 ** 18;
+const coarseBits = 12;
 /** Maximum number of distinct texts that are counted, which bounds the memory: about 100 bytes each. */
 export const maxCounted = 1_000_000;
 

@@ -10,7 +10,6 @@ import {
   applyTable,
   type Features,
   fitRows,
-  fitTable,
   measureRows,
   planOf,
   useDuckDb,
@@ -40,15 +39,6 @@ describe("a plan", () => {
         expectAgreement(applyRows(plan, rows, outOfFold), await applyTable(session(), plan, "t", outOfFold));
       },
     );
-    await fc.assert(property, { numRuns: rounds(20, 500), seed: seedOf(18) });
-  });
-
-  it("is fitted alike by DuckDB and row by row", async () => {
-    const property = fc.asyncProperty(plans, fc.array(rowOf(moderate), { maxLength: 30 }), async (steps, rows) => {
-      await writeTable(session(), "t", columns, rows);
-      const ofRows = await fitRows(planOf(steps, view), columns, rows);
-      expectSameFit(ofRows, await fitTable(session(), planOf(steps, view), columns, "t", rows.length));
-    });
     await fc.assert(property, { numRuns: rounds(20, 500), seed: seedOf(18) });
   });
 

@@ -1,31 +1,22 @@
 import { DuckDBTimestampValue } from "@duckdb/node-api";
 import { type DuckDbSession, openDuckDb, quoteName } from "../../../adapters/duckdb/session";
-import { intermediatesOf } from "../../../core/feature-plans/bind";
 import { columnOf, type RowColumns, rowColumns, valueIn } from "../../../core/feature-plans/columns";
-import {
-  canonicalRow,
-  canonicalRows,
-  compilePlan,
-  createRowFunction,
-  selectFeatures,
-} from "../../../core/feature-plans/compile";
+import { canonicalRow, compilePlan, createRowFunction, selectFeatures } from "../../../core/feature-plans/compile";
 import { duckdb } from "../../../core/feature-plans/dialects";
 import type { CanonicalRow } from "../../../core/feature-plans/expression";
-import { createAccumulator, fitPlan, type Measure } from "../../../core/feature-plans/fit";
+import { createAccumulator, fitPlan } from "../../../core/feature-plans/fit";
 import { parseFeaturePlan } from "../../../core/feature-plans/plan-file";
-import type { FeaturePlan, FittedPlan, PlanColumn, PlanStep } from "../../../core/feature-plans/shapes";
+import type { FeaturePlan, FittedPlan, PlanColumn } from "../../../core/feature-plans/shapes";
 import type { State, Statistic } from "../../../core/feature-plans/statistics";
 import type { RawRow } from "../../../core/row-values";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { addWindows } from "./row-windows";
-import { measureTable, type Query, type ResultRow } from "./statistic-queries";
 
 function columnsOf(rows: readonly Readonly<Record<string, unknown>>[]): RowColumns {
   const names = new Set(rows.flatMap((row) => Object.keys(row)));
   return rowColumns(rows.length, new Map([...names].map((name) => [name, rows.map((row) => row[name] ?? null)])));
 }
 
-/** Measures statistics on rows in memory, as `measureTable` does in SQL. */
 export function measureRows(statistics: readonly Statistic[], rows: readonly CanonicalRow[]): readonly State[] {
   return statistics.map((statistic) => {
     const accumulator = createAccumulator(statistic);
@@ -97,36 +88,6 @@ export async function writeTable(
   appender.closeSync();
 }
 
-export function queryOf(session: DuckDbSession): Query {
-  return async (sql) => {
-    try {
-      return (await session.rows(sql)) as readonly ResultRow[];
-    } catch (cause) {
-      throw new Error(`${(cause as Error).message}\n${sql.slice(0, 2_000)}`, { cause });
-    }
-  };
-}
-
-export function tableMeasure(
-  session: DuckDbSession,
-  plan: FeaturePlan,
-  columns: readonly PlanColumn[],
-  table: string,
-): Measure {
-  const rows = canonicalRows({ columns, intermediates: intermediatesOf(plan, columns) }, duckdb, table);
-  return (statistics) => measureTable(queryOf(session), duckdb, statistics, rows);
-}
-
-export async function fitTable(
-  session: DuckDbSession,
-  plan: FeaturePlan,
-  columns: readonly PlanColumn[],
-  table: string,
-  rows: number,
-): Promise<FittedPlan> {
-  return fitPlan(plan, columns, rows, tableMeasure(session, plan, columns, table));
-}
-
 export async function applyTable(
   session: DuckDbSession,
   plan: FittedPlan,
@@ -134,8 +95,12 @@ export async function applyTable(
   outOfFold = false,
 ): Promise<Features> {
   const query = selectFeatures(compilePlan(plan, outOfFold), duckdb, table, ["number"]);
-  const found = await queryOf(session)(`SELECT * FROM (${query}) ORDER BY number`);
+  const found = await session.rows(`SELECT * FROM (${query}) ORDER BY number`);
   return found.map(({ number: _, ...features }) => features);
+}
+
+export function named(type: PlanColumn["type"], ...names: readonly string[]): readonly PlanColumn[] {
+  return names.map((name) => ({ name, type }));
 }
 
 /** Whether two numbers agree to 1e-9, relative or absolute. */
@@ -144,12 +109,6 @@ export function agree(a: unknown, b: unknown): boolean {
   if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
   return Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
 }
-
-export function named(type: PlanColumn["type"], ...names: readonly string[]): readonly PlanColumn[] {
-  return names.map((name) => ({ name, type }));
-}
-
-export type { PlanStep };
 
 /** Opens DuckDB for the tests of the enclosing `describe`. */
 export function useDuckDb(): () => DuckDbSession {

@@ -1,17 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PlanColumn } from "../../../core/feature-plans/shapes";
 import type { RawRow } from "../../../core/row-values";
-import {
-  agree,
-  applyRows,
-  applyTable,
-  type Features,
-  fitRows,
-  fitTable,
-  planOf,
-  useDuckDb,
-  writeTable,
-} from "./engines";
+import { agree, applyRows, applyTable, type Features, fitRows, planOf, useDuckDb, writeTable } from "./engines";
 
 const inf = Number.POSITIVE_INFINITY;
 const day = 86_400_000;
@@ -233,10 +223,8 @@ describe("steps, in memory and in DuckDB", () => {
   ): Promise<readonly Features[]> {
     const plan = planOf(steps, options.view);
     await writeTable(session(), "t", columns, rows);
-    return [
-      applyRows(await fitRows(plan, columns, rows), rows, options.outOfFold),
-      await applyTable(session(), await fitTable(session(), plan, columns, "t", rows.length), "t", options.outOfFold),
-    ];
+    const fitted = await fitRows(plan, columns, rows);
+    return [applyRows(fitted, rows, options.outOfFold), await applyTable(session(), fitted, "t", options.outOfFold)];
   }
 
   function expectColumns(found: Features, expected: Readonly<Record<string, readonly unknown[]>>): void {
