@@ -1,55 +1,54 @@
-import { numberFormatProblem, numberReading } from "../../../core/datasets/number-format";
+import { castTo } from "../../../adapters/duckdb/cast";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { numberFormatProblem } from "../../../core/datasets/number-format";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { InvalidInputError, type Problem } from "../../../core/errors";
 
-/** Reads text as the push does. */
-function read(format: string, text: string): number | undefined {
-  const { pattern, group, decimal, negative } = numberReading(format);
-  const signed =
-    negative === undefined
-      ? text
-      : text.replace(new RegExp(negative), negative.startsWith("^([^(]") ? "-$1$2$3" : "-$1$2");
-  const match = new RegExp(`^${pattern}$`).exec(signed);
-  if (match === null) return undefined;
-  const number = match.slice(1, 4).join("");
-  return Number((group === "" ? number : number.replaceAll(group, "")).replaceAll(decimal, "."));
-}
+const readings: readonly (readonly [format: string, text: string, number: number | null])[] = [
+  ["1.234,5", "1.234.567,25", 1_234_567.25],
+  ["1.234,5", "1234567,25", 1_234_567.25],
+  ["1.234,5", "-12", -12],
+  ["1.234,5", "1.23", null],
+  ["1.234,5", "0.123", null],
+  ["1.234", "12.345", 12_345],
+  ["1.234", "12.34", null],
+  ["1.234", "12,34", 12.34],
+  ["1,234", "12.34", 12.34],
+  ["1,234.5", "1,2345", null],
+  ["1234,5", "+0,5e-3", 0.0005],
+  ["1 234,5", "12 345,5", 12_345.5],
+  ["1'234.5", "1'000", 1_000],
+  ["$1,234.5", "-$1,000.5", -1_000.5],
+  ["$1,234.5", "$-1,000.5", -1_000.5],
+  ["$1,234.5", "1,000.5", null],
+  ["CHF 1234.5", "CHF 3", 3],
+  ["1234 %", "50 %", 50],
+  ["1234 %", "50", null],
+  ["(1234)", "(50)", -50],
+  ["(1234)", "50", 50],
+  ["(1,234.5)", "(1,234.50)", -1_234.5],
+  ["(1,234.5)", "((5))", null],
+  ["($1,234.5)", "($1,234.50)", -1_234.5],
+  ["($1,234.5)", "$(1,234.50)", -1_234.5],
+  ["($1,234.5)", "$1,234.50", 1_234.5],
+  ["($1,234.5)", "-$3", -3],
+  ["($1,234.5)", "3", null],
+  ["1.234,5-", "1.234,50-", -1_234.5],
+  ["1.234,5-", "3", 3],
+];
 
 describe("number formats", () => {
-  it.each([
-    ["1.234,5", "1.234.567,25", 1_234_567.25],
-    ["1.234,5", "1234567,25", 1_234_567.25],
-    ["1.234,5", "-12", -12],
-    ["1.234,5", "1.23", undefined],
-    ["1.234,5", "0.123", undefined],
-    ["1.234", "12.345", 12_345],
-    ["1.234", "12.34", undefined],
-    ["1.234", "12,34", 12.34],
-    ["1,234", "12.34", 12.34],
-    ["1,234.5", "1,2345", undefined],
-    ["1234,5", "+0,5e-3", 0.0005],
-    ["1 234,5", "12 345,5", 12_345.5],
-    ["1'234.5", "1'000", 1_000],
-    ["$1,234.5", "-$1,000.5", -1_000.5],
-    ["$1,234.5", "$-1,000.5", -1_000.5],
-    ["$1,234.5", "1,000.5", undefined],
-    ["CHF 1234.5", "CHF 3", 3],
-    ["1234 %", "50 %", 50],
-    ["1234 %", "50", undefined],
-    ["(1234)", "(50)", -50],
-    ["(1234)", "50", 50],
-    ["(1,234.5)", "(1,234.50)", -1_234.5],
-    ["(1,234.5)", "((5))", undefined],
-    ["($1,234.5)", "($1,234.50)", -1_234.5],
-    ["($1,234.5)", "$(1,234.50)", -1_234.5],
-    ["($1,234.5)", "$1,234.50", 1_234.5],
-    ["($1,234.5)", "-$3", -3],
-    ["($1,234.5)", "3", undefined],
-    ["1.234,5-", "1.234,50-", -1_234.5],
-    ["1.234,5-", "3", 3],
-  ])("%s reads %s as %s", (format, text, number) => {
-    expect(numberFormatProblem(format)).toBeUndefined();
-    expect(read(format, text)).toBe(number);
+  it("read texts in SQL", async () => {
+    await withDuckDb(async ({ rows }) => {
+      const found = [];
+      for (const [format, text] of readings) {
+        expect(numberFormatProblem(format)).toBeUndefined();
+        const value = castTo({ name: "x", type: "float", role: "feature", format }, "VARCHAR");
+        const [row] = await rows(`SELECT ${value} AS number FROM (SELECT '${text.replaceAll("'", "''")}' AS x)`);
+        found.push([format, text, row!["number"]]);
+      }
+      expect(found).toEqual(readings);
+    });
   });
 
   it.each(["1234.5", "1234", "1,234,5", "1.5", "", "#,##0.00", "-1.234,5", "12.34,5"])(
@@ -84,12 +83,10 @@ describe("parseDatasetSchema", () => {
   });
 
   it.each([
-    ["a real-valued label", "columns:\n  - {name: x, type: float}\n  - {name: y, type: float, role: label}\n"],
-    [
-      "stratifyBy: null",
-      "columns:\n  - {name: x, type: float}\n  - {name: y, type: int, role: label}\nsplit: {stratifyBy: null}\n",
-    ],
-  ])("stratifies by nothing with %s", (_case, text) => {
+    ["float", ""],
+    ["int", "split: {stratifyBy: null}"],
+  ])("stratifies by nothing with a label of type %s %s", (type, split) => {
+    const text = `columns: [{name: x, type: float}, {name: y, type: ${type}, role: label}]\n${split}`;
     expect(parseDatasetSchema(text).split.stratifyBy).toBeUndefined();
   });
 
@@ -145,17 +142,15 @@ columns:
   });
 
   it("reports all problems at once, each with line, path, value and rule", () => {
-    const text = [
-      "columns:", // 1
-      "  - name: pixels", // 2
-      "    type: tensor", // 3
-      "  - name: label", // 4
-      "    type: integer", // 5
-      "    role: label", // 6
-      "    nulable: true", // 7
-      "split:", // 8
-      "  seed: -1", // 9
-    ].join("\n");
+    const text = `columns:
+  - name: pixels
+    type: tensor
+  - name: label
+    type: integer
+    role: label
+    nulable: true
+split:
+  seed: -1`;
     expect(problemsOf(text)).toEqual([
       {
         line: 5,
@@ -168,84 +163,31 @@ columns:
     ]);
   });
 
+  const [x, y] = ["{name: x, type: int}", "{name: y, type: int, role: label}"];
+  const columns = (...all: readonly unknown[]) => `columns: [${all.join(", ")}]`;
+
   it.each([
-    ["no label", "columns: [{name: x, type: int}]", "columns", /exactly one column of role label, and none has it/],
+    [columns(x), "columns", /exactly one column of role label, and none has it/],
+    [columns(x, y, "{name: z, type: int, role: label}"), "columns", /of role label, and y, z have it/],
+    [columns(y), "columns", /at least one column of role feature/],
+    [columns("{name: 'x ', type: int}", y), "columns[0].name", /no blank at its ends/],
+    [columns('{name: "x\\ny", type: int}', y), "columns[0].name", /control character/],
+    [columns("{name: __proto__, type: int}", y), "columns[0].name", /must not be __proto__/],
+    [columns(x, "{name: X, type: int}", y), "columns[1].name", /must differ from the name of columns\[0\]/],
+    [columns("{name: x, type: tensor}", y), "columns[0].shape", /is required/],
+    [columns(x, "{name: y, type: int, role: label, nullable: true}"), "columns[1].nullable", /every row needs a label/],
+    [columns(x, "{name: y, type: tensor, shape: [2], role: label}"), "columns[1].type", /for the label/],
+    [columns("{name: x, type: int, minimum: 2, maximum: 1}", y), "columns[0].minimum", /at most the maximum, 1/],
+    [columns("{name: x, type: string, values: [a, 1]}", y), "columns[0].values", /must all be strings/],
     [
-      "two labels",
-      "columns: [{name: x, type: int}, {name: a, type: int, role: label}, {name: b, type: int, role: label}]",
-      "columns",
-      /exactly one column of role label, and a, b have it/,
-    ],
-    ["no feature", "columns: [{name: y, type: int, role: label}]", "columns", /at least one column of role feature/],
-    [
-      "a name with a blank at its end",
-      "columns: [{name: 'x ', type: int}, {name: y, type: int, role: label}]",
-      "columns[0].name",
-      /no blank at its ends/,
-    ],
-    [
-      "a name with a line break",
-      'columns: [{name: "x\\ny", type: int}, {name: y, type: int, role: label}]',
-      "columns[0].name",
-      /control character/,
-    ],
-    [
-      "the name __proto__",
-      "columns: [{name: __proto__, type: int}, {name: y, type: int, role: label}]",
-      "columns[0].name",
-      /must not be __proto__/,
-    ],
-    [
-      "names that differ by case alone",
-      "columns: [{name: x, type: int}, {name: X, type: int}, {name: y, type: int, role: label}]",
-      "columns[1].name",
-      /must differ from the name of columns\[0\]/,
-    ],
-    [
-      "a tensor without shape",
-      "columns: [{name: x, type: tensor}, {name: y, type: int, role: label}]",
-      "columns[0].shape",
-      /is required/,
-    ],
-    [
-      "a nullable label",
-      "columns: [{name: x, type: int}, {name: y, type: int, role: label, nullable: true}]",
-      "columns[1].nullable",
-      /every row needs a label/,
-    ],
-    [
-      "a tensor for a label",
-      "columns: [{name: x, type: int}, {name: y, type: tensor, shape: [2], role: label}]",
-      "columns[1].type",
-      /for the label/,
-    ],
-    [
-      "minimum above maximum",
-      "columns: [{name: x, type: int, minimum: 2, maximum: 1}, {name: y, type: int, role: label}]",
-      "columns[0].minimum",
-      /at most the maximum, 1/,
-    ],
-    [
-      "values of another type",
-      "columns: [{name: x, type: string, values: [a, 1]}, {name: y, type: int, role: label}]",
-      "columns[0].values",
-      /must all be strings/,
-    ],
-    [
-      "fractions that do not add up",
-      "columns: [{name: x, type: int}, {name: y, type: int, role: label}]\nsplit: {fractions: {train: 0.5, validation: 0.1, test: 0.1}}",
+      `${columns(x, y)}\nsplit: {fractions: {train: 0.5, validation: 0.1, test: 0.1}}`,
       "split.fractions",
       /must add up to 1, not 0\.7/,
     ],
-    [
-      "an unknown column to stratify by",
-      "columns: [{name: x, type: int}, {name: y, type: int, role: label}]\nsplit: {stratifyBy: z}",
-      "split.stratifyBy",
-      /must name a column/,
-    ],
-    ["no YAML", "columns: [", "", /./],
-    ["an empty file", "", "", /must be a mapping/],
-  ])("refuses %s", (_case, text, path, rule) => {
+    [`${columns(x, y)}\nsplit: {stratifyBy: z}`, "split.stratifyBy", /must name a column/],
+    ["columns: [", "", /./],
+    ["", "", /must be a mapping/],
+  ])("refuses %j: %s", (text, path, rule) => {
     expect(problemsOf(text)).toEqual([
       expect.objectContaining({ path, rule: expect.stringMatching(rule), line: expect.any(Number) }),
     ]);
