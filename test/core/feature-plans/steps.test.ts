@@ -14,6 +14,8 @@ type Case = readonly [
   expected: readonly unknown[] | Readonly<Record<string, readonly unknown[]>>,
 ];
 
+const isList = (expected: Case[3]): expected is readonly unknown[] => Array.isArray(expected);
+
 /** The number that a text's bucket is the remainder of. */
 const hash = (text: string) => createHash("md5").update(text).digest().readUInt32BE(0);
 const utc = (text: string) => Date.parse(`${text}Z`);
@@ -116,7 +118,7 @@ describe("steps, in memory and in DuckDB", () => {
 
   it.each(cases)("%j of a %s", async (step, type, values, expected) => {
     const steps = [step].flat().map((one) => ({ column: "x", name: "y", ...one }));
-    const results = "map" in expected ? { y: expected } : expected;
+    const results = isList(expected) ? { y: expected } : expected;
     const rows = values.map((x) => ({ x }));
     for (const found of await bothOf(steps, [{ name: "x", type }], rows)) expectColumns(found, results);
   });
