@@ -1,4 +1,3 @@
-import { retryInboxFile } from "../../../api/routes/datasets";
 import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "../../../core/datasets/inbox/shapes";
 import { maxInboxBytes, type TakeFileDependencies, takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import type { DatasetVersion } from "../../../core/datasets/shapes";
@@ -45,7 +44,6 @@ function scene(read: () => Promise<number | undefined> = async () => 2) {
   };
   return {
     inbox,
-    dependencies,
     take: (more: Partial<InboxPut> = {}) => takeInboxFile(dependencies, { ...put, ...more }),
     report: () => [...inbox.rows.values()][0]!,
     reads: () => reads,
@@ -84,31 +82,22 @@ describe("a file of the inbox", () => {
     { path: "columns.x", rule: "must be in the file" },
   ]);
   const full = new RingmasterError("full", { code: "DISK_FULL", httpStatus: 507, retryable: true });
-  it.each<[string, Partial<InboxPut>, () => Promise<number | undefined>, string, RegExp]>([
-    [
-      "that lies in no dataset's folder",
-      { path: "a.csv" },
-      async () => 2,
-      "INBOX_FILE_MISPLACED",
-      /upload the file again under inbox/,
-    ],
-    [
-      "in a folder that can be no dataset",
-      { path: "My Data/a.csv" },
-      async () => 2,
-      "INBOX_FILE_MISPLACED",
-      /inbox\/<dataset>/,
-    ],
-    ["of a dataset that is not there", { path: "new/a.csv" }, async () => 2, "DATASET_NOT_FOUND", /push new .*--retry/],
-    ["that is too large", { bytes: maxInboxBytes + 1 }, async () => 2, "INBOX_FILE_TOO_LARGE", /enough disk space/],
-    ["that unpacks to more than the disk holds", {}, fails(full), "INBOX_FILE_TOO_LARGE", /enough disk space/],
-    ["that does not fit the schema", {}, fails(unfit), "INVALID_INPUT", /--allow-schema-change/],
-    ["that is gone", {}, async () => undefined, "INBOX_FILE_GONE", /its own report/],
-  ])("%s is refused, with the reason and what to do", async (_name, more, read, code, nextStep) => {
-    const { take, report } = scene(read);
-    expect(await take(more)).toMatchObject({ status: "refused", code, reason: expect.any(String) });
-    expect(report().nextStep).toMatch(nextStep);
-  });
+  it.each<[Partial<InboxPut>, () => Promise<number | undefined>, string, RegExp]>([
+    [{ path: "a.csv" }, async () => 2, "INBOX_FILE_MISPLACED", /upload the file again under inbox/],
+    [{ path: "My Data/a.csv" }, async () => 2, "INBOX_FILE_MISPLACED", /inbox\/<dataset>/],
+    [{ path: "new/a.csv" }, async () => 2, "DATASET_NOT_FOUND", /push new .*--retry/],
+    [{ bytes: maxInboxBytes + 1 }, async () => 2, "INBOX_FILE_TOO_LARGE", /enough disk space/],
+    [{}, fails(full), "INBOX_FILE_TOO_LARGE", /enough disk space/],
+    [{}, fails(unfit), "INVALID_INPUT", /--allow-schema-change/],
+    [{}, async () => undefined, "INBOX_FILE_GONE", /its own report/],
+  ])(
+    "with %j that is read by %s is refused as %s, with the reason and what to do",
+    async (more, read, code, nextStep) => {
+      const { take, report } = scene(read);
+      expect(await take(more)).toMatchObject({ status: "refused", code, reason: expect.any(String) });
+      expect(report().nextStep).toMatch(nextStep);
+    },
+  );
 
   it("is tried three times where something may pass, and then reported with what went wrong", async () => {
     const { take, report } = scene(fails(new Error("socket hang up")));
@@ -149,34 +138,6 @@ describe("a file of the inbox", () => {
     expect(await second).toMatchObject({ status: "taken", version: 2 });
     expect(report()).toMatchObject({ status: "taken" });
     expect(report()).not.toHaveProperty("reason");
-  });
-});
-
-describe("another try", () => {
-  const files = (there: boolean) => ({ fetch: async () => there, announceAgain: async () => there });
-
-  it("is possible for a refused file, whose event is then sent again", async () => {
-    let read: () => Promise<number | undefined> = fails(new InvalidInputError("no", []));
-    const { take, inbox, dependencies, report } = scene(() => read());
-    await take();
-    const retry = (there = true) => retryInboxFile({ ...dependencies, inbox, inboxFiles: files(there) }, report().id);
-    expect(await retry()).toMatchObject({ status: "retried", tries: 0 });
-    expect(report()).not.toHaveProperty("reason");
-    read = async () => 3;
-    expect(await take({ sequencer: "11" })).toMatchObject({ status: "taken", version: 3, tries: 1 });
-    await expect(retry()).rejects.toMatchObject({ code: "INBOX_FILE_NOT_REFUSED" });
-  });
-
-  it("of a file that is gone leaves the report as it was", async () => {
-    const { take, inbox, dependencies, report } = scene(async () => undefined);
-    const refused = await take();
-    await expect(
-      retryInboxFile({ ...dependencies, inbox, inboxFiles: files(false) }, report().id),
-    ).rejects.toMatchObject({ code: "INBOX_FILE_GONE" });
-    expect(report()).toEqual(refused);
-    await expect(retryInboxFile({ ...dependencies, inbox, inboxFiles: files(true) }, "none")).rejects.toMatchObject({
-      code: "INBOX_REPORT_NOT_FOUND",
-    });
   });
 });
 

@@ -5,7 +5,6 @@ import { createSnapshot } from "../../../adapters/duckdb/snapshot";
 import type { DatasetProfile } from "../../../core/datasets/profile";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { encodeSplitIndex } from "../../../core/datasets/split-index";
 import { objectKeys } from "../../../core/object-keys";
 import { validateDataset } from "../../../lambdas/validate-dataset/validate";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
@@ -135,26 +134,6 @@ describe("validateDataset", () => {
   it("refuses a damaged shard", async () => {
     objects.objects.set(objectKeys.content(manifest.shards[0]!.sha256), new Uint8Array(9));
     await expect(validateDataset({ inputHash: "f00", manifest, objects })).rejects.toThrow(manifest.shards[0]!.sha256);
-  });
-
-  it("refuses a split with one class", async () => {
-    const train = manifest.split.indexes.train;
-    // Even rows are true: a test split of even rows alone.
-    const test = await objects.putContent(encodeSplitIndex(Uint32Array.from([0, 2])));
-    const rest = await objects.putContent(
-      encodeSplitIndex(Uint32Array.from(rows.map((_, row) => row).filter((row) => row !== 0 && row !== 2))),
-    );
-    const none = await objects.putContent(new Uint8Array(0));
-    const indexes = {
-      train: { ...train, ...rest, rows: 38 },
-      validation: { ...none, rows: 0 },
-      test: { ...test, rows: 2 },
-    };
-    const fractions = { train: 0.95, validation: 0, test: 0.05 };
-    const claimed = { ...manifest, split: { ...manifest.split, fractions, indexes } };
-    const rejected = validateDataset({ inputHash: "f00", manifest: claimed, objects });
-    await expect(rejected).rejects.toMatchObject({ code: "DATASET_REJECTED" });
-    await expect(rejected).rejects.toThrow(/label y has only the class true in split test/);
   });
 
   it.each([
