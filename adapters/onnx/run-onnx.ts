@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { exportRefused, type OnnxRuntime, type OnnxTensor } from "../../core/export";
 
-/** The answer of the thread. */
 interface Answer {
   readonly id: number;
   readonly outputs?: Readonly<Record<string, OnnxTensor>>;

@@ -90,7 +90,6 @@ export interface SignaturePort {
   readonly shape: readonly number[];
 }
 
-/** The tensors that a serving process feeds and fetches. */
 export interface Signature {
   readonly inputs: readonly SignaturePort[];
   readonly outputs: readonly SignaturePort[];
@@ -98,7 +97,6 @@ export interface Signature {
 
 /** Version of graphs' meaning (`GRAPH_DEF_VERSION`), at least as old as the oldest library that reads them. */
 const producer = 987;
-/** The tag under which graphs are loaded. */
 export const tag = "serve";
 
 /**

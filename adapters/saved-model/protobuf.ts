@@ -31,7 +31,6 @@ export function messageField(field: number, value: Message): Message {
 
 export const bytesField: (field: number, value: Uint8Array) => Message = messageField;
 
-/** Joins the message's parts. */
 export function joined(whole: Message): Uint8Array {
   const all = new Uint8Array(whole.length);
   let at = 0;

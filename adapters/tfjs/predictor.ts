@@ -6,9 +6,7 @@ import { registerOwnLayers } from "./layers/register";
 import { startWasmBackend } from "./wasm-backend";
 
 export interface ModelArtifact {
-  /** The content of `topology.json`. */
   readonly topology: string;
-  /** The content of `weights.safetensors`. */
   readonly weights: Uint8Array;
 }
 

@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
 
-/** Registers a gradient in place of TensorFlow.js's. */
 export function replaceGradient(gradient: tf.GradConfig): void {
   if (tf.getGradient(gradient.kernelName)) tf.unregisterGradient(gradient.kernelName);
   tf.registerGradient(gradient);

@@ -87,7 +87,6 @@ export const v128 = {
   load32Zero: load(simd(0x5c), 2),
   load16x4U: load(simd(0x04), 1),
   store: store(simd(0x0b), 2),
-  /** Stores the low 64 bits. */
   store64: (address: Code, value: Code, offset = 0): Code => [
     ...address,
     ...value,
@@ -184,7 +183,6 @@ export const f64x2 = {
   promoteLowF32x4: unary(...simd(0x5f)),
 };
 
-/** Calls a function by its index in the module. */
 export function call(index: number, ...operands: readonly Code[]): Code {
   return [...operands.flat(), 0x10, ...unsigned(index)];
 }

@@ -15,7 +15,6 @@ export interface WasmFunction {
   readonly result?: ValueType;
   /** The locals, numbered after the parameters. */
   readonly locals?: readonly ValueType[];
-  /** The instructions in order. */
   readonly body: readonly Code[];
 }
 

@@ -32,10 +32,8 @@ export interface CheckpointerEvents {
  */
 type CheckpointRole = "leader" | "standby" | "none";
 
-/** The checkpoint from which training continues. */
 type RestoredCheckpoint = Pick<CheckpointManifest, "finishedSteps" | "validation">;
 
-/** A copy that waits for its upload. */
 interface Pending extends KeptCheckpoint {
   readonly copy: StateCopy;
   /** The leader uploads the same state. This copy is used if the leader is lost. */
@@ -53,7 +51,6 @@ export interface CheckpointerOptions extends CheckpointWriterOptions {
   readonly now: () => number;
   readonly space: SnapshotSpace;
   readonly upload: StateUploader;
-  /** Settles after that many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Bytes of all copies together. Two copies are always allowed. */
   readonly copyBytes?: number;
@@ -157,12 +154,10 @@ export class Checkpointer {
     await this.idle();
   }
 
-  /** Waits for the current uploads. */
   async idle(): Promise<void> {
     while (this.inFlight !== undefined) await this.inFlight;
   }
 
-  /** Releases the copies' memory and files. */
   close(): void {
     this.drop(this.pending);
     this.options.space.close();
@@ -292,7 +287,6 @@ export class Checkpointer {
     await eraseTensors(store, runId, { deleted, kept });
   }
 
-  /** Waits for room, then copies the deferred state. */
   private async takeDeferred(): Promise<void> {
     const { now } = this.options;
     const began = now();

@@ -86,7 +86,6 @@ export async function restoreNewest(
   return undefined;
 }
 
-/** A checkpoint that is in the store. */
 export interface VisibleCheckpoint extends KeptCheckpoint {
   /** Keys of its tensors that the run itself has stored. */
   readonly tensors: readonly string[];
@@ -120,7 +119,6 @@ export function findKept(
   return readKept(store, objectKeys.checkpointManifest(runId, finishedSteps));
 }
 
-/** Describes a checkpoint for the rules of retention. */
 export function visibleOf(manifest: CheckpointManifest): VisibleCheckpoint {
   const { runId, finishedSteps, epoch, bestEpoch, validation } = manifest;
   const isEnd = typeof validation?.loss === "number";

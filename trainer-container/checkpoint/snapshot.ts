@@ -190,7 +190,6 @@ interface StateCopiesOptions {
   readonly space: SnapshotSpace;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
-  /** Settles after that many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Called if no file could take a copy of the state: the next step waits for the upload. */
   readonly onNotKept: (error: unknown, finishedSteps: number) => void;
@@ -246,7 +245,6 @@ export class StateCopies {
     this.unwritable = this.unwritable.filter((other) => other !== copy);
   }
 
-  /** Releases the copy's memory and file. */
   release(copy: StateCopy): void {
     this.allowWrites(copy);
     copy.snapshot.release();

@@ -32,17 +32,14 @@ export function readFrozen({ memory, file }: FrozenState): ReadState {
   };
 }
 
-/** Stores a frozen state's files, on this thread or another one. */
 export type StateUploader = (state: FrozenState, files: StateFiles, places: TensorPlaces) => Promise<StoredState>;
 
-/** Stores on the calling thread. */
 export function uploadHere(store: ObjectStore): StateUploader {
   return (state, files, places) => storeState(store, files, readFrozen(state), places);
 }
 
 export interface UploadThreadSettings {
   readonly bucket: string;
-  /** Prefix of every key. */
   readonly prefix: string;
 }
 

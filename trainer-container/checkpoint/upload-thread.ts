@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { StateUploader, UploadReply, UploadRequest, UploadThreadSettings } from "./upload-protocol";
 
-/** A failure in the upload thread, with its error's code. */
 export class UploadError extends Error {
   constructor(
     message: string,

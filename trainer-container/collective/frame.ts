@@ -75,7 +75,6 @@ export function bytesOf(values: Float32Array, start = 0, end = values.length): B
   return Buffer.from(values.buffer, values.byteOffset + start * 4, (end - start) * 4);
 }
 
-/** Consumer of frames. */
 export interface FrameSink {
   /** Takes a header. @returns the memory of its payload (exactly `header.bytes`), or `hold` until `resume()` is called */
   place(header: FrameHeader): Buffer | "hold";

@@ -20,7 +20,6 @@ import type { Staging } from "./sum-memory";
 /** Slots per part of a vector. The slots of a part start at its index times this number. */
 export const partSlots = 2 ** 16;
 
-/** The operation that a part belongs to. */
 export interface HalvingOperation extends MeshOperation {
   readonly plan: ReductionPlan;
   readonly input: AllReduceInput;
@@ -92,7 +91,6 @@ export class HalvingPart {
     this.receives = receives;
   }
 
-  /** Reserves the memory of received partial sums. */
   reserve(): void {
     for (const { type, slot, span } of this.receives) {
       if (type === frameTypes.partial) this.operation.staging.reserve(this.firstSlot + slot, span.end - span.start);
@@ -143,7 +141,6 @@ export class HalvingPart {
     await this.receive(this.stages.double[k]!, (span) => this.serve(span));
   }
 
-  /** Sends final sums to the guests. */
   private serve(span: Span): void {
     for (let index = 0; index < this.chunks(span); index++) {
       const chunk = chunkOf(span, index, this.operation.chunkElements);

@@ -7,12 +7,10 @@ import { chunkCount, halvingSpan, type Span } from "./segments";
 export interface PartShape {
   readonly halving: HalvingPlan;
   readonly leafCount: number;
-  /** The elements of the part. */
   readonly whole: Span;
   readonly chunkElements: number;
 }
 
-/** A stage on one rank. */
 export interface Stage {
   /** Number of its frames that have not arrived. */
   missing: number;

@@ -3,7 +3,6 @@ import { Worker } from "node:worker_threads";
 interface HeartbeatTarget {
   readonly host: string;
   readonly port: number;
-  /** The hello line. */
   readonly hello: string;
 }
 
@@ -42,7 +41,6 @@ parentPort.on("message", ({ targets, intervalMs }) => {
 });
 `;
 
-/** No peers. */
 export const noHeartbeatTargets: readonly HeartbeatTarget[] = [];
 
 export class ThreadHeartbeat implements Heartbeat {

@@ -82,7 +82,6 @@ export function localSocketPath(
   return `\0ringmaster-${name}`;
 }
 
-/** A generation that accepts connections. */
 interface OpenGeneration {
   readonly gangId: string;
   readonly generation: number;

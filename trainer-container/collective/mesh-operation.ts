@@ -6,7 +6,6 @@ import type { Mesh, Operation } from "./mesh";
 /** Values on which all ranks must agree when they begin an operation. */
 interface Agreement {
   readonly finishedSteps: number;
-  /** Number of elements of the operation. */
   readonly elements: number;
 }
 
@@ -39,7 +38,6 @@ export abstract class MeshOperation implements Operation {
   protected abstract hasReceivedAll(): boolean;
   /** Reserves memory after the mesh has taken the operation. Earlier, nothing would release it if the generation ended. */
   protected reserve(): void {}
-  /** Announces to the other ranks that this rank begins. */
   protected announce(): void {}
 
   /** @throws GenerationLostError */
@@ -79,7 +77,6 @@ export abstract class MeshOperation implements Operation {
     this.end.reject(error);
   }
 
-  /** Runs additions and measures their time. */
   timed(work: () => void): void {
     const start = this.mesh.options.now();
     work();

@@ -130,7 +130,6 @@ export class Mesh {
     return this.peers.filter((peer) => peer !== undefined);
   }
 
-  /** Bytes written so far. */
   get bytesSent(): number {
     return this.others().reduce((sum, peer) => sum + (peer.outbound?.bytesSent ?? 0), 0);
   }
@@ -161,7 +160,6 @@ export class Mesh {
     for (const peer of this.others()) peer.resume();
   }
 
-  /** Ends the operation, after success or failure. */
   end(operation: Operation): void {
     if (this.operation === operation) this.operation = undefined;
   }

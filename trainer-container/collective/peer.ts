@@ -132,7 +132,6 @@ export class Peer {
     this.events.heard();
   }
 
-  /** Processes a held frame again. */
   resume(): void {
     if (!this.paused || this.endedOnce) return;
     this.paused = false;

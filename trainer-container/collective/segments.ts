@@ -36,7 +36,6 @@ export function chunkCount({ start, end }: Span, chunkElements: number): number 
   return Math.ceil((end - start) / chunkElements);
 }
 
-/** Returns chunk `index` of a segment. */
 export function chunkOf(segment: Span, index: number, chunkElements: number): Span {
   const start = segment.start + index * chunkElements;
   return { start, end: Math.min(segment.end, start + chunkElements) };

@@ -8,7 +8,6 @@ import { RingmasterError } from "../../core/errors";
 import type { Credentials } from "../../core/training/run-credentials";
 import { readRunSession } from "../../platform/config/run-session";
 
-/** Credentials as the SDK's clients expect them. */
 interface Identity {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

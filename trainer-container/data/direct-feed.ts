@@ -8,7 +8,6 @@ import type { Sampler } from "./sampler";
 /** Interval at which gathering ahead yields to the sockets, because other ranks wait for this one's sums. */
 const turnMs = 0.5;
 
-/** A buffer and the micro-batch in it. */
 interface Gathered {
   readonly batch: Batch;
   step: number;

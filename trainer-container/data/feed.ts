@@ -1,7 +1,6 @@
 import type { Batch } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 
-/** The loop's source of batches. */
 export interface Feed {
   /**
    * Returns one micro-batch of a step. Its arrays are valid until the next call.

@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 /** A permutation of `[0, size)` with random access. */
 interface Permutation {
   readonly size: number;
-  /** Returns the image of element `index`. */
   at(index: number): number;
   /** Computes `into[i] = at(first + i)` in a third of the time per element: the rounds of four elements overlap. */
   range(first: number, into: Uint32Array): void;
@@ -166,7 +165,6 @@ export function fullOrder(seed: number, rows: number): RowOrder {
   };
 }
 
-/** A window of an epoch and its position. */
 interface Window {
   readonly epoch: number;
   readonly index: number;

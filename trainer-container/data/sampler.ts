@@ -10,7 +10,6 @@ import { fullOrder, windowedOrder } from "./row-order";
  */
 export interface Sampler {
   readonly stepsPerEpoch: number;
-  /** Number of rows of each of the V micro-batches. */
   readonly rowsPerMicroBatch: number;
   /** Returns the epoch (from 0) and the step within it (from 0) of the run's step `step` (from 0). */
   position(step: number): { readonly epoch: number; readonly stepInEpoch: number };
@@ -20,11 +19,9 @@ export interface Sampler {
 
 export interface SamplerOptions {
   readonly seed: number;
-  /** Number of rows of the training split. */
   readonly rows: number;
   /** Number of rows of a global batch; a multiple of `microBatches`. */
   readonly batchSize: number;
-  /** V. */
   readonly microBatches: number;
   /** Number of rows of each shard, if the order is windowed (see `windowedShards`). */
   readonly shardRows?: readonly number[];

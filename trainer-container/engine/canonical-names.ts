@@ -59,7 +59,6 @@ export function allLayers(layersOfModel: readonly Layer[]): readonly Layer[] {
   });
 }
 
-/** Returns the names of `allLayers`. */
 export function layerNames(layersOfModel: readonly Layer[]): readonly string[] {
   return allLayers(layersOfModel).map(({ name }) => name);
 }

@@ -44,7 +44,6 @@ export interface Draws {
   readonly uniform?: Draw;
   /** Draws from the standard normal distribution. */
   readonly normal?: Draw;
-  /** Draws which elements a dropout keeps. */
   readonly kept: DrawKept;
 }
 

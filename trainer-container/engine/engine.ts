@@ -94,7 +94,6 @@ export function passOfOne(
   };
 }
 
-/** Origin of a value that is not finite. */
 export interface NonFinite {
   /** A sentence. */
   readonly description: string;
@@ -142,7 +141,6 @@ export interface EngineOptimizer {
   read(): void;
 }
 
-/** A layer with its weights, by name. */
 export interface ModelLayer {
   readonly name: string;
   readonly slots: readonly ParameterSlot[];

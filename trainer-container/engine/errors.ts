@@ -12,7 +12,6 @@ export class EngineError extends Error {
   }
 }
 
-/** The requested backend or device is not available. */
 export class BackendUnavailableError extends EngineError {
   constructor(message: string, cause?: unknown) {
     super("BACKEND_UNAVAILABLE", message, { httpStatus: 503, cause });

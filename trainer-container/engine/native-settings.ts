@@ -74,7 +74,6 @@ export function switchesOf(settings: Environment): Readonly<Record<string, strin
   };
 }
 
-/** Sets and unsets the variables in this process. */
 export function applySettings(settings: Environment): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) delete process.env[name];

@@ -73,7 +73,6 @@ function defaultLoss(task: Task): (labels: tf.Tensor, outputs: tf.Tensor) => tf.
   return meanSquaredError as (labels: tf.Tensor, outputs: tf.Tensor) => tf.Tensor;
 }
 
-/** A batch as tensors. */
 export interface BatchTensors {
   readonly rows: number;
   /** `[rows, ...inputShape]`. */
@@ -86,7 +85,6 @@ export interface BatchTensors {
   readonly weight: tf.Tensor;
 }
 
-/** The results of a forward pass. */
 export interface Scored {
   /** Sum of weight × loss over the rows, plus the sum of weight × regularisation. */
   readonly loss: tf.Scalar;
@@ -136,7 +134,6 @@ function penaltiesOf(model: LayersModel): tf.Scalar[] {
   return [...new Set(terms)].map((term) => term());
 }
 
-/** Reads the numbers of a forward pass from the backend. */
 export function readScored(definition: ModelDefinition, batch: Batch, { loss, outputs, metrics }: Scored): BatchResult {
   const numberOf = (tensor: tf.Tensor): number => tensor.dataSync()[0] as number;
   const named = Object.entries(metrics).map(([name, value]) => [name, numberOf(value)] as const);

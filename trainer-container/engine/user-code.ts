@@ -166,7 +166,6 @@ export function onTimeLimit(findStack: () => string | undefined): void {
   stackOfLoop = findStack;
 }
 
-/** A call of user code did not return in time. */
 export class TimeLimitError extends Error {
   constructor(timeoutMs: number) {
     super(`it did not return within ${timeoutMs / 1_000} s; does a loop in it not end?`);
@@ -202,7 +201,6 @@ export function withTimeLimit<T>(call: () => T, timeout = timeLimit.ms): T {
   }
 }
 
-/** Returns the error for two layers with one name. */
 export function repeatedName(name: string, cause?: unknown): ModelError {
   return new ModelError(
     `Two layers of the model have the name '${name}', and a model tells its layers apart by their names: ` +

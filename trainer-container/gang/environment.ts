@@ -1,4 +1,3 @@
-/** Timers, randomness and sockets of a gang, and the waits that use them. */
 import { type Heartbeat, ThreadHeartbeat } from "../collective/heartbeat";
 import { Listener, type ListenerOptions } from "../collective/listener";
 import { Mesh, type MeshOptions } from "../collective/mesh";

@@ -11,7 +11,6 @@ import { Slowest } from "./timing";
 /** Smaller sums are too short for an overlap: docs/adr/007-micro-batches.md. */
 const overlapElements = 256 * 1024;
 
-/** A sealed generation over its mesh of connections. */
 export class MeshGeneration implements Generation {
   readonly number: number;
   readonly rank: number;

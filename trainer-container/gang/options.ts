@@ -43,7 +43,6 @@ export interface GangOptions {
   /** Number of workers that the first formation waits for, for a limited time. No generation is larger. */
   readonly expectedWorkers: number;
   readonly minWorkers: number;
-  /** V. */
   readonly microBatches: number;
   readonly store: GangStore;
   /** Wall time: leases are compared across hosts. */

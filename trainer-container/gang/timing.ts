@@ -1,5 +1,3 @@
-/** Waits of a gang, from its size and from its own measurements. docs/gang.md has the reasons. */
-
 /** Waits of a gang's members for each other, in milliseconds. docs/gang.md has the reasons. */
 export interface RendezvousTiming {
   /** A member whose lease was not renewed for this long is lost. */

@@ -9,7 +9,6 @@ import { type Gang, GangCompletedError, type Generation } from "../gang/gang";
 import type { Telemetry } from "../telemetry/telemetry";
 import type { Interruption } from "./interruption";
 
-/** The environment of a trainer process. */
 export interface TrainerDependencies {
   readonly config: TrainerConfig;
   readonly store: ObjectStore;

@@ -1,4 +1,3 @@
-/** The ends of a training: completed, paused, interrupted, or by an error. */
 import { trainerExitCodes } from "../../core/runs/training-task";
 import type { Checkpointer } from "../checkpoint/checkpointer";
 import type { Gang } from "../gang/gang";
@@ -12,7 +11,6 @@ import type { Reporter } from "./report";
 import type { RestoredReplica } from "./restore-replica";
 import { type LastStep, publishPause, publishResult } from "./result";
 
-/** A training in this process. */
 interface RunningTraining {
   readonly dependencies: TrainerDependencies;
   readonly prepared: PreparedTraining;

@@ -1,4 +1,3 @@
-/** The end of a failed training: some failures are recorded, others are tried again. */
 import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../core/object-documents";
 import { shortMessage, userCodeFailure } from "../../core/runs/training-task";

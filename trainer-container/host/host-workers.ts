@@ -47,7 +47,6 @@ function exitCodeOf(child: ChildProcess, event: "exit" | "close", interruption: 
 }
 
 interface HostWorkersOptions {
-  /** The container's environment. */
   readonly environment: Environment;
   readonly count: number;
   /** Index of the container's first worker within the run. */

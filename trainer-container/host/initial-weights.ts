@@ -73,7 +73,6 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, maxListed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** Maximum number of differences in a message. */
 const maxDifferences = 10;
 
 /**

@@ -9,7 +9,6 @@ import { describeReturned, describeThrown, withTimeLimit } from "../engine/user-
 import { TrainingHaltedError } from "../loop/errors";
 import { moduleFolder, registerSource } from "./module-source";
 
-/** Records a warning of the run. */
 export type Warn = (code: string, message: string) => void;
 
 /**

@@ -63,7 +63,6 @@ interface Found {
 }
 
 interface LoopWatch {
-  /** Starts the watch. */
   start(): void;
   /** Rejects if a loop was found and ended. */
   readonly found: Promise<never>;

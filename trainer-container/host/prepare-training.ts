@@ -116,7 +116,6 @@ export async function prepareTraining(dependencies: TrainerDependencies, task: T
     /** Opens the test split. Only metrics of a module need it: the evaluation has no code of users. */
     test: layout.metrics.length === 0 ? undefined : () => openSplit(features, "test", cache, blockRows),
     fineTune,
-    /** Warnings of the run so far. */
     warnings: executions.warnings,
     warn: executions.warn,
   };

@@ -104,7 +104,6 @@ export function createLeafComputer(options: {
   // This text seeds draws: in other words, they would have other bits.
   const keyOf = (step: number, microBatch: number): string => `seed ${plan.seed} step ${step} microshard ${microBatch}`;
 
-  /** Begins the engine's pass over some micro-batches. */
   const begin = async (step: number, range: LeafRange, part: LeafRange) => {
     const pass = model.begin(part.end - part.first);
     let rows = 0;
@@ -126,7 +125,6 @@ export function createLeafComputer(options: {
     return batch;
   };
 
-  /** Returns the memory of a leaf or a sum. */
   const memoryOf = (index: number): Float32Array => {
     const memory = pool[index] ?? allocateSum(wire.words);
     pool[index] = memory;
@@ -241,7 +239,6 @@ export function createLeafComputer(options: {
   };
 }
 
-/** A step that the engine has taken. */
 export interface TakenStep {
   /** Sums of the training score. */
   readonly sums: Float32Array;

@@ -61,7 +61,6 @@ export interface Replica {
   readonly best?: BestEpoch | undefined;
   /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
   readonly buffers: readonly Float32Array[];
-  /** Returns to step 0. */
   reset(): void;
 }
 

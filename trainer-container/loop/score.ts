@@ -6,7 +6,6 @@ import type { BatchResult } from "../engine/engine";
  */
 export interface ScoreLayout {
   readonly metrics: readonly string[];
-  /** Number of elements. */
   readonly length: number;
 }
 
@@ -24,7 +23,6 @@ export function scoreLayout(metrics: readonly string[]): ScoreLayout {
   return { metrics: [...metrics].sort(), length: 3 + metrics.length };
 }
 
-/** Adds a batch's sums to `sums`. */
 export function addScore(layout: ScoreLayout, result: BatchResult, sums: Float32Array | Float64Array): void {
   sums[0]! += result.loss;
   sums[1]! += result.weight;

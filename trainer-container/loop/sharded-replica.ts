@@ -82,7 +82,6 @@ export class Shard {
     return optimizer.state;
   }
 
-  /** Releases its memory. */
   release(): void {
     const scratch = Object.values(this.scratch?.state ?? {});
     for (const buffer of [this.gradient, ...Object.values(this.state), ...scratch]) releaseSum(buffer);
@@ -180,7 +179,6 @@ export class ShardedReplica implements Replica {
     return this.wholeSlots() !== undefined;
   }
 
-  /** Returns to step 0. */
   reset(): void {
     this.finishedSteps = 0;
     this.present.set(this.initial);

@@ -1,4 +1,3 @@
-/** The steps of a sharded optimizer: each rank holds the slots of two segments and computes their updates. */
 import type { Message } from "../collective/messages";
 import type { TrainableModel } from "../engine/engine";
 import { type Generation, gangSignals } from "../gang/gang";

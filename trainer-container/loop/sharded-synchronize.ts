@@ -22,7 +22,6 @@ const firstWaitMs = 100;
 export interface Recovery {
   /** Fills a whole replica from the newest checkpoint, after a segment was lost with both its holders. */
   readonly restore: () => Promise<void>;
-  /** Settles after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 

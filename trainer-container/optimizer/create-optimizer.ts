@@ -1,4 +1,3 @@
-/** SGD, momentum, Adam and AdamW, with fresh state. */
 import {
   javascriptGround,
   type Optimizer,

@@ -5,9 +5,7 @@ export type Algorithm = "direct" | "halving-doubling";
 
 interface Reduction {
   readonly worldSize: number;
-  /** V. */
   readonly microBatches: number;
-  /** Number of elements of the vector. */
   readonly elements: number;
 }
 

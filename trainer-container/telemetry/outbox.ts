@@ -36,7 +36,6 @@ export class Outbox implements Sender {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Number of waiting batches. */
   get length(): number {
     return this.memory.length + (this.spilledEnd - this.spilledFirst);
   }

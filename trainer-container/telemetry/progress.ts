@@ -28,7 +28,6 @@ export class WorkerRoster {
     if (rank !== undefined) this.lost.add(rank);
   }
 
-  /** All workers have reached the end. */
   end(step: number): void {
     for (const [memberId, worker] of this.workers) {
       if (worker.state === "training") this.workers.set(memberId, { ...worker, state: "left", step });
@@ -66,7 +65,6 @@ export class Rate {
     this.startedAt ??= at;
   }
 
-  /** Records a finished step of `samples`. */
   add(at: number, samples: number): void {
     const newest = { at, samples: (this.newest?.samples ?? 0) + samples };
     this.newest = newest;

@@ -139,7 +139,6 @@ export interface Telemetry {
   own(metric: string, step: number, value: number): void;
   /** The leader sends it with the next batch, with the values at that time. */
   progress(read: () => TrainingProgress): void;
-  /** Records the machine of this process. */
   machine(machine: MachineRecord): void;
   /** Records that the gang continues after a loss. */
   recovered(recovery: RecoveryRecord): void;

@@ -39,7 +39,6 @@ function forward(backend: BackendWasm, { x, filter }: ConvInputs, attrs: ConvAtt
   return y;
 }
 
-/** Registers both convolutions with this folder's matrix kernel. */
 export function registerConv2D(): void {
   replaceKernel<KernelArguments<ConvInputs, ConvAttributes>>(
     tf.Conv2D,

@@ -147,7 +147,6 @@ interface ActivationGradient {
   readonly activation: string;
   /** The tensor of the forward pass from which the gradient is computed. */
   readonly from: "input" | "output";
-  /** Name of the kernel and of its SIMD function. */
   readonly kernel: string;
   /** Computes an element of the last vector, if it is not whole, with the rounding of the others. */
   readonly one: (dy: number, value: number) => number;

@@ -36,7 +36,6 @@ function windowsOf(info: tf.backend_util.Conv2DInfo | tf.backend_util.Conv3DInfo
   };
 }
 
-/** Returns whether every window is inside the volume. */
 function areInside({ inputs, outputs, filter, strides, padding }: Windows): boolean {
   return inputs.every((size, axis) => {
     const last = (outputs[axis]! - 1) * strides[axis]! - padding[axis]! + filter[axis]!;

@@ -1,4 +1,3 @@
-/** Matrix products with a fused epilogue, and Einstein sums by them. */
 import * as tf from "@tensorflow/tfjs-core";
 import { gemm } from "../simd/gemm";
 import { simdOf } from "../simd/simd";

@@ -1,4 +1,3 @@
-/** Multi-head attention, and positions that are added to the steps of a sequence. */
 import * as tf from "@tensorflow/tfjs-core";
 import { initializers, layers } from "@tensorflow/tfjs-layers";
 import { type LayerOptions, OwnLayer, type Shape, shown } from "./own-layers";

@@ -24,12 +24,10 @@ interface Convolution {
 
 type Shape = (number | null)[];
 
-/** Computes a layer's products. */
 type Products = (layer: Convolution, x: tf.Tensor) => tf.Tensor;
 
 let completed = false;
 
-/** Installs the computations for this process. */
 export function completeConvolutions(): void {
   if (completed) return;
   completed = true;

@@ -1,4 +1,3 @@
-/** Layers with one input and one output that TensorFlow.js lacks. */
 import * as tf from "@tensorflow/tfjs-core";
 import { initializers, layers } from "@tensorflow/tfjs-layers";
 

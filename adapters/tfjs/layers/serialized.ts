@@ -78,7 +78,6 @@ export const unreadActivation = "gelu_new";
 
 let completed = false;
 
-/** Completes the classes of this process, once. */
 export function completeClasses(): void {
   if (completed) return;
   completed = true;

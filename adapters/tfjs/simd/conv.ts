@@ -16,7 +16,6 @@ export function positions({ outHeight, outWidth }: ConvInfo): number {
   return outHeight * outWidth;
 }
 
-/** Returns the elements of one window. */
 export function patchSize({ filterHeight, filterWidth, inChannels }: ConvInfo): number {
   return filterHeight * filterWidth * inChannels;
 }

@@ -36,11 +36,9 @@ export const numberedOf = (
   count: number,
 ): readonly number[] => range(count).map((index) => variables[`${name}${index}`] as number);
 
-/** Returns `target += amount` for two variables. */
 export const addTo = (target: number, amount: number): Code =>
   local.set(target, i32.add(local.get(target), local.get(amount)));
 
-/** Returns `variable × factor`. */
 export const times = (variable: number, factor: number): Code => i32.mul(local.get(variable), i32.const(factor));
 
 /** Repeats `body` until the variable, which counts down by one, is 0. */

@@ -108,7 +108,6 @@ function microKernel(rows: number, kind: Kind): WasmFunction {
   });
 }
 
-/** Returns a · b + c. */
 function multiplyAndAdd(a: number, b: number, c: number): Code {
   const [x, y, z] = [local.get(a), local.get(b), local.get(c)];
   return fused ? f32x4.relaxedMultiplyAdd(x, y, z) : f32x4.add(z, f32x4.mul(x, y));

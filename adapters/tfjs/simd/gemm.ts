@@ -145,7 +145,6 @@ export function packWhole(simd: Simd, b: Matrix, k: number, n: number, to: numbe
   }
 }
 
-/** Returns packed panels. */
 function panelsOfPacked(at: number, depth: number, tail = 0): PanelsOfB {
   const step = panelColumns * float;
   return { at, panel: depth * step, step, tail };
@@ -187,7 +186,6 @@ interface PartOfC {
   /** The bytes from row to row. */
   readonly row: number;
   readonly columns: number;
-  /** The depth of the panels. */
   readonly depth: number;
   readonly add: boolean;
 }

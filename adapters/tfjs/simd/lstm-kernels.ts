@@ -43,7 +43,6 @@ const numbers = { one: 1, ...expNumbers, ...tanhNumbers };
 type NumberName = keyof typeof numbers;
 const names = Object.keys(numbers) as readonly NumberName[];
 
-/** Locals of a function that uses `sigmoid` and `tanh`. */
 const activationLocals = {
   ...(Object.fromEntries(names.map((each) => [each, "v128"])) as Record<NumberName, "v128">),
   exponent: "v128",
@@ -55,7 +54,6 @@ type ActivationVariables = Readonly<Record<keyof typeof activationLocals, number
 
 const { get, set } = local;
 
-/** Sets the locals. */
 const loadNumbers = (v: ActivationVariables): Code =>
   names.flatMap((each) => set(v[each], f32x4.splat(f32.const(numbers[each]))));
 

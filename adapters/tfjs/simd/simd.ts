@@ -108,7 +108,6 @@ export class Simd {
     this.scratches = this.buffers();
   }
 
-  /** Creates the buffers of a new owner. */
   buffers<Name extends string>(): Buffers<Name> {
     return new Buffers(this.heap);
   }
@@ -118,7 +117,6 @@ export class Simd {
     return this.scratches.at(name, bytes);
   }
 
-  /** Returns the scratch tile of the sweeps. */
   tile(): number {
     return this.scratch("tile", tileBytes);
   }

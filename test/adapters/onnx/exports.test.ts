@@ -18,7 +18,6 @@ import { cnn } from "../../trainer/engine/contract";
 import { createMemoryObjectStore } from "../s3/memory-object-store";
 
 const clock = { now: () => 0 };
-/** The formats with a network. */
 const networks = exportFormats.filter((format) => format !== "sql");
 /** Formats of which each has code of its own for every column and answer. The others contain files of these. */
 const distinct = ["onnx", "savedmodel", "tfjs"] as const;

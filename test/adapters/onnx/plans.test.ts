@@ -25,7 +25,6 @@ const schema: readonly ColumnSchema[] = columns.map((column) => ({ ...column, ro
 /** Kinds of steps whose functions of text ONNX lacks. */
 const inexpressible = ["hash", "length", "ngrams"];
 
-/** Builds the graph of a transform alone. */
 function graphOf(transform: FeatureTransform) {
   const builder = new GraphBuilder();
   const { dense, inputs } = addFeatures(builder, transform, schema);

@@ -13,7 +13,6 @@ import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
 import { ownBatch, ownModules } from "../../trainer/engine/own-layers-contract";
 
-/** Returns the artifact of a model as the trainer writes it. */
 function artifactOf(model: TrainableModel): ModelArtifact {
   const flat = new Float32Array(model.parameterCount);
   model.readWeights(flat);

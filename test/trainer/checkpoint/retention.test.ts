@@ -14,7 +14,6 @@ import { resultOf } from "../../support/fixtures";
 
 /** An uploader that stores one state for each call of `release`. */
 class SlowUploader {
-  /** Waiting uploads. */
   readonly waiting: (() => void)[] = [];
   free = false;
 

@@ -21,7 +21,6 @@ export interface WorldOptions {
   readonly heartbeat?: () => Heartbeat;
   /** Default: as the trainer chooses. */
   readonly algorithm?: Algorithm;
-  /** Also listen on local sockets. */
   readonly local?: boolean;
   /** Options of connections that do not use TCP alone. */
   readonly members?: (listeners: readonly Listener[]) => MeshOptions["members"] | Promise<MeshOptions["members"]>;

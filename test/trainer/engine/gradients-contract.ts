@@ -1,4 +1,3 @@
-/** The tests of gradients that replace TensorFlow.js's. Every backend must pass them. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";

@@ -398,7 +398,6 @@ suite("recorded graphs", () => {
     expect(gradients(later, batch)).toEqual(expected);
   });
 
-  /** Attaches an optimizer to a model, with memory of its own. */
   function attach(model: TrainableModel, config: OptimizerConfig = { type: "adam" }, clipNorm?: number) {
     const weights = allocateSum(model.parameterCount);
     model.readWeights(weights);

@@ -1,4 +1,3 @@
-/** The tests of users' modules that every backend must pass. */
 
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";

@@ -103,7 +103,6 @@ function rowsWithOmittedSteps(): Batch {
   return batch;
 }
 
-/** Models with each of the layers. */
 export const ownModules: readonly (readonly [string, ModuleDefinition])[] = [
   ["attention", sequences((own) => [own.multiHeadAttention({ heads: 3 })])],
   [

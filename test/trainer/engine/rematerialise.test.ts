@@ -88,7 +88,6 @@ suite("rematerialisation", () => {
     return model;
   }
 
-  /** Returns losses and gradients of three steps. */
   function train(model: TrainableModel, batches: readonly Batch[]) {
     const weights = new Float32Array(model.parameterCount);
     model.readWeights(weights);

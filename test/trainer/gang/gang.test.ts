@@ -40,7 +40,6 @@ const eightLeaves = (elements: number) =>
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Resolves when it is rung. */
 function bell() {
   let ring = () => {};
   const rung = new Promise<void>((resolve) => {

@@ -42,7 +42,6 @@ export class GangSimulation {
   readonly finishedIn = new Map<string, number[]>();
   /** The list (by its token) under which each step was finished, in order of time. */
   readonly finishedUnder: string[] = [];
-  /** Generations entered, by registration. */
   readonly enteredBy = new Map<string, number[]>();
   now = 1_000_000;
   private lists = 0;

@@ -37,7 +37,6 @@ export const head = (number: number, overrides: Partial<GangHead> = {}): GangHea
   ...overrides,
 });
 
-/** The tests that every `GangStore` must pass. Each test takes a gang of its own. */
 export function gangStoreContract(open: () => GangStore): void {
   let store: GangStore;
   let gangId: string;

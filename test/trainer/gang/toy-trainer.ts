@@ -13,7 +13,6 @@ export interface ToyTask {
 
 export interface ToyOutcome {
   readonly finishedSteps: number;
-  /** Digest of the weights. */
   readonly sha256: string;
   readonly generations: number;
   /** Another member had completed the run before this one came back. */

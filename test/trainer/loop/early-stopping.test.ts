@@ -19,7 +19,6 @@ const task = (earlyStopping: EarlyStopping | null = rule) =>
 
 interface Trained {
   readonly worker: Worker;
-  /** Weights after each epoch. */
   readonly weights: readonly Float32Array[];
   readonly end: Awaited<ReturnType<typeof run>>;
 }

@@ -1,4 +1,3 @@
-/** Users' models, trained by gangs in this process. */
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";

@@ -16,7 +16,6 @@ import type { Service } from "../../../local/service";
 import { readBody } from "../../../local/wire";
 import { testIam } from "../../support/iam";
 
-/** The embedded cloud as far as a trainer sees it; its ingest function keeps the batches for the test. */
 export interface TrainerCloud {
   readonly endpoint: string;
   readonly directory: string;

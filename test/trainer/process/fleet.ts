@@ -2,7 +2,6 @@ import { startCloud, type TrainerCloud } from "./cloud";
 import { storeFeatures } from "./task";
 import { TrainerProcess } from "./trainer-process";
 
-/** The trainers that a test file starts, on a cloud of its own. */
 export class TrainerFleet {
   private readonly running = new Set<TrainerProcess>();
 
@@ -11,14 +10,12 @@ export class TrainerFleet {
     private readonly nodeArguments: readonly string[],
   ) {}
 
-  /** Starts the cloud and stores features there. */
   static async start(nodeArguments: readonly string[]): Promise<TrainerFleet> {
     const cloud = await startCloud();
     await storeFeatures(cloud.store);
     return new TrainerFleet(cloud, nodeArguments);
   }
 
-  /** Starts a trainer. `environment` is added to that of every trainer. */
   start(
     runId: string,
     segment: number,

@@ -9,7 +9,6 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** One trainer, started as AWS Batch does: by its environment alone. */
 export class TrainerProcess {
   readonly lines: LogLine[] = [];
   readonly errors: string[] = [];

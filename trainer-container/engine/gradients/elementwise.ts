@@ -1,4 +1,3 @@
-/** Gradients of elementwise operations, reductions and sums of products. */
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 

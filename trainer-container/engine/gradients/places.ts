@@ -1,4 +1,3 @@
-/** Gradients of operations that take or place some elements of a tensor. */
 import * as tf from "@tensorflow/tfjs-core";
 import { repeatedAxes } from "../../../adapters/tfjs/kernels/places";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";

@@ -148,7 +148,6 @@ function filterGradient(plain: Plain, pass: Pass): tf.Tensor {
   return plain.filter(divided, dividedOutput(pass), filter.shape, strides);
 }
 
-/** Registers the gradients of both kinds of resizing. */
 export function registerResizingGradients(): void {
   register(tf.ResizeNearestNeighbor, tf.ResizeNearestNeighborGrad, nearest);
   register(tf.ResizeBilinear, tf.ResizeBilinearGrad, linear);

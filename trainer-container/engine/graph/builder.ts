@@ -6,7 +6,6 @@ export const int32 = 3;
 
 export const floatType: Attribute = { kind: "type", value: float32 };
 
-/** Collects the nodes of a graph. */
 export class GraphBuilder {
   private readonly list: GraphNode[] = [];
 

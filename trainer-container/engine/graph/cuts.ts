@@ -19,7 +19,6 @@ export function memoryLimit(): number {
 
 interface ForwardPass {
   readonly nodes: readonly GraphNode[];
-  /** Its results. */
   readonly results: readonly Value[];
   /** Numbers of nodes before the ends of layers' calls. */
   readonly ends: readonly number[];

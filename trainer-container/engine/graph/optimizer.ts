@@ -62,7 +62,6 @@ export interface StepNodes {
   exact: boolean | undefined;
 }
 
-/** A model's weights as variables of a session. */
 interface ModelVariables {
   readonly binding: NativeBinding;
   readonly session: GraphSession;
@@ -81,7 +80,6 @@ export class GraphOptimizer {
   private readonly slotNames: readonly string[];
   /** By position in the layout, in the order of the slots' names. */
   private readonly slots: readonly (readonly Value[])[];
-  /** Number of parameters. */
   private readonly total: number;
   private readonly numbers = allocateSum(constantCount);
   /** Applies a sum. @returns as `apply` */
@@ -173,7 +171,6 @@ export class GraphOptimizer {
     }));
   }
 
-  /** See `EngineOptimizer.apply`. */
   apply(sum: Float32Array, update: StepUpdate): number {
     return this.take(sum.subarray(0, this.total), update);
   }
@@ -191,18 +188,15 @@ export class GraphOptimizer {
     return norm as number;
   }
 
-  /** Returns a copy of weights and slots. */
   copyState(): readonly Float32Array[] {
     return this.state().map((values) => values.slice());
   }
 
-  /** Writes back what `copyState` returned. */
   restoreState(copies: readonly Float32Array[]): void {
     for (const [index, values] of this.state().entries()) values.set(copies[index] as Float32Array);
     this.model.session.variables.hostChanged();
   }
 
-  /** Returns a digest of weights and slots. */
   digest(): string {
     const hash = createHash("sha256");
     for (const values of this.state()) hash.update(values);
@@ -214,7 +208,6 @@ export class GraphOptimizer {
     return [this.model.weights.memory, ...this.slotNames.map((name) => this.memory.slots[name] as Float32Array)];
   }
 
-  /** See `EngineOptimizer.read`. */
   read(): void {
     const { session, weights } = this.model;
     session.pull();
@@ -226,7 +219,6 @@ export class GraphOptimizer {
   }
 }
 
-/** Adds the sum of the micro-batches' losses. */
 function sumOfLosses(builder: GraphBuilder, numbers: Value, microBatches: number): Value {
   const losses = builder.add("Slice", [numbers, builder.integers([0, 0]), builder.integers([microBatches, 1])], {
     T: floatType,

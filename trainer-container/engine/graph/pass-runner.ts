@@ -1,4 +1,3 @@
-/** Loads recorded passes as graphs, and runs them. */
 import { createHash } from "node:crypto";
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
@@ -26,10 +25,8 @@ interface WrittenNodes {
   readonly outputs: string;
 }
 
-/** A recorded pass. */
 export interface Pass {
   readonly staging: Staging;
-  /** Names of the metrics. */
   readonly metrics: readonly string[];
   /** Its inputs, without a step's constants. */
   readonly inputs: string;
@@ -46,7 +43,6 @@ const maxSumMs = 30;
 /** A sum's gradients take at most this much memory at the same time. */
 const maxSumBytes = 256 * 1024 * 1024;
 
-/** Runs the passes of a session. */
 export class PassRunner {
   /** Shortest time of a micro-batch's gradients, without the recording. */
   gradientMs = Number.POSITIVE_INFINITY;
@@ -97,7 +93,6 @@ export class PassRunner {
     return Buffer.compare(bytesOf(found), bytesOf(gradient)) === 0;
   }
 
-  /** Reads the results of a pass's micro-batches. */
   private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
     const { microBatches } = staging.shape;
     const values = this.operations.read(numbers);
@@ -136,7 +131,6 @@ export class PassRunner {
     return [...staging.feeds(this.binding, operations, this.sharing), operations.integers(vectorShape)];
   }
 
-  /** Runs a pass and its optimizer's step. */
   step(optimizer: GraphOptimizer, pass: Pass, update: StepUpdate): StepTaken {
     const { session, operations } = this;
     const { input, outputs } = pass.step as StepNodes;

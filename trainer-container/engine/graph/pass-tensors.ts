@@ -44,7 +44,6 @@ export function intercept<T>(
   }
 }
 
-/** The tensors of a pass while it is recorded. */
 export interface PassTensors extends TensorFunctions {
   /** Ends a segment of the forward pass, see `RecomputedTensors`. @param outputs its tensors that the next segments read */
   endSegment(outputs: readonly number[]): void;
@@ -108,7 +107,6 @@ interface Tensor {
   readonly computation: Computation;
   /** The present number of the binding: the first one, that of a repetition, or undefined, if there is none. */
   present: Id | undefined;
-  /** Whether an operation has read it. */
   isRead: boolean;
   /** Whether TensorFlow.js has deleted it. Others may still be computed from it. */
   isDeleted: boolean;

@@ -27,7 +27,6 @@ import {
   type TensorFunctions,
 } from "./pass-tensors";
 
-/** A recorded pass. */
 export interface Recording<T> {
   readonly result: T;
   /** In the order of the inputs. */
@@ -67,7 +66,6 @@ export interface RecorderOptions {
   readonly expected?: ExpectedNodes;
 }
 
-/** Records one pass. */
 export class Recorder implements ComputationObserver {
   private readonly nodes: GraphNode[] = [];
   /** By the binding's tensor numbers, which are never used twice. */
@@ -118,7 +116,6 @@ export class Recorder implements ComputationObserver {
     return { result, placeholders, nodes, obstacle, ends, cuts };
   }
 
-  /** Returns the value of a tensor of the recorded pass. */
   valueOf(tensor: tf.Tensor): Value {
     const [id = -1] = this.recordedNumbersOf([tensor]);
     return this.values.get(id) as Value;

@@ -10,7 +10,6 @@ import { floatType, GraphBuilder } from "./builder";
 /** Returns values as `LoadedGraph.run` takes them. */
 export const namesOf = (values: readonly Value[]): string => values.map(referenceTo).join();
 
-/** A graph that TensorFlow holds and runs. */
 export class LoadedGraph {
   private readonly id: number;
 

@@ -14,7 +14,6 @@ export interface PassShape {
   readonly kind: "gradients" | "evaluation";
   /** Rows of a micro-batch. */
   readonly rows: number;
-  /** Whether rows have weights. */
   readonly weighted: boolean;
   /** Number of micro-batches. More than one: the sum of their gradients. */
   readonly microBatches: number;
@@ -50,7 +49,6 @@ export interface Traced {
   readonly results: readonly tf.Tensor[];
   /** The gradient of each slot of the layout, flat; none for an evaluation. */
   readonly gradients: readonly tf.Tensor[];
-  /** Names of the metrics. */
   readonly metrics: readonly string[];
 }
 

@@ -49,7 +49,6 @@ export interface UpdateOptions {
   readonly ownOperations: boolean;
 }
 
-/** The values that a step takes. */
 interface StepInputs {
   readonly updated: readonly Updated[];
   /** Vector of `updateConstants`. */

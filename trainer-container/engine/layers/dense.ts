@@ -14,7 +14,6 @@ interface DenseLayer {
 
 let installed = false;
 
-/** Installs the computation for this process. */
 export function installDense(): void {
   if (installed) return;
   installed = true;

@@ -16,7 +16,6 @@ function withoutRounding<T>(body: () => T): T {
 /** Whether `withoutRounding` runs. */
 export const isExact = (): boolean => depth > 0;
 
-/** Multiplies matrices in float32. */
 export const exactMatMul = (a: tf.Tensor2D, b: tf.Tensor2D): tf.Tensor2D => withoutRounding(() => tf.matMul(a, b));
 
 /** Largest number of values that are added in sequence. */

@@ -27,7 +27,6 @@ export interface NativeBackend extends tf.KernelBackend {
   ): tf.Tensor[];
 }
 
-/** Returns attributes by TensorFlow's kinds. */
 export function attributesOf(binding: NativeBinding) {
   return {
     float: (name: string): OpAttribute => ({ name, type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }),
@@ -75,7 +74,6 @@ export class Operations {
     return id;
   }
 
-  /** Class indices of a batch. */
   indices(labels: ArrayLike<number>): TensorId {
     const id = this.binding.createTensor([labels.length], this.binding.TF_INT32, Int32Array.from(labels));
     this.live.push(id);

@@ -16,7 +16,6 @@ const isAligned = (values: Float32Array): boolean => values.byteOffset % alignme
 const elementsALine = alignment / Float32Array.BYTES_PER_ELEMENT;
 const padded = (size: number): number => Math.ceil(size / elementsALine) * elementsALine;
 
-/** The weights of a model as tensors. */
 export class WeightTensors {
   private readonly memory: Float32Array;
   private readonly ownViews: readonly Float32Array[];

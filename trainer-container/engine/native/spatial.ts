@@ -14,7 +14,6 @@ interface PoolAttributes {
   readonly dimRoundingMode?: "floor" | "round" | "ceil";
 }
 
-/** Images or volumes. */
 type Kind = "MaxPool" | "MaxPool3D";
 
 /** Returns the windows without the axes of rows and channels. */

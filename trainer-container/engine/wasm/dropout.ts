@@ -34,7 +34,6 @@ export function installDropout(): void {
   });
 }
 
-/** The dropout of a stage's output. */
 export interface Dropout {
   /** Multiplies the output by a mask. @param key of the draw */
   forward(y: number, rows: number, key: Int32Array): void;

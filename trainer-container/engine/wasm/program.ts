@@ -71,7 +71,6 @@ export class WasmProgram implements GradientProgram {
     return this.simd.floats(this.buffers.at(name, this.parameters * float), this.parameters);
   }
 
-  /** Returns the environment of a stage. */
   private workshop(index: number): Workshop {
     const { simd, buffers, definition, layout, parameters } = this;
     const [kernel, bias] = layout.slice(2 * index, 2 * index + 2) as [ParameterSlot, ParameterSlot];
@@ -105,7 +104,6 @@ export class WasmProgram implements GradientProgram {
     });
   }
 
-  /** Returns the dropouts of the hidden dense layers. */
   private dropoutsOf(layout: readonly ParameterSlot[]): readonly (Dropout | undefined)[] {
     const { hidden, dropout = 0 } = this.definition;
     if (dropout === 0) return [];

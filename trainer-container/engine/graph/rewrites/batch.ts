@@ -265,7 +265,6 @@ class Emission {
     return { node: added.node, output: value.output };
   }
 
-  /** Joins the rows of all micro-batches. */
   private joined(values: readonly Value[]): Value {
     const [first] = values as [Value];
     const { type, shape } = this.analysis.typeOf(first);

@@ -107,7 +107,6 @@ const smallRatio = 8;
 
 type Cluster = readonly number[];
 
-/** A group's function. */
 interface Body {
   /** Members, repeated operations and constants. */
   readonly nodes: Set<number>;

@@ -37,7 +37,6 @@ export function useOwnProducts(nodes: readonly GraphNode[], fetched: readonly Va
   return all;
 }
 
-/** Returns the operation for a product of two matrices. */
 function ownProduct(nodes: readonly GraphNode[], node: GraphNode): GraphNode | undefined {
   const sides = transposedSides(nodes, node);
   if (sides === undefined || sides.rows > maxRows) return undefined;
@@ -137,7 +136,6 @@ function unshaped(nodes: readonly GraphNode[], value: Value): Value {
   return before && before.join() === outputs?.[0]?.shape.join() ? unshaped(nodes, from) : value;
 }
 
-/** Returns the number of readers of each node. */
 function readerCounts(nodes: readonly GraphNode[], fetched: readonly Value[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { node } of [...fetched, ...nodes.flatMap(({ inputs }) => inputs)])

@@ -228,7 +228,6 @@ class SegmentCopies {
   }
 }
 
-/** Returns the element type of an output. */
 function typeOf({ outputs, attributes }: GraphNode, output: number): number {
   const known = outputs?.[output]?.type;
   if (known !== undefined) return known;
@@ -240,7 +239,6 @@ function typeOf({ outputs, attributes }: GraphNode, output: number): number {
 
 const nodesOf = (values: readonly Value[]): readonly number[] => values.map(({ node }) => node);
 
-/** Returns the nodes that are read several times. */
 function sharedNodes(nodes: readonly GraphNode[], live: ReadonlySet<number>): ReadonlySet<number> {
   const read = new Set<number>();
   const shared = new Set<number>();

@@ -2,7 +2,6 @@
 import type { Attribute, GraphNode, OutputType } from "../../../../adapters/saved-model/graph-def";
 import { computesElements } from "./elementwise";
 
-/** One input of a node. */
 export interface RowInput {
   /** Whether it has one row for each row of the batch. Otherwise all rows use it. */
   readonly batched: boolean;
