@@ -57,12 +57,18 @@ export function gradientsOf(
 }
 
 /** Computes a gradient in the memory of sums, with a value there from before. */
-export function gradientOf(model: TrainableModel, batch: Batch): Gradient {
+export function gradientOf(model: TrainableModel, batch: Batch, key = "k"): Gradient {
   const into = allocateSum(model.parameterCount).fill(5);
-  const result = gradientsOf(model, batch, "k", into);
+  const result = gradientsOf(model, batch, key, into);
   const gradient = into.slice();
   releaseSum(into);
   return { result, gradient };
+}
+
+export function weightsOf(model: TrainableModel): Float32Array {
+  const weights = new Float32Array(model.parameterCount);
+  model.readWeights(weights);
+  return weights;
 }
 
 /** Expects the tape's loss and gradient, within rounding. */

@@ -4,7 +4,6 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
-import { rounds } from "../../support/rounds";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeMasks } from "./masks-contract";
@@ -16,7 +15,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 const start = (): Promise<Engine> => createEngine({ preferred: "native", threads: 1 });
 
 if (findBinding("cpu")) {
-  describeEngineContract("native", start, rounds(500, 20_000)); // 10,000 of the built-in models' programs: native-program.test.ts
+  describeEngineContract("native", start);
   describeModuleContract("native", start);
   describeRecurrentLayers(start);
   describeNormalization(start);

@@ -1,7 +1,6 @@
 import { trainingStep } from "../../../core/training/training-step";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";
-import { rounds } from "../../support/rounds";
 import { describeEngineContract } from "./contract";
 import { describeGradientContract } from "./gradients-contract";
 import { describeMasks } from "./masks-contract";
@@ -12,7 +11,7 @@ import { describeRecurrentLayers } from "./recurrent-contract";
 
 const start = (): Promise<Engine> => createEngine({ preferred: "wasm", threads: 1 });
 
-describeEngineContract("wasm", start, rounds(500, 20_000));
+describeEngineContract("wasm", start);
 describeModuleContract("wasm", start);
 describeModelChecks(start);
 describeRecurrentLayers(start);
