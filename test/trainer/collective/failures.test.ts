@@ -4,7 +4,18 @@ import { ThreadHeartbeat } from "../../../trainer-container/collective/heartbeat
 import { encodeHello, type Hello, Listener } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
 import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
-import { makeLeaves, meshOptions, reduceAll, referenceSum, sameBits, startListeners, startWorld } from "./support";
+import {
+  kill,
+  makeLeaves,
+  meshOptions,
+  reduceAll,
+  reduceOn,
+  referenceSum,
+  sameBits,
+  startListeners,
+  startWorld,
+  welcome,
+} from "./support";
 
 const lost = async (promise: Promise<unknown>): Promise<GenerationLostError> => {
   const error = await promise.then(
@@ -18,16 +29,6 @@ const lost = async (promise: Promise<unknown>): Promise<GenerationLostError> => 
 const ended = (socket: Socket) => new Promise<void>((resolve) => socket.on("error", () => {}).on("close", resolve));
 
 describe("a hello", () => {
-  const welcome: Hello = {
-    kind: "data",
-    gangId: "gang-1",
-    generation: 1,
-    from: 1,
-    to: 0,
-    token: "secret",
-    microBatches: 8,
-  };
-
   it.each<[string, Partial<Hello> | string]>([
     ["another gang", { gangId: "gang-2" }],
     ["an earlier generation", { generation: 0 }],
@@ -106,12 +107,7 @@ describe("a lost peer", () => {
   it("in the middle of a transfer fails the sum on every other rank, by name", async () => {
     const world = await startWorld(3, { chunkElements: 1_000 });
     const leaves = makeLeaves(8, 300_000);
-    const reduce = (rank: number) => {
-      const { first, end } = world.ranks[rank]!.plan.ranks[rank]!.leaves;
-      const local = leaves.slice(first, end);
-      return world.ranks[rank]!.allReduce({ local, out: new Float32Array(300_000), signals: 0, finishedSteps: 0 });
-    };
-    const outcomes = [lost(reduce(0)), lost(reduce(1)), lost(reduce(2))];
+    const outcomes = world.ranks.map((collective) => lost(reduceOn(collective, leaves)));
     setImmediate(() => kill(world.ranks[2]!.mesh));
     const errors = await Promise.all(outcomes);
     expect(errors.slice(0, 2).map(({ rank }) => rank)).toEqual([2, 2]);
@@ -124,9 +120,7 @@ describe("a lost peer", () => {
     const results = await reduceAll(world, leaves);
     kill(world.ranks[1]!.mesh);
     expect(results.every(({ out }) => sameBits(out, referenceSum(leaves)))).toBe(true);
-    const error = await lost(
-      world.ranks[0]!.allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 1 }),
-    );
+    const error = await lost(reduceOn(world.ranks[0]!, makeLeaves(8, 1), { finishedSteps: 1 }));
     expect(error.rank).toBe(1);
     world.close();
   });
@@ -134,26 +128,8 @@ describe("a lost peer", () => {
   it("is not blamed when it leaves at a step boundary", async () => {
     const world = await startWorld(2);
     world.ranks[1]!.mesh.close();
-    const error = await lost(
-      world.ranks[0]!.allReduce({ local: makeLeaves(4, 1), out: new Float32Array(1), signals: 0, finishedSteps: 0 }),
-    );
+    const error = await lost(reduceOn(world.ranks[0]!, makeLeaves(8, 1)));
     expect(error).toMatchObject({ rank: undefined, message: expect.stringContaining("left at a step boundary") });
-    world.close();
-  });
-
-  it("is the one that the others name, though they close their own connections too", async () => {
-    const world = await startWorld(4);
-    const reduce = (rank: number) =>
-      world.ranks[rank]!.allReduce({
-        local: makeLeaves(2, 1_000),
-        out: new Float32Array(1_000),
-        signals: 0,
-        finishedSteps: 0,
-      });
-    const errors = [0, 1, 2].map((rank) => lost(reduce(rank)));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    kill(world.ranks[3]!.mesh);
-    expect((await Promise.all(errors)).map(({ rank }) => rank)).toEqual([3, 3, 3]);
     world.close();
   });
 });
@@ -162,9 +138,7 @@ describe("a silent peer", () => {
   it("is lost after the deadline", async () => {
     // Only rank 0 is quick: neither rank sends heartbeats here, and the first to notice closes its connections.
     const world = await startWorld(2, { timing: (rank) => (rank === 0 ? { silenceMs: 200 } : {}) });
-    const error = await lost(
-      world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
-    );
+    const error = await lost(reduceOn(world.ranks[0]!, makeLeaves(8, 10)));
     expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("silent for") });
     world.close();
   });
@@ -178,17 +152,10 @@ describe("a silent peer", () => {
     };
     const silenceMs = 600; // a busy machine may hold up a thread for a while
     const world = await startWorld(2, { timing: { silenceMs }, heartbeat });
-    const leaves = makeLeaves(8, 10);
-    const reduce = (rank: number) =>
-      world.ranks[rank]!.allReduce({
-        local: leaves.slice(rank * 4, rank * 4 + 4),
-        out: new Float32Array(10),
-        signals: 0,
-        finishedSteps: 0,
-      });
-    const first = reduce(0);
+    const [first, second] = world.ranks.map((collective) => () => reduceOn(collective, makeLeaves(8, 10)));
+    const early = first!();
     await new Promise((resolve) => setTimeout(resolve, 2 * silenceMs));
-    await expect(Promise.all([first, reduce(1)])).resolves.toHaveLength(2);
+    await expect(Promise.all([early, second!()])).resolves.toHaveLength(2);
     world.close();
     for (const each of heartbeats) each.stop();
   });
@@ -197,17 +164,9 @@ describe("a silent peer", () => {
     const heartbeats = [new ThreadHeartbeat(), new ThreadHeartbeat()];
     let next = 0;
     const world = await startWorld(2, { timing: { progressMs: 300 }, heartbeat: () => heartbeats[next++]! });
-    const error = await lost(
-      world.ranks[0]!.allReduce({ local: makeLeaves(4, 10), out: new Float32Array(10), signals: 0, finishedSteps: 0 }),
-    );
+    const error = await lost(reduceOn(world.ranks[0]!, makeLeaves(8, 10)));
     expect(error).toMatchObject({ rank: 1, message: expect.stringContaining("sent nothing of this step") });
     world.close();
     for (const each of heartbeats) each.stop();
   });
 });
-
-/** As the kernel ends a killed process's connections: at once, without a farewell. */
-function kill(mesh: Mesh): void {
-  for (const peer of mesh.others()) peer.close();
-  mesh.abort(new GenerationLostError(1, undefined, "killed"));
-}

@@ -1,7 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { encodeHello, type Hello, Listener, localSocketPath } from "../../../trainer-container/collective/listener";
-import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startWorld } from "./support";
+import { encodeHello, Listener, localSocketPath } from "../../../trainer-container/collective/listener";
+import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startWorld, welcome } from "./support";
 
 describe("a local socket's name", () => {
   it("is another for each incarnation and port, and tells neither", () => {
@@ -79,37 +78,9 @@ onLinux("ranks on one host", () => {
     for (const { out } of await reduceAll(world, leaves)) expect(sameBits(out, referenceSum(leaves))).toBe(true);
     world.close();
   });
-
-  it("name the one that is lost", async () => {
-    const world = await startWorld(3, { local: true, members, chunkElements: 1_000 });
-    const leaves = makeLeaves(8, 300_000);
-    const outcomes = [0, 1].map((rank) => {
-      const { first, end } = world.ranks[rank]!.plan.ranks[rank]!.leaves;
-      const out = new Float32Array(300_000);
-      return world.ranks[rank]!.allReduce({ local: leaves.slice(first, end), out, signals: 0, finishedSteps: 0 });
-    });
-    setImmediate(() => {
-      for (const peer of world.ranks[2]!.mesh.others()) peer.close();
-    });
-    for (const outcome of await Promise.allSettled(outcomes)) {
-      expect(outcome).toMatchObject({ status: "rejected", reason: { rank: 2 } });
-      expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(GenerationLostError);
-    }
-    world.close();
-  });
 });
 
 onLinux("a listener's local socket", () => {
-  const hello: Hello = {
-    kind: "data",
-    gangId: "gang-1",
-    generation: 1,
-    from: 1,
-    to: 0,
-    token: "secret",
-    microBatches: 8,
-  };
-
   it("asks for the generation's token, as the port does", async () => {
     const reasons: string[] = [];
     const listener = await Listener.start({
@@ -120,7 +91,7 @@ onLinux("a listener's local socket", () => {
     });
     const accepted: string[] = [];
     listener.openFor({
-      ...hello,
+      ...welcome,
       rank: 0,
       worldSize: 2,
       accept: ({ token }, socket) => {
@@ -130,7 +101,7 @@ onLinux("a listener's local socket", () => {
     });
     for (const token of ["guess", "secret"]) {
       const socket = connect({ path: localSocketPath({ incarnation: incarnationOf(0), port: listener.port })! });
-      socket.write(encodeHello({ ...hello, token }));
+      socket.write(encodeHello({ ...welcome, token }));
       await new Promise<void>((resolve) => socket.on("error", () => {}).on("close", () => resolve()));
     }
     expect(reasons).toEqual(["its token is not this generation's"]);

@@ -1,30 +1,16 @@
 import { type NarrowFormat, roundings } from "../../../core/training/narrow-format";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createGradientWire } from "../../../trainer-container/loop/gradients";
-import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
-
-/** By the definition: every node, leaves included, is rounded. */
-function roundedSum(format: NarrowFormat, leaves: readonly Float32Array[]): Float32Array {
-  const { encode, decode } = roundings[format];
-  const round = (value: number) => decode(encode(Math.fround(value)));
-  if (leaves.length === 1) return leaves[0]!.map(round);
-  let split = 1;
-  while (split * 2 < leaves.length) split *= 2;
-  const [left, right] = [roundedSum(format, leaves.slice(0, split)), roundedSum(format, leaves.slice(split))];
-  return left.map((value, i) => round(value + right[i]!));
-}
+import { bytesSent, leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 const exact = 4;
 
 function expectedSum(format: NarrowFormat, leaves: readonly Float32Array[]): Float32Array {
   const narrow = leaves[0]!.length - exact;
   const sum = referenceSum(leaves);
-  sum.set(
-    roundedSum(
-      format,
-      leaves.map((leaf) => leaf.subarray(0, narrow)),
-    ),
-  );
+  const { encode, decode } = roundings[format];
+  const parts = leaves.map((leaf) => leaf.subarray(0, narrow));
+  sum.set(referenceSum(parts, (value) => decode(encode(Math.fround(value)))));
   return sum;
 }
 
@@ -36,21 +22,14 @@ function reduce(world: World, format: "float32" | NarrowFormat, leaves: readonly
   const elements = leaves[0]!.length;
   const wire = wireOf(format, elements);
   return Promise.all(
-    world.ranks.map(async (collective, rank) => {
-      const { first, end } = collective.plan.ranks[rank]!.leaves;
-      const local = leaves.slice(first, end).map((leaf) => {
+    world.ranks.map(async (collective) => {
+      const local = leavesOf(collective, leaves).map((leaf) => {
         const packed = allocateSum(wire.words);
         wire.write(leaf, 1, packed);
         return packed;
       });
       const out = allocateSum(wire.words);
-      await collective.allReduce({
-        local,
-        out,
-        signals: 0,
-        finishedSteps: 0,
-        ...(wire.add === undefined ? {} : { add: wire.add }),
-      });
+      await collective.allReduce({ local, out, signals: 0, finishedSteps: 0, ...(wire.add && { add: wire.add }) });
       const sum = new Float32Array(elements);
       wire.read(out, sum);
       return sum;
@@ -88,9 +67,9 @@ describe.each(["bfloat16", "float16"] as const)("sums in %s", (format) => {
     world = await startWorld(worldSize);
     const leaves = makeLeaves(8, elements);
     const sent = async (as: "float32" | NarrowFormat) => {
-      const before = world!.ranks.map(({ mesh }) => mesh.bytesSent);
+      const before = bytesSent(world!);
       await reduce(world!, as, leaves);
-      return world!.ranks.reduce((sum, { mesh }, rank) => sum + mesh.bytesSent - before[rank]! - headerBytes, 0);
+      return bytesSent(world!).reduce((sum, bytes, rank) => sum + bytes - before[rank]! - headerBytes, 0);
     };
     // A rank's 2(W − 1)/W of the vector, W times: two bytes for each narrow element, four for each exact one.
     expect(await sent(format)).toBe(2 * (worldSize - 1) * (64_000 * 2 + exact * 4));

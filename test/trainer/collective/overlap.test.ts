@@ -2,53 +2,30 @@ import type { Collective } from "../../../trainer-container/collective/collectiv
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { FinalRanges } from "../../../trainer-container/collective/segments";
 import { MeshGeneration } from "../../../trainer-container/gang/mesh-generation";
-import { makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
+import { leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 describe("final ranges", () => {
-  it.each<[string, (readonly [number, number])[], readonly [number, number], boolean]>([
-    ["no range reported", [], [0, 1], false],
-    ["reported whole", [[0, 10]], [2, 10], true],
-    [
-      "from the end, as a backward pass goes",
-      [
-        [6, 10],
-        [3, 6],
-        [0, 3],
-      ],
-      [0, 10],
-      true,
-    ],
-    [
-      "with a hole",
-      [
-        [0, 4],
-        [5, 10],
-      ],
-      [3, 6],
-      false,
-    ],
-    [
-      "the hole closed by an overlapping range",
-      [
-        [0, 4],
-        [6, 10],
-        [3, 7],
-      ],
-      [0, 10],
-      true,
-    ],
-    ["empty ranges", [[5, 5]], [4, 5], false],
+  it.each<[string, readonly string[], string, boolean]>([
+    ["no range reported", [], "0-1", false],
+    ["reported whole", ["0-10"], "2-10", true],
+    ["from the end, as a backward pass goes", ["6-10", "3-6", "0-3"], "0-10", true],
+    ["with a hole", ["0-4", "5-10"], "3-6", false],
+    ["the hole closed by an overlapping range", ["0-4", "6-10", "3-7"], "0-10", true],
+    ["empty ranges", ["5-5"], "4-5", false],
   ])("%s", (_, reported, requested, covered) => {
+    const spanOf = (text: string) => {
+      const [start, end] = text.split("-").map(Number);
+      return { start: start!, end: end! };
+    };
     const ranges = new FinalRanges();
-    for (const [start, end] of reported) ranges.add({ start, end });
-    expect(ranges.covers({ start: requested[0], end: requested[1] })).toBe(covered);
+    for (const range of reported) ranges.add(spanOf(range));
+    expect(ranges.covers(spanOf(requested))).toBe(covered);
   });
 });
 
 /** As a backward pass would: the last leaf is written from its end, `bucket` elements at a time, in one turn of the event loop. */
 function reduceOverlapped(collective: Collective, leaves: readonly Float32Array[], bucket: number, until = 0) {
-  const { first, end } = collective.plan.ranks[collective.mesh.options.rank]!.leaves;
-  const own = leaves.slice(first, end).map((leaf) => leaf.slice());
+  const own = leavesOf(collective, leaves);
   const last = own[own.length - 1]!;
   const final = last.slice();
   last.fill(Number.NaN);

@@ -1,7 +1,7 @@
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { shardSegment } from "../../../trainer-container/sharding/sharding";
-import { makeLeaves, reduceAll, referenceSum, sameBits, startWorld, type World } from "./support";
+import { leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 const segmentsOf = (elements: number, world: number) =>
   Array.from({ length: world }, (_, rank) => shardSegment(elements, world, rank));
@@ -10,7 +10,6 @@ function scatterAll(
   world: World,
   leaves: readonly Float32Array[],
   {
-    finishedSteps = 0,
     allocate = (length: number): Float32Array => new Float32Array(length),
     signals = (_rank: number): number => 0,
   } = {},
@@ -19,17 +18,11 @@ function scatterAll(
   const segments = segmentsOf(leaves[0]!.length, worldSize);
   return Promise.all(
     world.ranks.map(async (collective, rank) => {
-      const { first, end } = collective.plan.ranks[rank]!.leaves;
-      const local = leaves.slice(first, end).map((leaf) => {
-        const copy = allocate(leaf.length);
-        copy.set(leaf);
-        return copy;
-      });
+      const local = leavesOf(collective, leaves, allocate);
       const lengthOf = (owner: number) => segments[owner]!.end - segments[owner]!.start;
       const own = allocate(lengthOf(rank)).fill(Number.NaN);
       const copy = allocate(lengthOf((rank + worldSize - 1) % worldSize)).fill(Number.NaN);
-      const raised = signals(rank);
-      const input = { local, segments, own, copy, signals: raised, finishedSteps };
+      const input = { local, segments, own, copy, signals: signals(rank), finishedSteps: 0 };
       return { own, copy, signals: await collective.reduceScatter(input) };
     }),
   );
@@ -137,42 +130,5 @@ describe("exchange", () => {
       world.ranks[1]!.exchange({ sends: [], receives: [message(0, 5)], finishedSteps: 0 }),
     ]);
     expect(outcomes[1]).toMatchObject({ status: "rejected", reason: expect.any(GenerationLostError) });
-  });
-});
-
-describe("bytes of a sharded step", () => {
-  it.each([1, 2, 4, 8])("are the plain all-reduce's on %i ranks, but for headers", async (worldSize) => {
-    const elements = 64 * 1_024;
-    const world = await startWorld(worldSize);
-    const sentSince = (before: readonly number[]) =>
-      world.ranks.map(({ mesh }, rank) => mesh.bytesSent - before[rank]!);
-    const now = () => world.ranks.map(({ mesh }) => mesh.bytesSent);
-
-    const start = now();
-    await reduceAll(world, makeLeaves(8, elements));
-    const plain = sentSince(start);
-
-    const second = now();
-    await scatterAll(world, makeLeaves(8, elements));
-    const [next, segments] = [new Float32Array(elements), segmentsOf(elements, worldSize)];
-    const part = (rank: number) => next.subarray(segments[rank]!.start, segments[rank]!.end);
-    await Promise.all(
-      world.ranks.map((collective, rank) => {
-        const others = segments.map((_, other) => other).filter((other) => other !== rank);
-        return collective.exchange({
-          sends: others
-            .filter((other) => other !== (rank + 1) % worldSize)
-            .map((other) => ({ rank: other, number: 0, values: part(rank) })),
-          receives: others
-            .filter((other) => rank !== (other + 1) % worldSize)
-            .map((other) => ({ rank: other, number: 0, values: part(other) })),
-          finishedSteps: 0,
-        });
-      }),
-    );
-    for (const [rank, bytes] of sentSince(second).entries()) {
-      expect(Math.abs(bytes - plain[rank]!)).toBeLessThanOrEqual(40 * worldSize);
-    }
-    world.close();
   });
 });

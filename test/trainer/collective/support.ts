@@ -1,6 +1,7 @@
 import { Collective } from "../../../trainer-container/collective/collective";
+import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import type { Heartbeat } from "../../../trainer-container/collective/heartbeat";
-import { Listener } from "../../../trainer-container/collective/listener";
+import { type Hello, Listener } from "../../../trainer-container/collective/listener";
 import { Mesh, type MeshOptions } from "../../../trainer-container/collective/mesh";
 import { type CollectiveTiming, defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
 import type { Algorithm } from "../../../trainer-container/reduction/halving";
@@ -97,15 +98,13 @@ export function makeLeaves(microBatches: number, elements: number, seed = 1): Fl
   });
 }
 
-/** The canonical sum by its definition. */
-export function referenceSum(leaves: readonly Float32Array[]): Float32Array {
-  if (leaves.length === 1) return leaves[0]!.slice();
+/** The canonical sum by its definition: every node, leaves included, is rounded. */
+export function referenceSum(leaves: readonly Float32Array[], round = Math.fround): Float32Array {
+  if (leaves.length === 1) return leaves[0]!.map(round);
   let split = 1;
   while (split * 2 < leaves.length) split *= 2;
-  const left = referenceSum(leaves.slice(0, split));
-  const right = referenceSum(leaves.slice(split));
-  for (let i = 0; i < left.length; i++) left[i]! += right[i]!;
-  return left;
+  const [left, right] = [referenceSum(leaves.slice(0, split), round), referenceSum(leaves.slice(split), round)];
+  return left.map((value, i) => round(value + right[i]!));
 }
 
 export function sameBits(a: Float32Array, b: Float32Array): boolean {
@@ -113,27 +112,59 @@ export function sameBits(a: Float32Array, b: Float32Array): boolean {
   return bytes(a).equals(bytes(b));
 }
 
-/** Every rank reduces its part of `leaves`; the outcomes by rank. */
-export function reduceAll(
-  world: World,
+const onHeap = (length: number): Float32Array => new Float32Array(length);
+
+/** Copies of the leaves that this rank computes. */
+export function leavesOf({ plan, mesh }: Collective, leaves: readonly Float32Array[], allocate = onHeap) {
+  const { first, end } = plan.ranks[mesh.options.rank]!.leaves;
+  return leaves.slice(first, end).map((leaf) => {
+    const copy = allocate(leaf.length);
+    copy.set(leaf);
+    return copy;
+  });
+}
+
+/** One rank reduces its part of `leaves`. */
+export async function reduceOn(
+  collective: Collective,
   leaves: readonly Float32Array[],
   {
     finishedSteps = 0,
-    signals = (_rank: number): number => 0,
-    allocate = (length: number): Float32Array => new Float32Array(length),
-  } = {},
+    signals = 0,
+    allocate = onHeap,
+  }: { finishedSteps?: number; signals?: number; allocate?: typeof onHeap } = {},
 ) {
-  return Promise.all(
-    world.ranks.map(async (collective, rank) => {
-      const { first, end } = collective.plan.ranks[rank]!.leaves;
-      const local = leaves.slice(first, end).map((leaf) => {
-        const copy = allocate(leaf.length);
-        copy.set(leaf);
-        return copy;
-      });
-      const out = allocate(leaves[0]!.length).fill(Number.NaN);
-      const result = await collective.allReduce({ local, out, signals: signals(rank), finishedSteps });
-      return { out, ...result };
-    }),
-  );
+  const local = leavesOf(collective, leaves, allocate);
+  const out = allocate(leaves[0]!.length).fill(Number.NaN);
+  return { out, ...(await collective.allReduce({ local, out, signals, finishedSteps })) };
 }
+
+/** Every rank reduces its part of `leaves`; the outcomes by rank. */
+export const reduceAll = (
+  world: World,
+  leaves: readonly Float32Array[],
+  { signals, allocate }: { signals?: (rank: number) => number; allocate?: typeof onHeap | undefined } = {},
+) =>
+  Promise.all(
+    world.ranks.map((collective, rank) =>
+      reduceOn(collective, leaves, { signals: signals?.(rank) ?? 0, ...(allocate && { allocate }) }),
+    ),
+  );
+
+/** As the kernel ends a killed process's connections: at once, without a farewell. */
+export function kill(mesh: Mesh): void {
+  for (const peer of mesh.others()) peer.close();
+  mesh.abort(new GenerationLostError(1, undefined, "killed"));
+}
+
+export const bytesSent = (world: World): readonly number[] => world.ranks.map(({ mesh }) => mesh.bytesSent);
+
+export const welcome: Hello = {
+  kind: "data",
+  gangId: "gang-1",
+  generation: 1,
+  from: 1,
+  to: 0,
+  token: "secret",
+  microBatches: 8,
+};

@@ -80,13 +80,6 @@ describe("decide", () => {
       const later = { head: undefined, members: members.map((m) => ({ ...m, registeredAt: now - timing.turnMs })) };
       expect(decisionOf(members[1]!, later).kind).toBe("seal");
     });
-
-    it("takes no more than the most", () => {
-      const members = [worker(0), worker(1), worker(2)];
-      const limits = { minWorkers: 1, maxWorkers: 2 };
-      expect(ranks(decisionOf(members[0]!, { head: undefined, members }, { limits }))).toEqual([0, 1]);
-      expect(decisionOf(members[2]!, { head: undefined, members }, { limits })).toMatchObject({ kind: "wait" });
-    });
   });
 
   describe("at a re-formation", () => {
@@ -181,14 +174,11 @@ describe("decide", () => {
       expect(decisionOf(me, { head: undefined, members })).toEqual({ kind: "register" });
     });
 
-    it("gives way to another process under its id", () => {
-      const members = [worker(0, 0, { incarnation: "b" })];
-      expect(decisionOf(me, { head: undefined, members })).toEqual({ kind: "superseded" });
-    });
-
-    it("gives way to a later attempt of its job, whatever list it is in", () => {
-      const members = [me, worker(0, 0, { memberId: "job:0/2" })];
-      expect(decisionOf(me, { head: sealed(4, me), members })).toEqual({ kind: "superseded" });
+    it("gives way to another process under its id, and to a later attempt of its job, whatever list it is in", () => {
+      const other = [worker(0, 0, { incarnation: "b" })];
+      expect(decisionOf(me, { head: undefined, members: other })).toEqual({ kind: "superseded" });
+      const later = [me, worker(0, 0, { memberId: "job:0/2" })];
+      expect(decisionOf(me, { head: sealed(4, me), members: later })).toEqual({ kind: "superseded" });
     });
 
     it("learns that the run is complete, before anything else", () => {

@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import {
   GangCompletedError,
   GangLeftError,
@@ -7,7 +7,6 @@ import {
   gangSignals,
 } from "../../../trainer-container/gang/gang";
 import { createGang, type GangOptions } from "../../../trainer-container/gang/rendezvous-gang";
-import type { MemberRecord } from "../../../trainer-container/gang/store";
 import { MemoryGangStore } from "../../support/memory-gang-store";
 import { member as recordOf } from "./store-contract";
 import { type ToyTask, trainToy, undisturbed } from "./toy-trainer";
@@ -31,9 +30,15 @@ function member(store: MemoryGangStore, workerIndex: number, overrides: Partial<
   });
 }
 
-/** A member that holds its lease and does nothing. */
-const memberRecord = (overrides: Partial<MemberRecord>): MemberRecord =>
-  recordOf({ memberId: "mute", registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000, ...overrides });
+/** A member that holds its lease, takes connections and does nothing. */
+async function registerMute(store: MemoryGangStore): Promise<Server> {
+  const mute = createServer(() => {}).listen(0, "127.0.0.1");
+  await new Promise((resolve) => mute.once("listening", resolve));
+  const { port } = mute.address() as AddressInfo;
+  const lease = { registeredAt: Date.now(), leaseExpiresAt: Date.now() + 60_000 };
+  await store.register("run-1", recordOf({ memberId: "mute", workerIndex: 1, port, host: "127.0.0.1", ...lease }));
+  return mute;
+}
 
 const eightLeaves = (elements: number) =>
   Array.from({ length: task.microBatches }, () => new Float32Array(elements).fill(1));
@@ -202,25 +207,6 @@ describe("a gang", () => {
     await late.leave("interrupted");
   });
 
-  it("waits for minWorkers", async () => {
-    const store = new MemoryGangStore();
-    const first = member(store, 0, { minWorkers: 2 });
-    let entered = false;
-    const entering = first.enter(0).then((generation) => {
-      entered = true;
-      return generation;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(entered).toBe(false);
-    const second = member(store, 1, { minWorkers: 2 });
-    const generations = await Promise.all([entering, second.enter(0)]);
-    expect(generations.map(({ rank, worldSize }) => [rank, worldSize])).toEqual([
-      [0, 2],
-      [1, 2],
-    ]);
-    await Promise.all([first.leave("failed"), second.leave("failed")]);
-  });
-
   it("leaves while it waits, and while it connects", async () => {
     const store = new MemoryGangStore();
     const alone = member(store, 0, { minWorkers: 2 });
@@ -229,10 +215,7 @@ describe("a gang", () => {
     await expect(waiting).rejects.toBeInstanceOf(GangLeftError);
     await expect(alone.enter(0)).rejects.toBeInstanceOf(GangLeftError);
 
-    const mute = createServer(() => {}).listen(0, "127.0.0.1");
-    await new Promise((resolve) => mute.once("listening", resolve));
-    const { port } = mute.address() as AddressInfo;
-    await store.register("run-1", memberRecord({ workerIndex: 1, port, host: "127.0.0.1" }));
+    const mute = await registerMute(store);
     const connecting = member(store, 2, { minWorkers: 2 });
     const entering = connecting.enter(0);
     const sealed = setInterval(async () => {
@@ -248,10 +231,7 @@ describe("a gang", () => {
 
   it("goes on without a member that takes connections and never answers", async () => {
     const store = new MemoryGangStore();
-    const mute = createServer(() => {}).listen(0, "127.0.0.1");
-    await new Promise((resolve) => mute.once("listening", resolve));
-    const { port } = mute.address() as AddressInfo;
-    await store.register("run-1", memberRecord({ workerIndex: 1, port, host: "127.0.0.1" }));
+    const mute = await registerMute(store);
     const options = { expectedWorkers: 2, timing: { ...quick, connectMs: 100 } };
     const outcome = await trainToy(member(store, 0, options), task);
     expect(outcome).toMatchObject({ sha256: expected, generations: 1 });

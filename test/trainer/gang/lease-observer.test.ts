@@ -36,28 +36,18 @@ describe("LeaseObserver", () => {
 
   it("lets the lease of a member that stopped renewing expire, however far ahead it is written", () => {
     const dead = { leaseExpiresAt: 130_000 };
-    expect(
-      untils([
-        [100_000, dead],
-        [103_000, dead],
-        [107_000, dead],
-      ]),
-    ).toEqual([106_000, 106_000, 106_000]);
+    expect(untils([100_000, 103_000, 107_000].map((now) => [now, dead]))).toEqual([106_000, 106_000, 106_000]);
   });
 
-  it("counts a new registration as a sign of life, but not another process under the same id", () => {
+  it.each([
+    ["counts a new registration as a sign of life", { registration: 2 }, 107_000],
+    ["does not count another process under the same id", { incarnation: "b" }, 90_000],
+  ])("%s", (_, changed, expected) => {
     const past = { leaseExpiresAt: 90_000 };
-    expect(
-      untils([
-        [100_000, past],
-        [101_000, { ...past, registration: 2 }],
-      ]),
-    ).toEqual([90_000, 107_000]);
-    expect(
-      untils([
-        [100_000, past],
-        [101_000, { ...past, incarnation: "b" }],
-      ]),
-    ).toEqual([90_000, 90_000]);
+    const looks = [
+      [100_000, past],
+      [101_000, { ...past, ...changed }],
+    ] as const;
+    expect(untils(looks)).toEqual([90_000, expected]);
   });
 });
