@@ -219,20 +219,6 @@ suite("recorded graphs", () => {
     });
   });
 
-  it("draw by the key of the pass alone", async () => {
-    const definition = { ...mlp, dropout: 0.5 };
-    const { model } = await both(definition);
-    const { model: another } = await both(definition);
-    const batch = randomBatch(definition, 8);
-    const first = gradients(model, batch, "step 1 micro-batch 0");
-    const second = gradients(model, batch, "step 2 micro-batch 0");
-    expect(second.values).not.toEqual(first.values);
-    expect(gradients(model, batch, "step 1 micro-batch 0")).toEqual(first);
-    // The other model records its graph with another key.
-    expect(gradients(another, batch, "step 2 micro-batch 0")).toEqual(second);
-    expect(gradients(another, batch, "step 1 micro-batch 0")).toEqual(first);
-  });
-
   it("take other weights, and rows' weights, without another recording", async () => {
     const { model, tape } = await both(dense());
     const batch = { ...randomBatch(mlp, 4), weights: Float32Array.of(1, 0, 2, 1) };

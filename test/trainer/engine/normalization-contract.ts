@@ -1,6 +1,6 @@
 /** Batch normalization in training and layer normalization against their definitions. */
 import * as tf from "@tensorflow/tfjs-core";
-import { layers, sequential } from "@tensorflow/tfjs-layers";
+import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
 import { registerOwnLayers } from "../../../adapters/tfjs/layers/register";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import {
@@ -8,6 +8,7 @@ import {
   installLayerNormalization,
 } from "../../../trainer-container/engine/layers/normalization";
 
+type Layer = LayersModel["layers"][number];
 type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;
 
 const cases: readonly (readonly [number[], Options])[] = [
@@ -20,6 +21,38 @@ const cases: readonly (readonly [number[], Options])[] = [
   [[4, 3], { scale: false }],
   [[4, 3, 2, 2], { center: false, axis: 2 }],
 ];
+
+const errorOf = (found: tf.Tensor, expected: tf.Tensor) => tf.max(tf.abs(tf.sub(found, expected))).dataSync()[0];
+
+/** Makes a model of a layer with random weights, and returns it with what `compute` gives for a random input, and the gradients. */
+function modelOf(shape: readonly number[], layer: Layer, axes: readonly number[], epsilon = 1e-3) {
+  const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
+  for (const [index, weight] of model.weights.entries())
+    weight.write(tf.randomUniform(weight.shape as number[], 0.5, 1.5, "float32", index + 1));
+  const x = tf.randomNormal([...shape], 2, 3, "float32", 7);
+  const factors = tf.randomNormal([...shape], 0, 1, "float32", 8);
+  const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
+  const weightNamed = (name: string) => model.weights.find((weight) => weight.originalName.endsWith(name));
+  const along = (values: tf.Tensor, kept: readonly number[]) =>
+    tf.reshape(
+      values,
+      shape.map((size, axis) => (kept.includes(axis) ? size : 1)),
+    );
+  const resultsOf = (compute: (input: tf.Tensor) => tf.Tensor): tf.Tensor[] => {
+    const loss = (input: tf.Tensor) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
+    const { grads } = tf.variableGrads(() => loss(x), variables);
+    return [compute(x), tf.grad(loss)(x), ...variables.map(({ name }) => grads[name] as tf.Tensor)];
+  };
+  /** @param kept the axes of scale and offset */
+  const defined = (kept: readonly number[]) =>
+    resultsOf((input) => {
+      const { mean, variance } = tf.moments(input, [...axes], true);
+      const normal = tf.mul(tf.sub(input, mean), tf.rsqrt(tf.add(variance, epsilon)));
+      const [scale, offset] = ["gamma", "beta"].map((name) => weightNamed(name)?.read());
+      return tf.add(tf.mul(normal, scale ? along(scale, kept) : 1), offset ? along(offset, kept) : 0);
+    });
+  return { model, x, weightNamed, resultsOf, defined };
+}
 
 /** Computes in float64: the result, the gradients by x, scale and offset, and the updates of the averages, for scale 1. */
 function inFloat64(x: Float32Array, dy: Float32Array, channelOf: (index: number) => number, channels: number) {
@@ -56,51 +89,23 @@ export function describeNormalization(start: () => Promise<Engine>): void {
 
     it.each(cases)("normalizes %j as defined: %j", (shape, options) => {
       const layer = layers.batchNormalization(options);
-      const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
-      for (const [index, weight] of model.weights.entries()) {
-        weight.write(tf.randomUniform(weight.shape as number[], 0.5, 1.5, "float32", index + 1));
-      }
-      const x = tf.randomNormal(shape, 2, 3, "float32", 7);
-      const factors = tf.randomNormal(shape, 0, 1, "float32", 8);
       const axis = options.axis ?? shape.length - 1;
       const others = shape.map((_, each) => each).filter((each) => each !== axis);
-      const along = (values: tf.Tensor) =>
-        tf.reshape(
-          values,
-          shape.map((size, each) => (each === axis ? size : 1)),
-        );
-      const weightNamed = (name: string) => model.weights.find((weight) => weight.originalName.endsWith(name));
-      const before = ["moving_mean", "moving_variance"].map((name) => tf.clone(weightNamed(name)!.read()));
-      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
-
-      const defined = (input: tf.Tensor): tf.Tensor => {
-        const { mean, variance } = tf.moments(input, others, true);
-        const normal = tf.mul(tf.sub(input, mean), tf.rsqrt(tf.add(variance, options.epsilon ?? 1e-3)));
-        const [scale, offset] = ["gamma", "beta"].map((name) => weightNamed(name)?.read());
-        return tf.add(tf.mul(normal, scale ? along(scale) : 1), offset ? along(offset) : 0);
-      };
-      const lossOf = (compute: (input: tf.Tensor) => tf.Tensor): tf.Tensor[] => {
-        const loss = (input: tf.Tensor) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
-        const { grads } = tf.variableGrads(() => loss(x), variables);
-        return [compute(x), tf.grad(loss)(x), ...variables.map(({ name }) => grads[name] as tf.Tensor)];
-      };
-      const expected = lossOf(defined);
-      const found = lossOf((input) => {
-        for (const [index, name] of ["moving_mean", "moving_variance"].entries()) {
-          weightNamed(name)!.write(before[index] as tf.Tensor);
-        }
+      const { model, x, weightNamed, resultsOf, defined } = modelOf(shape, layer, others, options.epsilon);
+      const averages = ["moving_mean", "moving_variance"];
+      const before = averages.map((name) => tf.clone(weightNamed(name)!.read()));
+      const expected = defined([axis]);
+      const found = resultsOf((input) => {
+        for (const [index, name] of averages.entries()) weightNamed(name)!.write(before[index] as tf.Tensor);
         return layer.apply(input, { training: true }) as tf.Tensor;
       });
       const { mean, variance } = tf.moments(x, others);
       const momentum = options.momentum ?? 0.99;
       for (const [index, value] of [mean, variance].entries()) {
         expected.push(tf.add(tf.mul(before[index] as tf.Tensor, momentum), tf.mul(value, 1 - momentum)));
-        found.push(weightNamed(index === 0 ? "moving_mean" : "moving_variance")!.read());
+        found.push(weightNamed(averages[index]!)!.read());
       }
-      for (const [index, tensor] of found.entries()) {
-        const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
-        expect(difference).toBeLessThan(2e-5);
-      }
+      for (const [index, tensor] of found.entries()) expect(errorOf(tensor, expected[index]!)).toBeLessThan(2e-5);
       model.dispose();
     });
 
@@ -118,7 +123,7 @@ export function describeNormalization(start: () => Promise<Engine>): void {
       for (const layer of [volumes, images]) layer.setWeights(weights);
       const found = volumes.apply(x) as tf.Tensor;
       const expected = tf.reshape(images.apply(tf.reshape(x, [...image])) as tf.Tensor, x.shape);
-      expect(tf.max(tf.abs(tf.sub(found, expected))).dataSync()[0]).toBeLessThan(1e-5);
+      expect(errorOf(found, expected)).toBeLessThan(1e-5);
     });
 
     it.each([
@@ -188,39 +193,12 @@ export function describeNormalization(start: () => Promise<Engine>): void {
       [[2, 4, 3], { axis: [1, 2] }],
     ] as const)("normalizes %j as defined: %j", (shape, options) => {
       const layer = layers.layerNormalization(options as never);
-      const model = sequential({ layers: [layers.inputLayer({ inputShape: shape.slice(1) }), layer] });
-      for (const [index, weight] of model.weights.entries()) {
-        weight.write(tf.randomUniform(weight.shape as number[], 0.5, 1.5, "float32", index + 1));
-      }
-      const x = tf.randomNormal([...shape], 2, 3, "float32", 7);
-      const factors = tf.randomNormal([...shape], 0, 1, "float32", 8);
-      const variables = model.trainableWeights.map((weight) => weight.read() as tf.Variable);
       const axes = "axis" in options ? [options.axis].flat() : [shape.length - 1];
-      const along = (values: tf.Tensor) =>
-        tf.reshape(
-          values,
-          shape.map((size, axis) => (axes.includes(axis) ? size : 1)),
-        );
-      const defined = (input: tf.Tensor): tf.Tensor => {
-        const { mean, variance } = tf.moments(input, axes, true);
-        const epsilon = "epsilon" in options ? options.epsilon : 1e-3;
-        const normal = tf.mul(tf.sub(input, mean), tf.rsqrt(tf.add(variance, epsilon)));
-        const [scale, offset] = ["gamma", "beta"].map((name) =>
-          model.weights.find((weight) => weight.originalName.endsWith(name))?.read(),
-        );
-        return tf.add(tf.mul(normal, scale ? along(scale) : 1), offset ? along(offset) : 0);
-      };
-      const lossOf = (compute: (input: tf.Tensor) => tf.Tensor): tf.Tensor[] => {
-        const loss = (input: tf.Tensor) => tf.sum(tf.mul(compute(input), factors)) as tf.Scalar;
-        const { grads } = tf.variableGrads(() => loss(x), variables);
-        return [compute(x), tf.grad(loss)(x), ...variables.map(({ name }) => grads[name] as tf.Tensor)];
-      };
-      const found = lossOf((input) => layer.apply(input) as tf.Tensor);
-      const expected = lossOf(defined);
-      for (const [index, tensor] of found.entries()) {
-        const difference = tf.max(tf.abs(tf.sub(tensor, expected[index] as tf.Tensor))).dataSync()[0];
-        expect(difference).toBeLessThan(2e-5);
-      }
+      const epsilon = "epsilon" in options ? options.epsilon : undefined;
+      const { model, resultsOf, defined } = modelOf(shape, layer, axes, epsilon);
+      const found = resultsOf((input) => layer.apply(input) as tf.Tensor);
+      const expected = defined(axes);
+      for (const [index, tensor] of found.entries()) expect(errorOf(tensor, expected[index]!)).toBeLessThan(2e-5);
       model.dispose();
     });
   });

@@ -7,7 +7,7 @@ import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, randomBatch } from "./contract";
-import { gradientsOf, modelsOf } from "./models-of";
+import { modelsOf } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 type Own = TensorFlow["layers"];
@@ -223,34 +223,6 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       const found = valuesOf(layer, tf.tensor2d([[1, 6]]));
       expect(found[0]).toBeCloseTo(1 / Math.sqrt(19), 6);
       expect(found[1]).toBeCloseTo(60 / Math.sqrt(19), 5);
-    });
-
-    it("draw other dropout of attention for another key, and the same for the same", async () => {
-      const model = await create(transformer(0.5));
-      const batch = randomBatch(transformer(0.5), 4);
-      const bits = (key: string): string => {
-        const into = new Float32Array(model.parameterCount);
-        gradientsOf(model, batch, key, into);
-        return Buffer.from(into.buffer).toString("hex");
-      };
-      const first = bits("step 1");
-      expect(bits("step 2")).not.toBe(first);
-      expect(bits("step 1")).toBe(first);
-    });
-
-    it("keep no tensors", async () => {
-      const model = await create(transformer(0.5));
-      const batch = randomBatch(transformer(0.5), 4);
-      const into = new Float32Array(model.parameterCount);
-      const step = () => {
-        gradientsOf(model, batch, "k", into);
-        model.evaluate(batch);
-        model.predict(batch.inputs, 4);
-      };
-      step();
-      const before = tf.memory().numTensors;
-      step();
-      expect(tf.memory().numTensors).toBe(before);
     });
 
     it.each<[string, (own: Own) => Layer, RegExp]>([

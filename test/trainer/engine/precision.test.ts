@@ -15,9 +15,6 @@ import { columnSums, exactMatMul } from "../../../trainer-container/engine/layer
 import type { NativeBackend } from "../../../trainer-container/engine/native/operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
-import type { TrainingEvents } from "../../../trainer-container/loop/training";
-import { FakeGang } from "../loop/fake-gang";
-import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
 import { cnn, randomBatch } from "./contract";
 import { gradientsOf } from "./models-of";
 
@@ -37,19 +34,6 @@ const transformer = {
         layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.1 }),
         layers.layerNormalization(),
         layers.flatten(),
-        layers.batchNormalization({}),
-        layers.dense({ units: outputs }),
-      ],
-    }),
-} as unknown as ModuleDefinition;
-
-/** For trainings: it is compiled several times. */
-const small = {
-  ...transformer,
-  factory: ({ tf: { sequential, layers }, outputs }: ModelContext) =>
-    sequential({
-      layers: [
-        layers.dense({ units: 4, inputShape: [4], activation: "tanh" }),
         layers.batchNormalization({}),
         layers.dense({ units: outputs }),
       ],
@@ -234,59 +218,5 @@ suite("precision", () => {
     await expect(createEngine({ preferred: "wasm", threads: 1, precision: "float16" })).rejects.toThrow(
       "The precision float16 needs the native engine and a graph.",
     );
-  });
-
-  async function trainOn(
-    members: readonly string[],
-    precision: NarrowPrecision,
-    { lossScale, ...events }: { lossScale?: number } & Partial<TrainingEvents> = {},
-  ): Promise<readonly Worker[]> {
-    const task = taskOf({ backend: "native" }, { precision, epochs: 1 });
-    const gang = new FakeGang(task.microBatches, members);
-    const workers: Worker[] = [];
-    for (const id of members) {
-      const worker = createWorker(gang.member(id), task, await modelOf(precision, small), events);
-      if (lossScale) worker.replica.lossScale = { scale: lossScale, goodSteps: 0, skipped: 0 };
-      workers.push(worker);
-    }
-    await Promise.all(workers.map((worker, i) => run(worker).then(() => gang.kill(members[i]!))));
-    return workers;
-  }
-
-  it("bfloat16 gives the same state to the bit on 1 worker and on 2", async () => {
-    const [reference] = await trainOn(["a"], "bfloat16");
-    for (const worker of await trainOn(["a", "b"], "bfloat16")) {
-      expect(digest(worker.replica)).toBe(digest(reference!.replica));
-      expect(worker.outcomes).toEqual(reference!.outcomes);
-    }
-  });
-
-  it("float16 skips steps that overflow on all workers alike, goes on with half the scale, and from a copy of its state", async () => {
-    const copies: { steps: number; buffers: Float32Array[] }[] = [];
-    const [reference] = await trainOn(["a"], "float16", {
-      lossScale: 2 ** 16,
-      boundary: ({ buffers, finishedSteps }) =>
-        copies.push({ steps: finishedSteps, buffers: buffers.map((each) => each.slice()) }),
-    });
-    const { outcomes, replica } = reference!;
-    const skipped = outcomes.filter((each) => each.skipped).length;
-    expect(skipped).toBeGreaterThan(0);
-    expect(skipped).toBeLessThan(outcomes.length);
-    expect(outcomes[0]).toMatchObject({ lossScale: 2 ** 16, skipped: true, skippedSteps: 1 });
-    expect(replica.lossScale).toMatchObject({ scale: 2 ** (16 - skipped), skipped });
-    for (const worker of await trainOn(["a", "b"], "float16", { lossScale: 2 ** 16 })) {
-      expect(digest(worker.replica)).toBe(digest(replica));
-      expect(worker.outcomes).toEqual(outcomes);
-    }
-
-    const { steps, buffers } = copies[2]!;
-    const task = taskOf({ backend: "native" }, { precision: "float16", epochs: 1 });
-    const later = createWorker(new FakeGang(6, ["a"]).member("a"), task, await modelOf("float16", small));
-    later.replica.buffers.forEach((buffer, at) => {
-      buffer.set(buffers[at]!);
-    });
-    later.replica.finishedSteps = steps;
-    await run(later);
-    expect(digest(later.replica)).toBe(digest(replica));
   });
 });

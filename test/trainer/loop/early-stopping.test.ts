@@ -8,7 +8,7 @@ import {
 } from "../../../trainer-container/loop/best-epoch";
 import type { ScoreLayout } from "../../../trainer-container/loop/score";
 import { FakeGang } from "./fake-gang";
-import { createWorker, digest, run, taskOf, type Worker } from "./in-process";
+import { createWorker, digest, run, taskOf, trainTogether, type Worker } from "./in-process";
 
 const stepsPerEpoch = 4;
 const names = ["a", "b", "c"];
@@ -86,21 +86,11 @@ describe("early stopping in the training loop", () => {
           const ids = names.slice(0, world);
           const gang = new FakeGang(6, ids);
           const doomed = gang.plan(ids, losses);
-          const workers = ids.map((id) => ({ id, worker: createWorker(gang.member(id), task()) }));
-          const ends = workers.map(({ id, worker }) =>
-            run(worker).then((end) => {
-              if (end.end !== "ended-elsewhere") gang.kill(id);
-              return end;
-            }),
-          );
-          for (const [i, { id, worker }] of workers.entries()) {
-            if (doomed.has(id)) continue;
-            const end = await ends[i]!;
-            if (end.end !== "completed") return false;
-            expect(end.best).toEqual("best" in stopped.end && stopped.end.best);
-            expect(digest(worker.replica)).toBe(digest(stopped.worker.replica));
-          }
-          return true;
+          const workers = Object.fromEntries(ids.map((id) => [id, createWorker(gang.member(id), task())]));
+          const survivors = ids.filter((id) => !doomed.has(id));
+          for (const end of await trainTogether(gang, workers, survivors))
+            expect(end).toMatchObject({ end: "completed", best: "best" in stopped.end && stopped.end.best });
+          for (const id of survivors) expect(digest(workers[id]!.replica)).toBe(digest(stopped.worker.replica));
         },
       ),
       { numRuns: 40, seed: 5 },

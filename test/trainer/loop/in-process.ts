@@ -11,6 +11,7 @@ import { createReplica, type Replica } from "../../../trainer-container/loop/rep
 import { type Score, scoreLayout } from "../../../trainer-container/loop/score";
 import { train } from "../../../trainer-container/loop/train";
 import type { Training, TrainingEvents } from "../../../trainer-container/loop/training";
+import type { FakeGang } from "./fake-gang";
 import { linearModel } from "./linear-model";
 
 export const features = 4;
@@ -119,6 +120,23 @@ export function createWorker(
 }
 
 export const run = (worker: Worker) => train(worker.training);
+
+/** Members that were killed never come back from `enter` or `allReduce`; only the survivors are waited for. */
+export function trainTogether(gang: FakeGang, workers: Readonly<Record<string, Worker>>, survivors: readonly string[]) {
+  const ends = Object.fromEntries(
+    Object.entries(workers).map(([id, worker]) => [
+      id,
+      run(worker).then(
+        (end) => {
+          if (end.end !== "ended-elsewhere") gang.kill(id);
+          return end;
+        },
+        () => undefined,
+      ),
+    ]),
+  );
+  return Promise.all(survivors.map((id) => ends[id]));
+}
 
 /** Digest of the whole state, not only of the weights. */
 export function digest(replica: Replica): string {

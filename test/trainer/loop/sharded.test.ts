@@ -3,7 +3,7 @@ import type { Gang } from "../../../trainer-container/gang/gang";
 import { rounds } from "../../support/rounds";
 import { FakeCheckpoints, stateDigest } from "./fake-checkpoints";
 import { FakeGang } from "./fake-gang";
-import { createWorker, run, taskOf, type Worker } from "./in-process";
+import { createWorker, run, taskOf, trainTogether, type Worker } from "./in-process";
 import { createShardedWorker, type ShardedWorker, slotsAgree, weightsDigest } from "./sharded-worker";
 import { wideModel } from "./wide-model";
 
@@ -15,19 +15,6 @@ async function trainAlone(changes = {}): Promise<Worker> {
   const worker = createWorker(new FakeGang(microBatches, ["a"]).member("a"), task(changes), wideModel());
   await run(worker);
   return worker;
-}
-
-async function trainTogether(gang: FakeGang, workers: Readonly<Record<string, Worker>>, survivors: readonly string[]) {
-  const ends = Object.fromEntries(
-    Object.entries(workers).map(([id, worker]) => [
-      id,
-      run(worker).then((end) => {
-        gang.kill(id);
-        return end;
-      }),
-    ]),
-  );
-  return Promise.all(survivors.map((id) => ends[id]));
 }
 
 interface Setting {

@@ -6,7 +6,17 @@ import { createLeafComputer } from "../../../trainer-container/loop/gradients";
 import { planTraining } from "../../../trainer-container/loop/plan";
 import { scoreLayout } from "../../../trainer-container/loop/score";
 import { FakeGang } from "./fake-gang";
-import { classes, createWorker, digest, features, run, syntheticSplit, taskOf, type Worker } from "./in-process";
+import {
+  classes,
+  createWorker,
+  digest,
+  features,
+  run,
+  syntheticSplit,
+  taskOf,
+  trainTogether,
+  type Worker,
+} from "./in-process";
 import { linearModel } from "./linear-model";
 
 const names = ["a", "b", "c", "d", "e", "f"];
@@ -16,23 +26,6 @@ async function trainAlone(task = taskOf()): Promise<Worker> {
   const worker = createWorker(new FakeGang(task.microBatches, ["a"]).member("a"), task);
   await run(worker);
   return worker;
-}
-
-/** Members that were killed never come back from `enter` or `allReduce`; only the survivors are waited for. */
-async function trainTogether(gang: FakeGang, workers: Readonly<Record<string, Worker>>, survivors: readonly string[]) {
-  const ends = Object.fromEntries(
-    Object.entries(workers).map(([id, worker]) => [
-      id,
-      run(worker).then(
-        (end) => {
-          if (end.end !== "ended-elsewhere") gang.kill(id);
-          return end;
-        },
-        () => undefined,
-      ),
-    ]),
-  );
-  return Promise.all(survivors.map((id) => ends[id]));
 }
 
 describe("train", () => {
