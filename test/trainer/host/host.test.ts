@@ -44,11 +44,6 @@ describe("readTrainerConfig", () => {
     expect(containerOf("job:3/2")).toBe("job:3/2");
   });
 
-  it("knows whether its host describes itself", () => {
-    expect(readTrainerConfig(least).hostDirectory).toBeUndefined();
-    expect(readTrainerConfig({ ...least, RINGMASTER_HOST_DIRECTORY: "/run/r" }).hostDirectory).toBe("/run/r");
-  });
-
   it("names every problem at once", () => {
     const environment = { RINGMASTER_RUN_ID: "", RINGMASTER_TEAM: "../blue", AWS_BATCH_JOB_ARRAY_INDEX: "-1" };
     expect(() => readTrainerConfig(environment)).toThrow(
@@ -86,72 +81,44 @@ describe("classifyError", () => {
     }
   };
   const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
-  it.each([
-    {
-      name: "divergence",
-      error: new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
-      verdict: { code: "NON_FINITE_LOSS", step: 7, retryable: false },
-    },
-    {
-      name: "a model that cannot be built",
-      error: thrownBy(() => imageShape([66])),
-      verdict: { code: "USER_CODE", retryable: false },
-    },
-    {
-      name: "no such backend",
-      error: new BackendUnavailableError("m"),
-      verdict: { code: "BACKEND_UNAVAILABLE", retryable: false },
-    },
-    {
-      name: "damaged data",
-      error: new CorruptObjectError("k", "a", "b"),
-      verdict: { code: "CORRUPT_OBJECT", retryable: false },
-    },
-    {
-      name: "missing data",
-      error: new ObjectNotFoundError("k"),
-      verdict: { code: "OBJECT_NOT_FOUND", retryable: false },
-    },
-    { name: "a bug", error: new TypeError("x is undefined"), verdict: { code: "TRAINER_ERROR", retryable: true } },
-    { name: "a full store", error: new StorageFullError("k"), verdict: { kind: "try-again" } },
-    { name: "a service that is away", error: service, verdict: { kind: "try-again" } },
-    {
-      name: "a broken connection below",
-      error: new Error("m", { cause: { code: "ECONNRESET" } }),
-      verdict: { kind: "try-again" },
-    },
-  ])("tells $name", ({ error, verdict }) => {
+  const badShape = thrownBy(() => imageShape([66]));
+  const broken = new Error("m", { cause: { code: "ECONNRESET" } });
+  it.each<[string, unknown, object]>([
+    [
+      "divergence",
+      new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
+      { code: "NON_FINITE_LOSS", step: 7, retryable: false },
+    ],
+    ["a model that cannot be built", badShape, { code: "USER_CODE", retryable: false }],
+    ["no such backend", new BackendUnavailableError("m"), { code: "BACKEND_UNAVAILABLE", retryable: false }],
+    ["damaged data", new CorruptObjectError("k", "a", "b"), { code: "CORRUPT_OBJECT", retryable: false }],
+    ["missing data", new ObjectNotFoundError("k"), { code: "OBJECT_NOT_FOUND", retryable: false }],
+    ["a bug", new TypeError("x is undefined"), { code: "TRAINER_ERROR", retryable: true }],
+    ["a full store", new StorageFullError("k"), { kind: "try-again" }],
+    ["a service that is away", service, { kind: "try-again" }],
+    ["a broken connection below", broken, { kind: "try-again" }],
+  ])("tells %s", (_, error, verdict) => {
     expect(classifyError(error)).toMatchObject(verdict);
   });
 });
 
-describe("interruption", () => {
-  it("is raised once, by the first signal", async () => {
-    const reasons: string[] = [];
+describe("an interruption", () => {
+  it("is raised once, by the first signal; a listener is called once, at once if it comes late, not after its removal", () => {
+    const called: string[] = [];
     const process = new EventEmitter();
-    const interruption = createInterruption((reason) => reasons.push(reason));
-    const remove = interruptOnSignals(interruption, process);
+    const interruption = createInterruption((reason) => called.push(reason));
+    const stop = interruptOnSignals(interruption, process);
+    const remove = interruption.onceRaised(() => called.push("removed"));
+    interruption.onceRaised(() => called.push("early"));
+    remove();
     expect(interruption.raised).toBe(false);
     process.emit("SIGTERM");
     process.emit("SIGINT");
     expect(interruption).toMatchObject({ raised: true, reason: "SIGTERM" });
-    expect(reasons).toEqual(["SIGTERM"]);
-    remove();
-    expect(process.listenerCount("SIGTERM")).toBe(0);
-  });
-});
-
-describe("a listener of an interruption", () => {
-  it("is called once, at once if it comes late, and not after its removal", () => {
-    const called: string[] = [];
-    const interruption = createInterruption();
-    const remove = interruption.onceRaised(() => called.push("removed"));
-    interruption.onceRaised(() => called.push("early"));
-    remove();
-    interruption.raise("SIGTERM");
-    interruption.raise("SIGINT");
     interruption.onceRaised(() => called.push("late"));
-    expect(called).toEqual(["early", "late"]);
+    expect([...called].sort()).toEqual(["SIGTERM", "early", "late"]);
+    stop();
+    expect(process.listenerCount("SIGTERM")).toBe(0);
   });
 });
 
@@ -195,11 +162,6 @@ describe("createEntrance", () => {
     await expect(entering).rejects.toThrow(InterruptedWhileWaitingError);
     expect(left).toEqual(["interrupted"]);
     await expect(createEntrance(gang, interruption)(0)).rejects.toThrow("spot notice");
-  });
-
-  it("passes other errors on", async () => {
-    const { gang } = gangThat(() => Promise.reject(new Error("no table")));
-    await expect(createEntrance(gang, createInterruption())(0)).rejects.toThrow("no table");
   });
 });
 
@@ -271,38 +233,21 @@ describe("watchSpot", () => {
 });
 
 describe("retry", () => {
-  it("does not repeat what will fail again", async () => {
+  it("gives the answer once there is one, and does not repeat what will fail again", async () => {
+    const ignore = () => undefined;
+    expect(await retry(async () => 42, ignore, createInterruption())).toBe(42);
     const bug = new TypeError("bug");
-    await expect(
-      retry(
-        () => Promise.reject(bug),
-        () => undefined,
-        createInterruption(),
-      ),
-    ).rejects.toBe(bug);
+    await expect(retry(() => Promise.reject(bug), ignore, createInterruption())).rejects.toBe(bug);
   });
 
   it("stops where the host goes away", async () => {
     const full = new StorageFullError("k");
     const interruption = createInterruption();
     const failures: unknown[] = [];
-    const trying = retry(
-      () => Promise.reject(full),
-      (error) => failures.push(error),
-      interruption,
-    );
+    const note = (error: unknown) => void failures.push(error);
+    const trying = retry(() => Promise.reject(full), note, interruption);
     setImmediate(() => interruption.raise("SIGTERM"));
     await expect(trying).rejects.toBe(full);
     expect(failures).toEqual([full]);
-  });
-
-  it("gives the answer once there is one", async () => {
-    expect(
-      await retry(
-        async () => 42,
-        () => undefined,
-        createInterruption(),
-      ),
-    ).toBe(42);
   });
 });

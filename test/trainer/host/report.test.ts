@@ -4,21 +4,34 @@ import { GenerationLostError } from "../../../trainer-container/collective/error
 import { Reporter, type ReporterOptions } from "../../../trainer-container/host/report";
 import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
 
+/** A reporter of a training of 100 steps. */
+const reporterOf = (options: object) =>
+  new Reporter({
+    plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
+    workerIndex: 0,
+    backend: "wasm",
+    telemetry: noTelemetry,
+    logger: { log: () => undefined },
+    clock: { now: () => 0 },
+    now: () => 0,
+    leaves: { dataWaitMs: () => 0 },
+    ...options,
+  } as unknown as ReporterOptions);
+
+const finish = (events: Reporter, step: number, score: object = { loss: 1, metrics: {} }) => {
+  const outcome = { step, score, skipped: false, gradientNorm: 1, learningRate: 1 };
+  events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
+};
+
 /** The reports of one worker. Its clock moves one second each time that it is read for a step. */
 function worker() {
   const reported: RecoveryRecord[] = [];
   let ms = 0;
-  const events = new Reporter({
-    plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
-    workerIndex: 0,
-    traceSteps: false,
-    backend: "wasm",
+  const events = reporterOf({
     telemetry: { ...noTelemetry, recovered: (one: RecoveryRecord) => void reported.push(one) },
-    logger: { log: () => undefined },
     clock: { now: () => ms },
     now: () => ms,
-    leaves: { dataWaitMs: () => 0 },
-  } as unknown as ReporterOptions);
+  });
   events.close();
   const begin = (number: number, rank: number, finishedSteps: readonly number[]) =>
     events.generationStarted(
@@ -38,13 +51,7 @@ function worker() {
     );
   const step = (at: number) => {
     ms += 1_000;
-    events.stepFinished({
-      step: at,
-      score: { loss: 1, metrics: {} },
-      skipped: false,
-      gradientNorm: 1,
-      learningRate: 1,
-    } as unknown as Parameters<Reporter["stepFinished"]>[0]);
+    finish(events, at);
   };
   return {
     reported,
@@ -102,23 +109,17 @@ describe("the report of a GPU", () => {
   it("has its utilization and memory at the step of the sample", () => {
     const points: unknown[] = [];
     let closed = 0;
-    const events = new Reporter({
-      plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },
+    const events = reporterOf({
       workerIndex: 2,
       telemetry: { ...noTelemetry, own: (...point: unknown[]) => void points.push(point) },
-      logger: { log: () => undefined },
-      clock: { now: () => 0 },
-      now: () => 0,
-      leaves: { dataWaitMs: () => 0 },
       gpu: {
         read: () => ({ utilization: 0.75, memoryBytes: 1_024 }),
         close: () => {
           closed += 1;
         },
       },
-    } as unknown as ReporterOptions);
-    const outcome = { step: 7, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
-    events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
+    });
+    finish(events, 7);
     events.close();
     expect(points).toEqual(
       expect.arrayContaining([
@@ -132,26 +133,14 @@ describe("the report of a GPU", () => {
 
 it("warns once of a metric without a finite value in any step of an epoch", () => {
   const warn = jest.fn();
-  const events = new Reporter({
-    plan: { batchSize: 8, totalSteps: 100, epochs: 2, sampler: { stepsPerEpoch: 2 } },
-    workerIndex: 0,
-    telemetry: noTelemetry,
-    logger: { log: () => undefined },
-    warn,
-    clock: { now: () => 0 },
-    now: () => 0,
-    leaves: { dataWaitMs: () => 0 },
-  } as unknown as ReporterOptions);
+  const plan = { batchSize: 8, totalSteps: 100, epochs: 2, sampler: { stepsPerEpoch: 2 } };
+  const events = reporterOf({ plan, warn });
   events.close();
-  const finish = (step: number, some: number) => {
-    const score = { loss: 1, weight: 8, metrics: { never: Number.NaN, some, always: 1 } };
-    const outcome = { step, score, gradientNorm: 1, learningRate: 1 };
-    events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
-    return score;
-  };
-  for (const epoch of [0, 1]) {
-    finish(2 * epoch + 1, 3);
-    events.epochFinished(epoch, 2 * epoch + 2, finish(2 * epoch + 2, Number.NaN), undefined);
+  const scoreOf = (some: number) => ({ loss: 1, weight: 8, metrics: { never: Number.NaN, some, always: 1 } });
+  for (const step of [2, 4]) {
+    finish(events, step - 1, scoreOf(3));
+    finish(events, step, scoreOf(Number.NaN));
+    events.epochFinished(step / 2 - 1, step, scoreOf(Number.NaN), undefined);
   }
   expect(warn.mock.calls).toEqual([
     [
@@ -168,10 +157,9 @@ describe("the rate", () => {
     let [ms, step] = [0, finishedSteps];
     let read: (() => TrainingProgress) | undefined;
     const [points, logged]: [Map<string, number>, unknown[]] = [new Map(), []];
-    const events = new Reporter({
+    const events = reporterOf({
       plan: { batchSize, totalSteps: 10_000, epochs: 10, sampler: { stepsPerEpoch: 1_000 } },
       workerIndex: 1,
-      backend: "wasm",
       telemetry: {
         ...noTelemetry,
         own: (name: string, _step: number, value: number) => void points.set(name, value),
@@ -182,8 +170,7 @@ describe("the rate", () => {
       logger: { log: (_level: string, _message: string, fields: object) => void logged.push(fields) },
       clock: { now: () => ms },
       now: () => ms,
-      leaves: { dataWaitMs: () => 0 },
-    } as unknown as ReporterOptions);
+    });
     const begin = (number: number, worldSize: number) =>
       events.generationStarted(
         {
@@ -200,8 +187,7 @@ describe("the rate", () => {
       for (let i = 0; i < steps; i += 1) {
         ms += msOf(step);
         step += 1;
-        const outcome = { step, score: { loss: 1, metrics: {} }, gradientNorm: 1, learningRate: 1 };
-        events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
+        finish(events, step);
       }
     };
     return {

@@ -210,28 +210,15 @@ describe("WorkerRoster", () => {
 
 describe("systemMetrics", () => {
   it("reads shares of the time between two readings", () => {
-    const before = {
-      at: 0,
-      cpuMicroseconds: 0,
-      rssBytes: 1,
-      finishedSteps: 10,
-      samplesPerSecond: 0,
-      dataWaitMs: 0,
-      communicationMs: 100,
-    };
-    const after = {
-      at: 2_000,
-      cpuMicroseconds: 3e6,
-      rssBytes: 5,
-      finishedSteps: 30,
-      samplesPerSecond: 640,
-      dataWaitMs: 500,
-      communicationMs: 300,
-    };
+    const reading = (at: number, cpuMicroseconds: number, rssBytes: number, finishedSteps: number) => ({
+      ...{ at, cpuMicroseconds, rssBytes, finishedSteps, samplesPerSecond: finishedSteps, dataWaitMs: at / 4 },
+      communicationMs: at / 10,
+    });
+    const [before, after] = [reading(0, 0, 1, 10), reading(2_000, 3e6, 5, 30)];
     expect(systemMetrics(before, after)).toEqual({
       cpu: 1.5,
       rss: 5,
-      "samples-per-second": 640,
+      "samples-per-second": 30,
       "data-wait-share": 0.25,
       "communication-share": 0.1,
     });
