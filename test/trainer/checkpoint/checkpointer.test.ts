@@ -13,10 +13,12 @@ import { readLive, type StoredState, stateFiles, storeState } from "../../../tra
 import { uploadHere } from "../../../trainer-container/checkpoint/upload-protocol";
 import { type CheckpointWriterOptions, writeCheckpoint } from "../../../trainer-container/checkpoint/writer";
 import type { Replica } from "../../../trainer-container/loop/replica";
+import type { TrainingEvents } from "../../../trainer-container/loop/training";
 import { unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { FakeGang } from "../loop/fake-gang";
-import { createWorker, digest, run, taskOf, type Worker } from "../loop/in-process";
+import { classes, createWorker, digest, features, run, taskOf, type Worker } from "../loop/in-process";
+import { linearModel, type OnGradient } from "../loop/linear-model";
 
 const numerics: NumericsRecord = {
   backend: "wasm",
@@ -69,16 +71,31 @@ function held(store: MemoryObjectStore): { open(): void } {
   return { open };
 }
 
+/** Stores the checkpoints of a whole training. */
+async function trained(at: Bench, options?: Parameters<typeof checkpointing>[1]): Promise<Worker> {
+  const { worker, checkpointer } = checkpointing(at, options);
+  await run(worker);
+  await checkpointer.idle();
+  return worker;
+}
+
 /** A worker that checkpoints into the bench's store, waiting for each upload so that tests know what is there. */
 function checkpointing(
   at: Bench,
-  gang = new FakeGang(6, ["a"]),
-  keep = 3,
-  sleep: () => Promise<void> = forever,
-  more: Partial<CheckpointerOptions["rule"]> = {},
+  {
+    gang = new FakeGang(6, ["a"]),
+    sleep = forever,
+    rule = {},
+    create = (events) => createWorker(gang.member("a"), taskOf(), undefined, events),
+  }: {
+    readonly gang?: FakeGang;
+    readonly sleep?: () => Promise<void>;
+    readonly rule?: Partial<CheckpointerOptions["rule"]>;
+    readonly create?: (events: Partial<TrainingEvents>) => Worker;
+  } = {},
 ) {
   let checkpointer: Checkpointer | undefined;
-  const worker = createWorker(gang.member("a"), taskOf(), undefined, {
+  const worker = create({
     boundary: (replica, generation, validation) => {
       const epochs = Math.floor(replica.finishedSteps / worker.training.plan.sampler.stepsPerEpoch);
       checkpointer!.boundary(replica, generation.rank === 0 ? "leader" : "none", epochs, validation);
@@ -86,7 +103,7 @@ function checkpointing(
   });
   checkpointer = new Checkpointer({
     ...optionsFor(worker, at, () => at.now),
-    rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep, ...more },
+    rule: { everySteps: 5, stepsPerEpoch: 4, everySeconds: 600, keep: 3, ...rule },
     now: () => 0,
     events: {
       written: (manifest) => at.written.push(manifest.finishedSteps),
@@ -115,8 +132,14 @@ function checkpointing(
   };
 }
 
-function restoring(at: Bench, changes: Partial<NumericsRecord> = {}, allowOtherNumerics = false) {
-  const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+const workerAlone = () => createWorker(new FakeGang(6, ["a"]).member("a"));
+
+function restoring(
+  at: Bench,
+  changes: Partial<NumericsRecord> = {},
+  allowOtherNumerics = false,
+  worker: Worker = workerAlone(),
+) {
   const unusable: string[] = [];
   const restored = restoreNewest(worker.replica, {
     ...optionsFor(worker, at, () => at.now),
@@ -140,7 +163,7 @@ describe("checkpoints", () => {
   let reference: Replica;
   beforeAll(async () => {
     directory = mkdtempSync(path.join(tmpdir(), "checkpoints-"));
-    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    const worker = workerAlone();
     await run(worker);
     reference = worker.replica;
   });
@@ -167,9 +190,7 @@ describe("checkpoints", () => {
 
   it("fall due by steps and at each epoch's end, and are written in order", async () => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     expect(at.written).toEqual([4, 5, 8, 10, 12]); // epochs of 4 steps; multiples of 5
     expect(at.failures).toEqual([]);
   });
@@ -179,7 +200,7 @@ describe("checkpoints", () => {
     [{ lastStep: 12, everyEpoch: true }, [4, 8, 12]],
   ])("are omitted while the last one is younger than the minimum, with %j", async (rule, written) => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at, undefined, undefined, undefined, { minSeconds: 2, ...rule });
+    const { worker, checkpointer } = checkpointing(at, { rule: { minSeconds: 2, ...rule } });
     await run(worker);
     await checkpointer.idle();
     expect(at.written).toEqual(written); // the clock stands still
@@ -191,7 +212,7 @@ describe("checkpoints", () => {
 
   it("carry the metric points of their steps that are not known to be stored", async () => {
     const at = bench();
-    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    const worker = workerAlone();
     const state = await storedState(worker, at);
     const requested: number[] = [];
     const points = [{ metric: "train/loss", steps: [3, 4], values: [0.5, Number.NaN], times: [10, 20] } as const];
@@ -243,7 +264,7 @@ describe("checkpoints", () => {
       const at = bench();
       const gang = new FakeGang(6, ["a", "z"]);
       gang.faults.set(died, { kill: "a" });
-      const { worker } = checkpointing(at, gang);
+      const { worker } = checkpointing(at, { gang });
       void run(worker);
       const other = createWorker(gang.member("z"));
       void run(other).catch(() => undefined);
@@ -259,9 +280,7 @@ describe("checkpoints", () => {
 
   it("use the one before where a tensor is damaged, and say so", async () => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     const newest = parseDocument("manifest", Buffer.from(await at.store.get(keyOf(12))).toString(), checkpointManifest);
     const slot = newest.tensors.find(({ buffer }) => buffer === "optimizer/m")!;
     at.store.objects.get(slot.key!)!.reverse();
@@ -272,9 +291,7 @@ describe("checkpoints", () => {
     expect(unusable).toEqual([keyOf(12), keyOf(10)]);
     await run(resumed);
     expect(digest(resumed.replica)).toBe(digest(reference));
-    const next = checkpointing(at);
-    await run(next.worker);
-    await next.checkpointer.idle();
+    await trained(at);
     const again = restoring(at);
     expect((await again.restored)!.finishedSteps).toBe(12); // its content was repaired
     expect(again.unusable).toEqual([]);
@@ -284,12 +301,9 @@ describe("checkpoints", () => {
     ["has one bit flipped", (bytes) => bytes.map((byte, i) => (i === bytes.length - 3 ? byte ^ 16 : byte))],
     ["is missing", () => undefined],
     ["is cut short", (bytes) => bytes.slice(0, -8)],
-    ["is empty", () => new Uint8Array(0)],
   ])("use the one before where a part of the newest %s, and say so", async (_damage, damage) => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     const newest = parseDocument("manifest", Buffer.from(await at.store.get(keyOf(12))).toString(), checkpointManifest);
     const part = newest.tensors.find(({ buffer }) => buffer === "weights")!.key!;
     const damaged = damage(at.store.objects.get(part)!);
@@ -305,9 +319,7 @@ describe("checkpoints", () => {
 
   it("fail the training where none is usable, with an error that names each and its object", async () => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     for (const [key, bytes] of at.store.objects) if (key.includes("/tensors/")) bytes[bytes.length - 1]! ^= 1;
     const { restored, unusable } = restoring(at);
     await expect(restored).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
@@ -316,7 +328,7 @@ describe("checkpoints", () => {
   });
 
   it("fail a training whose first checkpoint is missing", async () => {
-    const worker = createWorker(new FakeGang(6, ["a"]).member("a"));
+    const worker = workerAlone();
     const options = { ...optionsFor(worker, bench(), () => 0), allowOtherNumerics: false, onUnusable: () => undefined };
     await expect(restoreNewest(worker.replica, { ...options, startStep: 8 })).rejects.toThrow(keyOf(8));
     expect(await restoreNewest(worker.replica, options)).toBeUndefined();
@@ -326,9 +338,7 @@ describe("checkpoints", () => {
     const at = bench();
     const damaged = [100, 101, 102, 103].map(keyOf);
     for (const key of damaged) await at.store.put(key, "{ torn");
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     const kept = await at.store.list(objectKeys.checkpointPrefix("run-1"));
     expect(kept).toEqual([8, 10, 12, 100, 101, 102, 103].map(keyOf));
     expect((await restoring(at).restored)!.finishedSteps).toBe(12);
@@ -336,9 +346,7 @@ describe("checkpoints", () => {
 
   it("keep the mark of other numerics permanently", async () => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     const changed = { ...numerics, threads: { intraOp: 2, interOp: 1 } };
     const { worker: resumed, restored } = restoring(at, changed, true);
     const marked = otherNumericsOf(await restored, changed);
@@ -353,9 +361,7 @@ describe("checkpoints", () => {
 
   it("refuse other numerics by name, unless they are allowed", async () => {
     const at = bench();
-    const { worker, checkpointer } = checkpointing(at);
-    await run(worker);
-    await checkpointer.idle();
+    await trained(at);
     const other = { threads: { intraOp: 2, interOp: 1 } };
     await expect(restoring(at, other).restored).rejects.toMatchObject({
       code: "NUMERICS_DIFFER",
@@ -408,7 +414,7 @@ describe("checkpoints", () => {
 
     it("are given up where that takes too long, and nothing half changed becomes visible", async () => {
       const at = bench(spaceless());
-      const { worker, checkpointer } = checkpointing(at, undefined, 3, async () => undefined);
+      const { worker, checkpointer } = checkpointing(at, { sleep: async () => undefined });
       const { replica } = worker;
       const gate = held(at.store);
       replica.finishedSteps = 5;
@@ -444,6 +450,32 @@ describe("checkpoints", () => {
     await checkpointer.idle();
     expect(at.written).toEqual([5]);
   });
+
+  it.each(["gradientFormat", "precision"] as const)(
+    "of %s float16 have the loss scale; another format's is refused",
+    async (field) => {
+      const spike: OnGradient = (key, gradient) => {
+        if (key.includes("step 1 ")) for (let i = 0; i < gradient.length; i++) gradient[i]! *= 1e36; // overflows float16
+      };
+      const workerOf = (format: "float32" | "bfloat16" | "float16", events: Partial<TrainingEvents> = {}) =>
+        createWorker(
+          new FakeGang(6, ["a"]).member("a"),
+          taskOf({}, { [field]: format }),
+          linearModel(features, classes, spike),
+          events,
+        );
+      const at = bench();
+      const worker = await trained(at, { create: (events) => workerOf("float16", events) });
+      const { worker: other, restored } = restoring(at, {}, false, workerOf("float16"));
+      expect((await restored)?.finishedSteps).toBe(12);
+      expect(other.replica.lossScale).toEqual({ scale: 512, goodSteps: 10, skipped: 1 });
+      expect(digest(other.replica)).toBe(digest(worker.replica));
+      for (const format of ["float32", "bfloat16"] as const)
+        await expect(restoring(at, {}, false, workerOf(format)).restored).rejects.toThrow(
+          `${field} is float16 there and ${format} here`,
+        );
+    },
+  );
 
   it("finish stores the state of a worker that leaves, whichever worker is leader, but not twice", async () => {
     const at = bench();
