@@ -1,40 +1,8 @@
 /** Compares fused kernels with single operations on the plain JavaScript backend. */
-import "@tensorflow/tfjs-backend-cpu";
 import * as tf from "@tensorflow/tfjs-core";
-import "@tensorflow/tfjs-layers"; // Registers the gradients.
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+import { expectEqualOnBoth, startBoth, values } from "./oracle";
 
-const values = (shape: readonly number[], key: number): tf.Tensor =>
-  tf.tensor(
-    Float32Array.from(
-      { length: tf.util.sizeFromShape([...shape]) },
-      (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1,
-    ),
-    [...shape],
-  );
-
-async function on(backend: "wasm" | "cpu", body: () => tf.Tensor): Promise<number[]> {
-  await tf.setBackend(backend);
-  const before = tf.engine().state.numDataBuffers;
-  const result = tf.tidy(body);
-  const data = Array.from(result.dataSync());
-  result.dispose();
-  expect(tf.engine().state.numDataBuffers).toBe(before);
-  return data;
-}
-
-async function expectEqual(body: () => tf.Tensor): Promise<void> {
-  const [actual, expected] = [await on("wasm", body), await on("cpu", body)];
-  expect(actual).toHaveLength(expected.length);
-  actual.forEach((value, i) => {
-    expect(value).toBeCloseTo(expected[i] as number, 4);
-  });
-}
-
-beforeAll(async () => {
-  jest.spyOn(console, "warn").mockImplementation(() => {}); // The oracle advertises the native backend.
-  await startWasmBackend();
-});
+startBoth();
 
 const activations = ["linear", "relu", "relu6", "elu", "sigmoid", "leakyrelu", "prelu"] as const;
 
@@ -43,15 +11,14 @@ describe.each(activations)("with activation %s", (activation) => {
     [3, 10],
     [5, 8],
   ])("a product of %i rows and %i columns, with and without bias", async (rows, columns) => {
-    const preluActivationWeights = activation === "prelu" ? { key: 5 } : undefined;
     for (const biased of [true, false]) {
-      await expectEqual(() =>
+      await expectEqualOnBoth(() =>
         tf.fused.matMul({
           a: values([rows, 6], 1) as tf.Tensor2D,
           b: values([6, columns], 2) as tf.Tensor2D,
           ...(biased ? { bias: values([columns], 3) } : {}),
           activation,
-          ...(preluActivationWeights ? { preluActivationWeights: values([columns], 5) } : {}),
+          ...(activation === "prelu" ? { preluActivationWeights: values([columns], 5) } : {}),
           leakyreluAlpha: 0.3,
         }),
       );
@@ -59,7 +26,7 @@ describe.each(activations)("with activation %s", (activation) => {
   });
 
   it("a convolution", async () => {
-    await expectEqual(() =>
+    await expectEqualOnBoth(() =>
       tf.fused.conv2d({
         x: values([2, 6, 5, 3], 1) as tf.Tensor4D,
         filter: values([3, 3, 3, 6], 2) as tf.Tensor4D,
@@ -83,30 +50,26 @@ it.each<[string, () => tf.Tensor]>([
   [
     "explicitly padded",
     () =>
-      tf.conv2d(values([1, 4, 4, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, [
-        [0, 0],
-        [2, 0],
-        [1, 3],
-        [0, 0],
-      ]),
+      // biome-ignore format: a pair for each axis
+      tf.conv2d(values([1, 4, 4, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, [[0, 0], [2, 0], [1, 3], [0, 0]]),
   ],
   [
     "deep",
     () => tf.conv2d(values([1, 5, 4, 40], 1) as tf.Tensor4D, values([3, 3, 40, 9], 2) as tf.Tensor4D, 1, "same"),
   ],
 ])("a %s convolution", async (_, body) => {
-  await expectEqual(body);
+  await expectEqualOnBoth(body);
 });
 
 describe("a bias", () => {
   it.each([[[3, 4]], [[2, 3, 5]], [[2, 2, 3, 8]]])("is added to rows of %p", async (shape) => {
-    await expectEqual(() => tf.add(values(shape, 1), values(shape.slice(-1), 2)));
+    await expectEqualOnBoth(() => tf.add(values(shape, 1), values(shape.slice(-1), 2)));
   });
 
   it("is refused for integers, matrices and scalars", async () => {
-    await expectEqual(() => tf.add(tf.tensor2d([[1, 2]], [1, 2], "int32"), tf.tensor1d([3, 4], "int32")));
-    await expectEqual(() => tf.add(values([2, 1], 1), values([2], 2)));
-    await expectEqual(() => tf.add(values([2, 3], 1), values([2, 3], 2)));
+    await expectEqualOnBoth(() => tf.add(tf.tensor2d([[1, 2]], [1, 2], "int32"), tf.tensor1d([3, 4], "int32")));
+    await expectEqualOnBoth(() => tf.add(values([2, 1], 1), values([2], 2)));
+    await expectEqualOnBoth(() => tf.add(values([2, 3], 1), values([2, 3], 2)));
   });
 
   it.each<[shape: number[], axes: number[], keepDims: boolean]>([
@@ -118,12 +81,12 @@ describe("a bias", () => {
     [[2, 3, 4], [2], false],
     [[2, 3], [0, 1], false],
   ])("has the sum as its gradient: %p over %p", async (shape, axes, keepDims) => {
-    await expectEqual(() => tf.sum(values(shape, 1), axes, keepDims));
+    await expectEqualOnBoth(() => tf.sum(values(shape, 1), axes, keepDims));
   });
 });
 
 it.each([1, 3, 4, 6, 33])("the rectifier's gradient for %i elements", async (size) => {
-  await expectEqual(() => tf.grad((x) => tf.mul(tf.relu(x), values([size], 2)))(values([size], 1)));
+  await expectEqualOnBoth(() => tf.grad((x) => tf.mul(tf.relu(x), values([size], 2)))(values([size], 1)));
 });
 
 it("shares memory between equal tensors, and disposing of one does not affect the other", async () => {

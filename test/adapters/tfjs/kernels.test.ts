@@ -1,39 +1,8 @@
-import "@tensorflow/tfjs-backend-cpu"; // The oracle: plain loops.
 import * as tf from "@tensorflow/tfjs-core";
-import "@tensorflow/tfjs-layers"; // Registers the gradients.
 import { lstmSequenceKernel } from "../../../adapters/tfjs/kernels/lstm";
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+import { expectEqualOnBoth, on, shapeOf, startBoth, values } from "./oracle";
 
-/** Returns values in [−1, 1) that are derived from the key. */
-function values(shape: readonly number[], key: number): tf.Tensor {
-  const size = shape.reduce((product, side) => product * side, 1);
-  return tf.tensor(
-    Float32Array.from({ length: size }, (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1),
-    [...shape],
-  );
-}
-
-/** Returns the result of `body` on a backend as plain numbers. Asserts that no tensor is leaked. */
-async function on(backend: "wasm" | "cpu", body: () => tf.Tensor): Promise<{ shape: number[]; data: number[] }> {
-  await tf.setBackend(backend);
-  const before = tf.memory().numTensors;
-  const buffers = tf.engine().state.numDataBuffers;
-  const result = tf.tidy(body);
-  const data = Array.from(result.dataSync());
-  const { shape } = result;
-  result.dispose();
-  expect(tf.memory().numTensors).toBe(before);
-  expect(tf.engine().state.numDataBuffers).toBe(buffers);
-  return { shape, data };
-}
-
-async function expectEqualOnBoth(body: () => tf.Tensor): Promise<void> {
-  const [actual, expected] = [await on("wasm", body), await on("cpu", body)];
-  expect(actual.shape).toEqual(expected.shape);
-  actual.data.forEach((value, i) => {
-    expect(value).toBeCloseTo(expected.data[i] as number, 4);
-  });
-}
+startBoth();
 
 /** Returns the gradient of Σ outputs × fixed numbers with respect to one argument. */
 function gradientOf(body: (x: tf.Tensor) => tf.Tensor, at: tf.Tensor): tf.Tensor {
@@ -44,11 +13,6 @@ function gradientOf(body: (x: tf.Tensor) => tf.Tensor, at: tf.Tensor): tf.Tensor
 }
 
 type Padding = "same" | "valid" | number;
-
-beforeAll(async () => {
-  jest.spyOn(console, "warn").mockImplementation(() => {}); // The oracle advertises the native backend.
-  await startWasmBackend();
-});
 
 describe("convolution gradients", () => {
   const cases: [image: number[], filter: number[], strides: [number, number], pad: Padding][] = [
@@ -244,38 +208,15 @@ it.each<[string, (x: tf.Tensor) => tf.Tensor, (dy: tf.Tensor, y: tf.Tensor) => t
 
 describe("slices and splits", () => {
   it.each([
-    [[5], [1], [3]],
-    [
-      [4, 3],
-      [1, 0],
-      [2, 3],
-    ],
-    [
-      [4, 3],
-      [0, 1],
-      [4, 2],
-    ],
-    [
-      [2, 4, 3],
-      [1, 1, 0],
-      [1, 2, 3],
-    ],
-    [
-      [2, 4, 3],
-      [0, 1, 1],
-      [2, 2, 1],
-    ],
-    [
-      [2, 3, 2, 2],
-      [0, 1, 0, 1],
-      [2, 2, 2, 1],
-    ],
-    [
-      [2, 3, 2, 2],
-      [0, 0, 0, 0],
-      [2, 0, 2, 2],
-    ],
-  ])("copy the elements of %j from %j, %j many", async (shape, begin, size) => {
+    ["5", "1", "3"],
+    ["4x3", "1x0", "2x3"],
+    ["4x3", "0x1", "4x2"],
+    ["2x4x3", "1x1x0", "1x2x3"],
+    ["2x4x3", "0x1x1", "2x2x1"],
+    ["2x3x2x2", "0x1x0x1", "2x2x2x1"],
+    ["2x3x2x2", "0x0x0x0", "2x0x2x2"],
+  ])("copy the elements of %s from %s, %s many", async (...texts) => {
+    const [shape, begin, size] = texts.map(shapeOf) as [number[], number[], number[]];
     await expectEqualOnBoth(() => tf.slice(values(shape, 1), begin, size));
   });
 
@@ -292,18 +233,11 @@ describe("slices and splits", () => {
 
 describe("gather", () => {
   it.each([
-    ["a column of each row", [4, 3], [[2], [0], [1], [1]], 1],
-    [
-      "two inner rows of each matrix",
-      [2, 2, 3, 2],
-      [
-        [2, 0],
-        [1, 1],
-      ],
-      2,
-    ],
+    ["a column of each row", [4, 3], [2, 0, 1, 1], 1],
+    ["two inner rows of each matrix", [2, 2, 3, 2], [2, 0, 1, 1], 2],
   ] as const)("with indices by row: %s", async (_, shape, indices, axis) => {
-    await expectEqualOnBoth(() => tf.gather(values(shape, 1), tf.tensor(indices, undefined, "int32"), axis, 1));
+    const places = () => tf.tensor2d([...indices], [shape[0], indices.length / shape[0]], "int32");
+    await expectEqualOnBoth(() => tf.gather(values(shape, 1), places(), axis, 1));
   });
 
   it("refuses indices of other rows", async () => {

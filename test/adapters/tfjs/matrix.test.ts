@@ -7,6 +7,7 @@ import { blocks, gemm, panelsOf } from "../../../adapters/tfjs/simd/gemm";
 import { type Simd, simdOf } from "../../../adapters/tfjs/simd/simd";
 import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 import { multiplyAdd } from "../../../adapters/wasm/multiply-add";
+import { valuesOf as values } from "./oracle";
 
 interface Sizes {
   readonly m: number;
@@ -15,10 +16,6 @@ interface Sizes {
 }
 
 const float = 4;
-
-/** Returns values in [−1, 1) that are derived from the key. */
-const values = (size: number, key: number): Float32Array =>
-  Float32Array.from({ length: size }, (_, i) => ((i * 7919 + key * 104729) % 1013) / 506.5 - 1);
 
 /** Multiplies row-major operands. Each may be stored transposed. */
 function multiply(
@@ -157,40 +154,24 @@ it("is zero for an empty sum", () => {
 });
 
 it.each([
-  [
-    10,
-    4,
-    [
-      [0, 4],
-      [4, 3],
-      [7, 3],
-    ],
-  ],
-  [
-    8,
-    4,
-    [
-      [0, 4],
-      [4, 4],
-    ],
-  ],
-  [3, 256, [[0, 3]]],
-  [0, 4, []],
-])("cuts %i into blocks of at most %i, as even as can be", (total, most, expected) => {
-  expect(blocks(total, most)).toEqual(expected);
+  [10, 4, "0+4 4+3 7+3"],
+  [8, 4, "0+4 4+4"],
+  [3, 256, "0+3"],
+  [0, 4, ""],
+])("cuts %i into blocks of at most %i, as even as can be: %s", (total, most, expected) => {
+  expect(
+    blocks(total, most)
+      .map(([first, size]) => `${first}+${size}`)
+      .join(" "),
+  ).toBe(expected);
 });
 
 it.each([
-  [8, [{ rows: 4, count: 2, first: 0 }]],
-  [9, [{ rows: 3, count: 3, first: 0 }]],
-  [
-    10,
-    [
-      { rows: 4, count: 1, first: 0 },
-      { rows: 3, count: 2, first: 4 },
-    ],
-  ],
-  [1, [{ rows: 1, count: 1, first: 0 }]],
-])("cuts %i rows into panels without padding", (rows, expected) => {
-  expect(panelsOf(rows, 4)).toEqual(expected);
+  [8, "2 of 4 at 0"],
+  [9, "3 of 3 at 0"],
+  [10, "1 of 4 at 0, 2 of 3 at 4"],
+  [1, "1 of 1 at 0"],
+])("cuts %i rows into panels without padding: %s", (rows, expected) => {
+  const panels = panelsOf(rows, 4).map(({ rows, count, first }) => `${count} of ${rows} at ${first}`);
+  expect(panels.join(", ")).toBe(expected);
 });

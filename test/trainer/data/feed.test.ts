@@ -1,6 +1,6 @@
 import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
-import { createSparseInputs, type SparseInputs } from "../../../core/features/sparse";
+import type { SparseInputs } from "../../../core/features/sparse";
 import { createDirectFeed, createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";
 import { createSampler } from "../../../trainer-container/data/sampler";
@@ -52,14 +52,6 @@ describe("feature splits", () => {
     expect([...inputs]).toEqual([9, 0, 4, 3].flatMap(dense));
     expect([...labels]).toEqual([1, 0, 0, 1]);
     expect(split.rows).toBe(10);
-  });
-
-  it("give the same rows as pairs", () => {
-    const inputs = createSparseInputs(2, 4);
-    const labels = split.createLabels(4);
-    split.gatherSparse(Uint32Array.of(9, 0, 4, 3), inputs, labels);
-    expect(unfolded(inputs, 4)).toEqual([9, 0, 4, 3].flatMap(dense));
-    expect([...labels]).toEqual([1, 0, 0, 1]);
   });
 
   it("refuse a row that is not there", () => {

@@ -25,30 +25,19 @@ function ring(elements: number, worldSize: number, step: number): RankState[] {
 
 describe("segments of a sharded optimizer", () => {
   it("are whole blocks of 1,024, balanced within one, and all of the parameters", () => {
-    const spans = (parameters: number, world: number) =>
-      Array.from({ length: world }, (_, rank) => shardSegment(parameters, world, rank)).map(({ start, end }) => [
-        start,
-        end,
-      ]);
-    expect(spans(5_000, 1)).toEqual([[0, 5_000]]);
-    expect(spans(5_000, 2)).toEqual([
-      [0, 2_048],
-      [2_048, 5_000],
-    ]);
-    expect(spans(4_096, 4).map(([start, end]) => end! - start!)).toEqual([1_024, 1_024, 1_024, 1_024]);
-    expect(spans(1_500, 3)).toEqual([
-      [0, 0],
-      [0, 1_024],
-      [1_024, 1_500],
-    ]);
+    const ends = (parameters: number, world: number) => {
+      const spans = Array.from({ length: world }, (_, rank) => shardSegment(parameters, world, rank));
+      expect(spans.map(({ start }) => start)).toEqual([0, ...spans.slice(0, -1).map(({ end }) => end)]);
+      return spans.map(({ end }) => end);
+    };
+    expect(ends(5_000, 1)).toEqual([5_000]);
+    expect(ends(5_000, 2)).toEqual([2_048, 5_000]);
+    expect(ends(4_096, 4)).toEqual([1_024, 2_048, 3_072, 4_096]);
+    expect(ends(1_500, 3)).toEqual([0, 1_024, 1_500]);
   });
 
   it("lie on their owner and on the rank after it", () => {
-    expect([0, 1, 2].map((rank) => heldSegments(3, rank))).toEqual([
-      [0, 2],
-      [1, 0],
-      [2, 1],
-    ]);
+    expect([0, 1, 2].map((rank) => heldSegments(3, rank).join())).toEqual(["0,2", "1,0", "2,1"]);
     expect(heldSegments(1, 0)).toEqual([0]);
     expect(heldSegments(2, 1)).toEqual([1, 0]);
     expect(neighbourOf(3, 2)).toBe(0);
@@ -75,10 +64,7 @@ describe("a rankState", () => {
   });
 
   it("covers the slots where its spans leave no gap", () => {
-    const spans = [
-      { start: 4, end: 9 },
-      { start: 0, end: 5 },
-    ];
+    const spans = [4, 0].map((start) => ({ start, end: start + 5 }));
     expect(covers(spans, 9)).toBe(true);
     expect(covers(spans, 10)).toBe(false);
     expect(covers([{ start: 1, end: 9 }], 9)).toBe(false);
@@ -169,24 +155,11 @@ describe("planTransfers", () => {
   });
 
   it("shares the sending between those who hold the same", () => {
-    const held = [{ start: 0, end: 4_096, step: 1 }];
-    const rankStates: RankState[] = [
-      { finishedSteps: 1, waited: 0, holdings: held },
-      { finishedSteps: 1, waited: 0, holdings: held },
-      { finishedSteps: 0, waited: 0, holdings: [] },
-    ];
-    const targets = [
-      [],
-      [],
-      [
-        { start: 0, end: 1_024 },
-        { start: 2_048, end: 3_072 },
-      ],
-    ];
-    expect(planTransfers(rankStates, 1, targets)).toEqual([
-      { from: 0, to: 2, start: 0, end: 1_024 },
-      { from: 1, to: 2, start: 2_048, end: 3_072 },
-    ]);
+    const holder: RankState = { finishedSteps: 1, waited: 0, holdings: [{ start: 0, end: 4_096, step: 1 }] };
+    const newcomer: RankState = { finishedSteps: 0, waited: 0, holdings: [] };
+    const wanted = [0, 2_048].map((start) => ({ start, end: start + 1_024 }));
+    const transfers = planTransfers([holder, holder, newcomer], 1, [[], [], wanted]);
+    expect(transfers).toEqual(wanted.map((span, from) => ({ ...span, from, to: 2 })));
   });
 
   it("says which element nobody has", () => {
