@@ -187,7 +187,6 @@ export function call(index: number, ...operands: readonly Code[]): Code {
   return [...operands.flat(), 0x10, ...unsigned(index)];
 }
 
-/** The bulk operations on the bytes of the only memory. */
 export const memory = {
   copy: (to: Code, from: Code, bytes: Code): Code => [...to, ...from, ...bytes, 0xfc, 10, 0, 0],
   fill: (at: Code, byte: Code, bytes: Code): Code => [...at, ...byte, ...bytes, 0xfc, 11, 0],
@@ -208,7 +207,6 @@ export function branchIf(condition: Code, depth: number): Code {
   return [...condition, 0x0d, ...unsigned(depth)];
 }
 
-/** Builds `while (condition) body`. */
 export function whileLoop(condition: Code, ...body: readonly Code[]): Code {
   return [0x03, 0x40, ...condition, 0x04, 0x40, ...body.flat(), 0x0c, 1, 0x0b, 0x0b];
 }

@@ -36,7 +36,6 @@ export function tensorGroups<S extends Slot>(
   return groups;
 }
 
-/** One buffer of a checkpoint and its parameters. */
 export interface StateBuffer {
   /** `weights`, `optimizer/<slot>`, or `best/weights` with early stopping. */
   readonly name: string;

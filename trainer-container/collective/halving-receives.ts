@@ -39,7 +39,6 @@ export interface Receive {
   missing: number;
 }
 
-/** A level of halving for one host. */
 export interface Level {
   /** Rank of the partner. */
   readonly partner: number;

@@ -106,7 +106,6 @@ function requireSame(rank: number, what: string, theirs: number, ours: number): 
   if (theirs !== ours) throw new Error(`rank ${rank} has ${theirs} ${what}, but this rank ${ours}`);
 }
 
-/** The data with which every rank announces an operation. */
 interface Beginning extends Agreement {
   /** Bits of `gangSignals`. */
   readonly signals: number;
@@ -137,7 +136,6 @@ export abstract class AnnouncedOperation extends MeshOperation {
   protected abstract placeData(rank: number, header: FrameHeader): Buffer;
   /** Handles a frame other than `begin`. */
   protected dataArrived(_rank: number, _header: FrameHeader): void {}
-  /** Whether there is nothing left to compute. */
   protected isComputed(): boolean {
     return true;
   }

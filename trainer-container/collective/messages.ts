@@ -1,5 +1,3 @@
-/** Vectors that ranks send to each other: messages between any two, and the state that all adopt. */
-
 import { bytesOf, type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 import { AnnouncedOperation, MeshOperation } from "./mesh-operation";

@@ -1,4 +1,3 @@
-/** A connection to another rank: reads frames, and queues those to write. */
 import { connect, type IpcNetConnectOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import { encodeHeader, type FrameHeader, FrameReader, type FrameSink, type FrameType } from "./frame";
 

@@ -21,7 +21,6 @@ const worthAThreadBytes = 1024 * 1024;
 interface FeedOptions {
   /** Whether the model takes sparse rows. They are used if the features make it worthwhile. */
   readonly takesSparse?: boolean;
-  /** Script of the prefetch thread. */
   readonly script?: string;
 }
 

@@ -17,7 +17,6 @@ interface ShardCacheOptions {
   readonly directory: string;
   /** If the folder holds more, the least recently used files are removed. */
   readonly limitBytes: number;
-  /** Returns the free bytes of the folder's disk. */
   readonly freeBytes?: (directory: string) => Promise<number>;
 }
 

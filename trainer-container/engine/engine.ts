@@ -113,7 +113,6 @@ export interface OptimizerMemory {
   readonly slots: Readonly<Record<string, Float32Array>>;
 }
 
-/** The numbers of one step. */
 export interface StepUpdate {
   /** Number of the step from 1, for Adam's bias correction. */
   readonly step: number;

@@ -38,7 +38,6 @@ export interface NativeBinding {
    * @returns the norm of the mean gradient; NaN: it is not finite, and nothing was changed
    */
   adam(held: number, constants: Float32Array, sum: Float32Array): number;
-  /** Lets go of tensors that `RingmasterHold` keeps. */
   releaseHeld(held: number): void;
   /** Loads the SavedModel of a folder; `tags` are separated by commas. */
   loadSavedModel(folder: string, tags: string): number;

@@ -64,7 +64,6 @@ export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, en
   };
 }
 
-/** Returns the switches of the numerics record that follow from these settings. */
 export function switchesOf(settings: Environment): Readonly<Record<string, string>> {
   const onWhere = (on: boolean): string => (on ? "on" : "off");
   return {

@@ -22,16 +22,12 @@ export interface GradientProgram {
   readonly weights: {
     write(from: Float32Array): void;
     read(into: Float32Array): void;
-    /** See `TrainableModel.shareWeights`. */
     share(memory: Float32Array): void;
   };
-  /** See `TrainableModel.maxSum`. */
   readonly maxSum: number;
   /** Begins a pass over batches that have been checked. */
   begin(microBatches: number): ProgramPass;
-  /** See `TrainableModel.scaleLoss`. */
   scaleLoss?(scale: number): void;
-  /** See `TrainableModel.attachOptimizer`. */
   attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer;
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
   evaluate?(batch: Batch): BatchResult | undefined;

@@ -179,7 +179,6 @@ function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.T
   );
 }
 
-/** Multiplies each row's loss by the weight of its class. */
 function timesClassWeights(losses: tf.Tensor, { classWeights }: ModelDefinition, { labels }: BatchTensors): tf.Tensor {
   if (classWeights === undefined) return losses;
   if (losses.rank === 0) {

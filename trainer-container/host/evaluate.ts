@@ -22,7 +22,6 @@ import { classifyError } from "./failure";
 
 export interface EvaluatorDependencies {
   readonly runId: string;
-  /** Hash of the evaluation's inputs. */
   readonly inputHash: string;
   readonly jobId: string;
   readonly store: ObjectStore;

@@ -6,7 +6,6 @@ import { CheckpointMissingError, TrainingHaltedError } from "../loop/errors";
 import { type Interruption, pause } from "./interruption";
 import { userFrame } from "./module-source";
 
-/** The consequence of an error for the run. */
 type Consequence =
   /** Recorded as the run's `TrainingFailure`. `retryable`: a new attempt may succeed. */
   | {

@@ -157,12 +157,10 @@ export async function publishPause(
   return stored.document;
 }
 
-/** Reads the pause of a segment, if it has ended with one. */
 export function findPause(store: ObjectStore, runId: string, segment: number): Promise<TrainingPause | undefined> {
   return findJson(store, objectKeys.trainingPause(runId, segment), trainingPause);
 }
 
-/** Reads the run's result, if training is complete. */
 export function findResult(store: ObjectStore, runId: string): Promise<TrainingResult | undefined> {
   return findJson(store, objectKeys.trainingResult(runId), trainingResult);
 }

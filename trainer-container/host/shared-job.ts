@@ -71,7 +71,6 @@ async function nextTraining(
   }
 }
 
-/** Creates the requests to the function `continue-job`. */
 export function continueRequests(client: LambdaClient, functionName: string) {
   return async (request: {
     readonly runId: string;

@@ -174,7 +174,6 @@ export class ShardedReplica implements Replica {
     return this.present;
   }
 
-  /** Whether `optimizer.state` is available. */
   get whole(): boolean {
     return this.wholeSlots() !== undefined;
   }
@@ -288,7 +287,6 @@ export class ShardedReplica implements Replica {
   }
 }
 
-/** Whether the replica's whole state is available. */
 export function isWhole(replica: Replica): boolean {
   return !(replica instanceof ShardedReplica) || replica.whole;
 }

@@ -81,7 +81,6 @@ export function covers(spans: readonly Span[], elements: number): boolean {
   return reached >= elements;
 }
 
-/** Returns the parts of the state that a rank holds at a number of finished steps. */
 function holdingsAt(rankState: RankState, step: number): readonly Holding[] {
   return rankState.holdings.filter((holding) => holding.step === step);
 }

@@ -1,4 +1,3 @@
-/** The training's progress, speed and load, as users see them. */
 import type { WorkerProgress } from "../../core/runs/progress";
 import type { Generation } from "../gang/gang";
 
@@ -89,7 +88,6 @@ export interface SystemReading {
   readonly cpuMicroseconds: number;
   readonly rssBytes: number;
   readonly finishedSteps: number;
-  /** Rate of the training, see `Rate`. */
   readonly samplesPerSecond: number;
   readonly dataWaitMs: number;
   readonly communicationMs: number;

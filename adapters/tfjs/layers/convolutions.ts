@@ -93,7 +93,6 @@ const reach = (layer: Convolution, axis: number): number => (layer.kernelSize[ax
 
 const one = (shape: Shape | Shape[]): Shape => (Array.isArray(shape[0]) ? shape[0] : shape) as Shape;
 
-/** Returns the arguments that say which places of an image form a window. */
 function placesOf(layer: Convolution) {
   const [down, across] = layer.strides as [number, number];
   const padding = layer.padding === "same" ? "same" : "valid";

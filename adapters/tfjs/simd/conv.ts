@@ -20,7 +20,6 @@ export function patchSize({ filterHeight, filterWidth, inChannels }: ConvInfo): 
   return filterHeight * filterWidth * inChannels;
 }
 
-/** The tables of byte offsets in scratch memory. */
 interface Tables {
   readonly positions: number;
   readonly patch: number;

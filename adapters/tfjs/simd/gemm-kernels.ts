@@ -113,7 +113,6 @@ function multiplyAndAdd(a: number, b: number, c: number): Code {
   return fused ? f32x4.relaxedMultiplyAdd(x, y, z) : f32x4.add(z, f32x4.mul(x, y));
 }
 
-/** The columns of a panel of B. */
 export const panelColumns = 8;
 const widths = [...range(maxRows).map((index) => index + 1), panelColumns];
 

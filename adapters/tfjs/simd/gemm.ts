@@ -128,7 +128,6 @@ export function packBlockOfA(simd: Simd, pack: PackA, panels: readonly Panels[],
   return to;
 }
 
-/** Panels of B for one block of K. */
 interface PanelsOfB {
   readonly at: number;
   /** The bytes from panel to panel, and from k to k + 1. */
@@ -180,7 +179,6 @@ function packTail(simd: Simd, b: Matrix, first: number, columns: number, depth: 
   return to;
 }
 
-/** The part of C that a block of A gives with a group of B. */
 interface PartOfC {
   readonly at: number;
   /** The bytes from row to row. */

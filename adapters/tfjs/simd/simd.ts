@@ -90,7 +90,6 @@ export const simdFunctions: readonly WasmFunction[] = [
   ...lstmKernels,
 ];
 
-/** The kernels over one memory, with scratch buffers in it. */
 export class Simd {
   private readonly scratches: Buffers<ScratchName>;
 

@@ -8,7 +8,6 @@ import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 type Pair = [number, number];
 type Pads = readonly [Pair, Pair];
 
-/** Gradients of a convolution of unit dilation without padding. */
 interface Plain {
   input(shape: readonly number[], dy: tf.Tensor, filter: tf.Tensor, strides: Pair): tf.Tensor;
   filter(x: tf.Tensor, dy: tf.Tensor, shape: readonly number[], strides: Pair): tf.Tensor;

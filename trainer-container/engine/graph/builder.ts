@@ -71,7 +71,6 @@ export class GraphBuilder {
   }
 }
 
-/** Returns a constant of float32 or int32. */
 export function constantNode(shape: readonly number[], values: Float32Array | Int32Array): GraphNode {
   const type = values instanceof Int32Array ? int32 : float32;
   return {

@@ -166,7 +166,6 @@ export class PassRecorder {
   }
 }
 
-/** Returns the values of a pass's inputs, in the order of `PassInputs`. */
 function tensorsOf(
   { inputs, labels, weight, weights, lossScale }: Staging,
   shapes: ReturnType<typeof inputShapes>,

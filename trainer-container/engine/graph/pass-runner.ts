@@ -86,7 +86,6 @@ export class PassRunner {
     }
   }
 
-  /** Whether a pass gives exactly this gradient. */
   gives(pass: Pass, gradient: Float32Array): boolean {
     const found = new Float32Array(gradient.length);
     this.run(pass, found);

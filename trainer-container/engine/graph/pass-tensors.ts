@@ -269,5 +269,4 @@ export class RecomputedTensors implements PassTensors {
   }
 }
 
-/** Whether the first tensor of a number is freed. */
 const isFreed = ({ id, present }: Tensor): boolean => present !== id;

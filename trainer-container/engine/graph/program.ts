@@ -99,12 +99,10 @@ export class GraphProgram {
     return staging && this.run(staging)?.[0];
   }
 
-  /** See `TrainableModel.scaleLoss`. */
   scaleLoss(scale: number): void {
     this.runner.lossScale = scale;
   }
 
-  /** See `TrainableModel.maxSum`. */
   get maxSum(): number {
     return this.sumsAreExact && !this.rematerialises ? this.runner.maxSum(this.layers.parameterCount) : 1;
   }

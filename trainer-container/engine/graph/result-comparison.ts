@@ -1,4 +1,3 @@
-/** Compares the results of a graph with those of the tape. */
 import type * as tf from "@tensorflow/tfjs-core";
 import type { ParameterSlot } from "../engine";
 import { ModelError } from "../errors";

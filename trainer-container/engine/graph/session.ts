@@ -1,4 +1,3 @@
-/** A graph that TensorFlow has loaded, its variables, and the session that runs its passes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -37,7 +36,6 @@ export class LoadedGraph {
   }
 }
 
-/** A variable of a graph, and its values in JavaScript's memory. */
 interface Variable {
   readonly handle: Value;
   readonly shape: readonly number[];
@@ -97,12 +95,10 @@ export class Variables {
     return found.content;
   }
 
-  /** Reports that JavaScript's memory has the newest values. */
   hostChanged(): void {
     this.newest = "host";
   }
 
-  /** Reports that the graph has changed variables. */
   graphChanged(): void {
     this.newest = "graph";
   }
@@ -200,7 +196,6 @@ export class GraphSession {
     return this.variables.hold(graph, handles);
   }
 
-  /** See `Variables.pull`. */
   pull(): void {
     if (this.graph) this.variables.pull(this.graph);
   }

@@ -40,7 +40,6 @@ export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, upd
 /** λ of an L2 penalty. */
 const penaltyOf = (config: OptimizerConfig): number => (config.type === "adamw" ? 0 : (config.weightDecay ?? 0));
 
-/** The graph to which an optimizer step is added, and its settings. */
 export interface UpdateOptions {
   readonly builder: GraphBuilder;
   readonly variables: Variables;

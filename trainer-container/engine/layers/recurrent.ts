@@ -80,7 +80,6 @@ function lstmSequence(z: tf.Tensor2D, kernel: tf.Tensor2D, time: number, returnS
   return compute(z, kernel) as tf.Tensor2D;
 }
 
-/** The part of a recurrent layer that is used. */
 interface RecurrentLayer {
   readonly goBackwards: boolean;
   readonly returnSequences: boolean;

@@ -27,7 +27,6 @@ export class WeightTensors {
   constructor(
     private readonly binding: NativeBinding,
     private readonly layout: readonly ParameterSlot[],
-    /** Whether tensors can share memory with arrays (`sharesMemory`). */
     private readonly sharing = true,
   ) {
     this.memory = allocateSum(layout.reduce((total, { size }) => total + padded(size), 0));
@@ -126,7 +125,6 @@ export class TensorReader {
   constructor(
     private readonly binding: NativeBinding,
     private readonly operations: Operations,
-    /** Whether tensors can share memory with arrays (`sharesMemory`). */
     private readonly sharing = true,
   ) {
     this.attributes = [{ name: "T", type: binding.TF_ATTR_TYPE, value: binding.TF_FLOAT }];

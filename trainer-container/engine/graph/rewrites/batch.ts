@@ -80,7 +80,6 @@ class Analysis {
     return this.nodes[index] as GraphNode;
   }
 
-  /** Returns what a value with rows is. */
   typeOf({ node, output }: Value): OutputType {
     return this.nodeOf(node).outputs?.[output] as OutputType;
   }
@@ -174,7 +173,6 @@ const isPart = (kind: Kind): kind is Part => kind !== undefined && "part" in kin
 
 const digest = (parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("base64");
 
-/** Returns the digest of an operation and its attributes. */
 const signatureOf = ({ op, attributes, exact = false }: GraphNode): string =>
   createHash("sha256")
     .update(String(exact))

@@ -81,9 +81,7 @@ const isSource = ({ op, inputs }: GraphNode): boolean => inputs.length === 0 || 
 const isMergeable = (node: GraphNode): boolean => isElementwise(node) || node.op === "AddN";
 
 export interface RematerialiseOptions {
-  /** Results of the forward pass. */
   readonly forward: readonly Value[];
-  /** Results of the backward pass. */
   readonly backward: readonly Value[];
   /** Values that callers read, these results and what follows from them. */
   readonly fetched: readonly Value[];
@@ -126,7 +124,6 @@ export function rematerialise(nodes: readonly GraphNode[], options: Rematerialis
   return all;
 }
 
-/** Copies nodes of segments for the backward pass. */
 class SegmentCopies {
   /** The nodes and the appended ones. */
   readonly all: GraphNode[];
