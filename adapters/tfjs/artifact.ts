@@ -30,10 +30,7 @@ export interface ModelTopology {
 
 const tasks: readonly string[] = ["classification", "binary", "regression"];
 
-/**
- * Parses `topology.json`.
- * @throws ModelArtifactError that names the invalid field
- */
+/** Parses `topology.json`. @throws ModelArtifactError that names the invalid field */
 export function parseTopology(json: string): ModelTopology {
   let value: unknown;
   try {

@@ -14,10 +14,7 @@ export function networkOf(model: LayersModel): Network {
   const ids = new Map<string, string>();
   const input = "input";
 
-  /**
-   * Returns the id of the layer that computes a tensor. `given` contains the ids behind the inputs of the tensor's
-   * model.
-   */
+  /** Returns the id of the layer that computes a tensor. `given`: the ids behind the inputs of its model. */
   function visit(tensor: SymbolicTensor, given: ReadonlyMap<number, string>, path: string): string {
     const known = given.get(tensor.id);
     if (known !== undefined) return known;

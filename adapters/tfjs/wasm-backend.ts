@@ -152,10 +152,7 @@ async function start(): Promise<WasmBackendInfo> {
   };
 }
 
-/**
- * Makes allocations throw if there is no memory left. TensorFlow.js does not check the result: a tensor at address 0 would
- * overwrite the kernels' own data.
- */
+/** Makes allocations throw if memory is full: a tensor at address 0 would overwrite the kernels' own data. */
 function refuseNull(heap: { -readonly [key in keyof Heap]: Heap[key] }): void {
   heap._free(heap._malloc(1)); // Emscripten's first call replaces the function.
   const allocate = heap._malloc;

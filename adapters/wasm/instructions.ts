@@ -159,10 +159,7 @@ export const f32x4 = {
   div: binary(...simd(0xe7)),
   min: binary(...simd(0xe8)),
   max: binary(...simd(0xe9)),
-  /**
-   * Computes a·b + c, rounded once or twice depending on the processor (`multiplyAdd`). It is a relaxed instruction,
-   * which not every engine has.
-   */
+  /** Computes a·b + c, rounded once or twice (`multiplyAdd`). Relaxed: not every engine has it. */
   relaxedMultiplyAdd: (a: Code, b: Code, c: Code): Code => [...a, ...b, ...c, ...simd(0x105)],
   /** Rounds to the nearest integer, and ties to even. */
   nearest: unary(...simd(0x6a)),

@@ -29,10 +29,7 @@ export interface MemoryImport {
 /** The used part of `WebAssembly.Memory`. Its types belong to the browser's library. */
 export interface WasmMemory {
   readonly buffer: ArrayBufferLike;
-  /**
-   * Grows the memory.
-   * @throws RangeError if none is left
-   */
+  /** @throws RangeError if no memory is left */
   grow(pages: number): number;
 }
 
@@ -46,18 +43,12 @@ interface WebAssemblyApi {
 
 const api = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-/**
- * Creates a memory.
- * @throws RangeError if the address space for `maximum` cannot be reserved
- */
+/** @throws RangeError if the address space for `maximum` cannot be reserved */
 export function createMemory(limits: MemoryImport): WasmMemory {
   return new api.Memory({ ...limits });
 }
 
-/**
- * Instantiates a module.
- * @throws CompileError if this machine has no WebAssembly SIMD
- */
+/** @throws CompileError if this machine has no WebAssembly SIMD */
 export function instantiate(
   functions: readonly WasmFunction[],
   imported: MemoryImport,

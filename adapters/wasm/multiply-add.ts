@@ -15,10 +15,7 @@ export function multiplyAdd(): MultiplyAdd {
   return known;
 }
 
-/**
- * Returns how the processor rounds. (1 + 2⁻¹²)² − 1 is 2⁻¹¹ + 2⁻²⁴, and rounding the product first loses the second
- * term.
- */
+/** (1 + 2⁻¹²)² − 1 is 2⁻¹¹ + 2⁻²⁴, and rounding the product first loses the second term. */
 function probe(): MultiplyAdd {
   const [a, b, c] = [0, 1, 2].map((index) => f32x4.splat(local.get(index))) as [number[], number[], number[]];
   const product: WasmFunction = {

@@ -26,10 +26,7 @@ export interface CheckpointerEvents {
   notKept(error: unknown, finishedSteps: number): void;
 }
 
-/**
- * `leader` copies and uploads. `standby` copies, and uploads if the leader is lost before its upload. `none` counts due
- * checkpoints, so that it can continue the schedule.
- */
+/** `leader` uploads. `standby` uploads if the leader is lost before. `none` counts, to continue the schedule. */
 type CheckpointRole = "leader" | "standby" | "none";
 
 type RestoredCheckpoint = Pick<CheckpointManifest, "finishedSteps" | "validation">;

@@ -20,10 +20,7 @@ export interface KeptCheckpoint {
   readonly endsBestEpoch?: boolean;
 }
 
-/**
- * Whether the schedule has a checkpoint after a step: each multiple of `everySteps` and each epoch's end, so also the last
- * step. It is a function of the step: a run and its reproduction have the same checkpoints.
- */
+/** Whether the schedule has a checkpoint after a step: each multiple of `everySteps` and each epoch's end. */
 export function isScheduled(
   { everySteps, stepsPerEpoch }: Pick<CheckpointRule, "everySteps" | "stepsPerEpoch">,
   finishedSteps: number,
@@ -31,10 +28,7 @@ export function isScheduled(
   return finishedSteps > 0 && (finishedSteps % everySteps === 0 || finishedSteps % stepsPerEpoch === 0);
 }
 
-/**
- * Returns the checkpoint with the lowest validation loss; the earliest of equals. With early stopping, returns that of the
- * best epoch.
- */
+/** Returns the checkpoint of the best epoch with early stopping, else the earliest of the lowest validation loss. */
 export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T[]): T | undefined {
   if (checkpoints.some(({ endsBestEpoch }) => endsBestEpoch !== undefined)) {
     const ofBest = checkpoints.filter(({ endsBestEpoch }) => endsBestEpoch === true);

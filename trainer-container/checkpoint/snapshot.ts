@@ -55,10 +55,7 @@ export class SnapshotSpace {
     private readonly memoryBytes: number = defaultMemoryBytes,
   ) {}
 
-  /**
-   * Allocates the pages for a state of that size before its first copy, during the training. Otherwise the first copy would
-   * take several times as long as later ones.
-   */
+  /** Allocates a state's pages during the training: the first copy would take several times as long as later ones. */
   prepare(bytes: number): void {
     if (this.idle.length > 0 || this.closed) return;
     const slot = this.slot(Math.min(bytes, this.memoryBytes));

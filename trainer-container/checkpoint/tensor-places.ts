@@ -10,10 +10,7 @@ import {
 } from "../../core/training/checkpoint/manifest";
 import type { TensorPlaces } from "./state-files";
 
-/**
- * Below this size, a checkpoint stores all its tensors again: to find out which ones are unchanged would cost as many
- * requests.
- */
+/** A smaller state's tensors are stored again: to find unchanged ones would cost as many requests. */
 const smallStateBytes = 8 * 1024 * 1024;
 const erasuresAtOnce = 8;
 

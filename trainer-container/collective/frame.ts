@@ -89,10 +89,7 @@ const directBytes = 8 * 1024;
 /** After a large payload another one is likely, so little more than its header is read: scratch data must be copied. */
 const peekBytes = 1024;
 
-/**
- * Splits a byte stream into frames. It fits `net.connect`'s `onread`: `nextBuffer` returns the kernel's next buffer, and
- * `received` takes its data. So a large payload is never copied.
- */
+/** Splits a byte stream into frames by `net.connect`'s `onread`, so that a large payload is never copied. */
 export class FrameReader {
   private readonly scratch = Buffer.allocUnsafe(scratchBytes);
   /** Start of the unprocessed bytes of `scratch`. */

@@ -21,10 +21,7 @@ export interface MessagesInput {
 /** Elements sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
-/**
- * Exchanges messages that all ranks have planned alike: each rank sends its messages and waits for those addressed to it.
- * Without messages it is a barrier. Empty messages cost nothing.
- */
+/** Exchanges messages that all ranks have planned alike. Without messages it is a barrier; empty ones cost nothing. */
 export class MessageExchange extends AnnouncedOperation {
   private readonly targets = new Map<string, Float32Array>();
 

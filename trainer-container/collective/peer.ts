@@ -1,10 +1,7 @@
 import { connect, type IpcNetConnectOpts, type Socket, type TcpNetConnectOpts } from "node:net";
 import { encodeHeader, type FrameHeader, FrameReader, type FrameSink, type FrameType } from "./frame";
 
-/**
- * The writing side towards one peer. Payloads are not copied: the caller may change them again only once `pending` is 0
- * or the socket is destroyed.
- */
+/** The writing side towards one peer. Payloads may change only once `pending` is 0 or the socket is destroyed. */
 export class Outbound {
   /** Writes that the kernel has not taken yet. */
   pending = 0;

@@ -60,10 +60,7 @@ export class ReduceScatter extends AnnouncedOperation {
     this.chunksLeft = chunks;
   }
 
-  /**
-   * @returns the signals that each rank raised.
-   * @throws GenerationLostError
-   */
+  /** @returns the signals that each rank raised. @throws GenerationLostError */
   static async run(
     mesh: Mesh,
     plan: ReductionPlan,

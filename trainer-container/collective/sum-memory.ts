@@ -139,10 +139,7 @@ class SumMemory {
 
 const memory = SumMemory.create();
 
-/**
- * Returns `length` zeros in the memory of sums if possible, otherwise on the heap. Use it for leaves and sums that exist as
- * long as the training. Other buffers are also added, in JavaScript.
- */
+/** Returns zeros in the memory of sums if possible, else on the heap: for leaves and sums of the whole training. */
 export function allocateSum(length: number): Float32Array {
   return memory?.allocate(length) ?? new Float32Array(length);
 }

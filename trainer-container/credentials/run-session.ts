@@ -135,10 +135,7 @@ export interface RunSession {
   readonly isRefused: () => Promise<boolean>;
 }
 
-/**
- * Opens the run's session from the environment. Each thread has its own. All threads share the job's own credentials,
- * which only permit a request for the run's credentials.
- */
+/** Opens the run's session. The threads share the job's own credentials, which only permit a request for the run's. */
 export function openRunSession(
   environment: Readonly<Record<string, string | undefined>>,
   onTrouble: (message: string, error: unknown) => void,

@@ -58,10 +58,7 @@ function discard(model: layers.LayersModel): void {
   }
 }
 
-/**
- * Freezes the layers inside of frozen models and wrappers. The topology says only of layers that they are frozen, and the
- * order of a model's weights depends on it.
- */
+/** Freezes the layers inside of frozen models and wrappers: the order of a model's weights depends on it. */
 function freezeInside(list: layers.LayersModel["layers"], frozen: boolean): void {
   for (const each of list) {
     const { layers: inner, layer: wrapped } = each as { layers?: typeof list; layer?: (typeof list)[number] };

@@ -49,10 +49,7 @@ export interface BatchResult {
 /** Reports that elements [start, end) of the current gradient are written and final. Must not throw. */
 export type OnFinal = (start: number, end: number) => void;
 
-/**
- * The micro-batches of one call of the engine: a whole step, or a part of one. Their gradients are added in the order of the
- * canonical tree, with the bits of single additions.
- */
+/** The micro-batches of one call. Gradients are added as in the canonical tree, with the bits of single additions. */
 export interface EnginePass {
   /** Takes the next micro-batch. Several have no row weights; their arrays may be reused, those of a single one may not. */
   add(batch: Batch, randomKey: string): void;
@@ -125,10 +122,7 @@ export interface StepUpdate {
 
 /** An optimizer whose step the engine takes, in its own memory: weights and slots need not leave it between steps. */
 export interface EngineOptimizer {
-  /**
-   * Whether the engine takes the steps. It does once a micro-batch's gradients were computed as a graph, which depends on the
-   * model alone, so it is the same on every worker.
-   */
+  /** Whether the engine takes the steps: once gradients were computed as a graph. The same on every worker. */
   readonly active: boolean;
   /**
    * Updates weights, slots and statistics with the sum of all micro-batches' gradients.
@@ -154,10 +148,7 @@ export interface TrainableModel {
   readonly parameterCount: number;
   /** The optimizer updates elements `[0, trainableCount)`. The rest are statistics (see `ParameterSlot.trainable`). */
   readonly trainableCount: number;
-  /**
-   * Whether gradients can be computed from sparse rows, faster and with other bits than from dense ones. It depends on the
-   * model and the numerics, so it is the same on every worker.
-   */
+  /** Whether sparse rows give gradients faster, with other bits than dense ones. The same on every worker. */
   readonly takesSparse: boolean;
   readWeights(into: Float32Array): void;
   writeWeights(from: Float32Array): void;
@@ -166,10 +157,7 @@ export interface TrainableModel {
    * less to do. Between a change and that call the model may see either version.
    */
   shareWeights(weights: Float32Array): void;
-  /**
-   * Number of micro-batches that `begin` may take, at least 1. It may grow while the model learns how long a micro-batch
-   * takes: longer calls would delay other work of the thread.
-   */
+  /** Number of micro-batches that `begin` may take, at least 1. It grows as the model learns how long they take. */
   readonly maxSum: number;
   /**
    * Begins a pass over at most `maxSum` micro-batches, one pass at a time.
@@ -185,10 +173,7 @@ export interface TrainableModel {
    * @returns undefined if it cannot
    */
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
-  /**
-   * Sets the factor of the loss in gradients from the next call on, a power of two; running statistics are not scaled.
-   * Present if the engine has graphs. Default 1.
-   */
+  /** Sets the factor of the loss in gradients, a power of two; not of statistics. Only with graphs. Default 1. */
   scaleLoss?(scale: number): void;
   /** Finds where the loss or a gradient of a batch stops being finite, from the first value on. */
   explainNonFinite(batch: Batch, randomKey: string): NonFinite | undefined;
@@ -217,10 +202,7 @@ export interface EngineOptions {
   readonly gpu?: number;
   /** Lets NVIDIA's libraries round the factors of float32 products to TF32. Needs `gpu`. Default false. */
   readonly tf32?: boolean;
-  /**
-   * Format to which the factors and results of matrix products and convolutions are rounded in gradients. It needs the native
-   * engine and a model that is a graph. Default: none.
-   */
+  /** Format of the factors and results of products in gradients. Needs the native engine and a graph. Default: none. */
   readonly precision?: NarrowPrecision;
   /** Called with the reason if `auto` falls back to WebAssembly. */
   readonly onFallback?: (reason: Error) => void;

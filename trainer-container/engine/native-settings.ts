@@ -7,10 +7,7 @@ interface GpuDescription {
   readonly driver: string;
 }
 
-/**
- * Returns the value of CUDA_VISIBLE_DEVICES that shows only one GPU of those that this process may see. The binding takes
- * the last visible GPU, and silently the CPU if there is none.
- */
+/** Returns a CUDA_VISIBLE_DEVICES that shows one GPU. The binding takes the last visible one, and silently the CPU. */
 export function visibleDevices(gpu: number | undefined, current: string | undefined): string {
   if (gpu === undefined) return "-1";
   const allowed = current === undefined || current === "" || current === "all" ? undefined : current.split(",");

@@ -125,10 +125,7 @@ export function scoreBatch(
   return { loss: loss as tf.Scalar, outputs, metrics: metricsOf(definition, batch, outputs) };
 }
 
-/**
- * Computes the model's regularisation, each term once. TensorFlow.js leaves out the terms of recurrent cells, and counts
- * those of a layer once for each time that it is applied.
- */
+/** Computes the regularisation, each term once. TensorFlow.js omits recurrent cells, and repeats shared layers. */
 function penaltiesOf(model: LayersModel): tf.Scalar[] {
   const terms = allLayers(model.layers).flatMap(({ losses }) => losses ?? []);
   return [...new Set(terms)].map((term) => term());
@@ -190,10 +187,7 @@ function timesClassWeights(losses: tf.Tensor, { classWeights }: ModelDefinition,
   return tf.mul(losses, tf.gather(tf.tensor1d([...classWeights]), tf.cast(labels, "int32")));
 }
 
-/**
- * Returns a batch for the loss of the last dense layer in gradients: values are standardised, and row weights include
- * those of the classes.
- */
+/** Returns a batch for the last dense layer's loss: standardised values, row weights times those of the classes. */
 export function withHeadLabels(definition: ModelDefinition, batch: Batch): Batch {
   const { classWeights, label: scale } = definition;
   const { rows, labels, weights } = batch;

@@ -1,7 +1,4 @@
-/**
- * Calls of the user's code, and the place in it where a computation fails: the layers' calls and the kernels that
- * TensorFlow.js runs are observed.
- */
+/** Calls of the user's code, and the place in it where a computation fails. */
 
 import { isNativeError, isPromise } from "node:util/types";
 import vm from "node:vm";

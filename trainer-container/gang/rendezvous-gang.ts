@@ -24,10 +24,7 @@ import { Watch } from "./watch";
 
 const maxBackoffMs = 5_000;
 
-/**
- * One member of a gang: a loop of read, `decide`, act. The pure modules of this folder make all decisions. This class has
- * the store, the sockets and the waiting. docs/gang.md draws the states.
- */
+/** One member of a gang: a loop of read, `decide`, act. docs/gang.md draws the states. */
 class RendezvousGang implements Gang {
   readonly memberId: string;
   private readonly limits: GangLimits;
@@ -245,10 +242,7 @@ class RendezvousGang implements Gang {
     );
   }
 
-  /**
-   * Retries while the store is unavailable: its outage must not end a run. After 1, 2, 4, 8, … failures it checks whether the run has
-   * ended, because the store then refuses every call.
-   */
+  /** Retries while the store is unavailable. After 1, 2, 4, … failures it checks whether the run has ended. */
   private async retry<T>(operation: () => Promise<T>): Promise<T> {
     const { timers } = this.environment;
     const startedAt = timers.now();

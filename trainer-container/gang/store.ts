@@ -83,10 +83,7 @@ export interface GangStore {
   read(gangId: string): Promise<GangView>;
   /** Reads the head and one member's own item only. A member of a large gang does this between its turns. */
   readHead(gangId: string, memberId: string): Promise<GangView>;
-  /**
-   * Writes the member's whole item. It refuses to overwrite an incarnation that registered later under the same id, so
-   * two processes never alternate.
-   */
+  /** Writes the member's item, unless an incarnation registered later under the same id: they never alternate. */
   register(gangId: string, member: MemberRecord): Promise<boolean>;
   /** Extends the lease of one registration; false if it is no longer the stored one. */
   renew(gangId: string, key: RegistrationKey, leaseExpiresAt: number): Promise<boolean>;

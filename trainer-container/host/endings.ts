@@ -114,10 +114,7 @@ async function storeState(training: RunningTraining): Promise<void> {
   else await training.checkpointer.flush("once");
 }
 
-/**
- * Sends all metrics before the end becomes visible. A rank that stores the end may have outlived the leader, so it sends the
- * leader's unsent points again.
- */
+/** Sends all metrics before the end becomes visible, also those that a lost leader may not have sent. */
 async function sendMetrics({ dependencies, checkpointer, reporter }: RunningTraining): Promise<void> {
   const { telemetry } = dependencies;
   telemetry.lead(true);

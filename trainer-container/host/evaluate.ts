@@ -31,10 +31,7 @@ export interface EvaluatorDependencies {
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
 }
 
-/**
- * Computes a run's evaluation as the job of its own, from the task to the process's exit code. Loads no user code. A lost
- * process leaves nothing but files, and the next one starts again.
- */
+/** Computes a run's evaluation as a job of its own, to the process's exit code, without user code. */
 export async function evaluateRun(dependencies: EvaluatorDependencies): Promise<number> {
   const { runId, inputHash, jobId, store, clock, logger } = dependencies;
   const key = objectKeys.evaluationResult(runId, inputHash);

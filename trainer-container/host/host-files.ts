@@ -73,10 +73,7 @@ async function readJson<T>(directory: string, file: string): Promise<T | undefin
 /** Network bridges of container runtimes and virtual machines: they have an address that other hosts cannot reach. */
 const virtual = /^(docker|br-|veth|virbr|cni|cali|flannel|ecs-bridge|lxc)/;
 
-/**
- * Returns the address at which other workers reach this process: the first IPv4 address of a real interface. Batch's EC2
- * jobs run in the host's network, so it is the instance's own address.
- */
+/** Returns the address at which other workers reach this process: the first IPv4 address of a real interface. */
 export function advertisedHost(
   interfaces: Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>,
 ): string {

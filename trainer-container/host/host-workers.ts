@@ -73,10 +73,7 @@ export async function runHostWorkers(options: HostWorkersOptions): Promise<numbe
   return worstOf(await Promise.all(workers));
 }
 
-/**
- * Returns the exit code of a container from those of its processes: a failure that a new attempt would meet again, else a
- * loss, else 0.
- */
+/** Returns a container's exit code: a failure that a new attempt would meet again, else a loss, else 0. */
 export function worstOf(codes: readonly number[]): number {
   const failed = codes.find((code) => finalCodes.includes(code));
   return failed ?? codes.find((code) => code !== trainerExitCodes.completed) ?? trainerExitCodes.completed;

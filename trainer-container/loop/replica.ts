@@ -40,10 +40,7 @@ export function nextLossScale({ scale, goodSteps, skipped }: LossScale, finite: 
   return { scale: Math.min(maxLossScale, scale * 2), goodSteps: 0, skipped };
 }
 
-/**
- * This worker's copy of the training's state, in the memory of the optimizer's kernels if there is room. After the same number
- * of finished steps, every replica has the same bits.
- */
+/** This worker's copy of the training's state. After equal numbers of steps, every replica has the same bits. */
 export interface Replica {
   finishedSteps: number;
   /** All of the model's parameters: trainable ones, then statistics. */

@@ -125,10 +125,7 @@ export class ShardedReplica implements Replica {
   readonly slotElements: number;
   /** The own segment, then the copy; empty before the first generation. */
   shards: readonly Shard[] = [];
-  /**
-   * The current step, once its gradient sums, its norm and its score are known. It is enough to advance the shards, even if
-   * this rank did not finish the step.
-   */
+  /** The current step, once its sums, norm and score are known: enough to advance the shards. */
   pending: Update | undefined;
   /** Number of generations that were abandoned because slots were missing that a late member may hold. */
   waited = 0;
@@ -220,10 +217,7 @@ export class ShardedReplica implements Replica {
     return [...held, ...this.others().filter((other) => other.step === step)];
   }
 
-  /**
-   * Takes over a layout and, if `next` was filled, its weights. The old slots of this step stay until `forget`, because other
-   * ranks may still need them.
-   */
+  /** Takes over a layout and the weights in `next`. Old slots stay until `forget`: other ranks may need them. */
   adopt(step: number, shards: readonly Shard[], held: readonly HeldSlots[], weightsAreNext: boolean): void {
     if (weightsAreNext) this.swap();
     this.retired.push(...this.shards);

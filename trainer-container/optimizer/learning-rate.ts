@@ -15,10 +15,7 @@ export interface LearningRateConfig {
   readonly warmupSteps?: number;
 }
 
-/**
- * @param step number of the next step, from 1
- * @param totalSteps steps of the run; only the cosine needs it
- */
+/** @param step number of the next step, from 1 @param totalSteps steps of the run; only the cosine needs it */
 export function learningRateAt(config: LearningRateConfig, step: number, totalSteps: number): number {
   const { learningRate, decay = { type: "constant" }, warmupSteps = 0 } = config;
   if (step <= warmupSteps) return (learningRate * step) / warmupSteps;

@@ -54,10 +54,7 @@ interface RankPlan {
   readonly partials: readonly number[];
 }
 
-/**
- * The additions of each rank, for V leaves on W ranks. For every W, each node of the canonical tree is added exactly once,
- * from the same two children, so the sum has the same bits.
- */
+/** The additions of each rank: for every W, the same tree from the same children, so the sum has the same bits. */
 export interface ReductionPlan {
   readonly leafCount: number;
   readonly worldSize: number;

@@ -16,10 +16,7 @@ const maxMebibytes = 2 ** 24;
 
 const pattern = /^\s*(\d{1,3})\s*,\s*(\d{1,8})\s*$/;
 
-/**
- * Samples a device by nvidia-smi, which reads NVML, in a process of its own. If there is no such command, or if it has no
- * values (a MIG slice has no utilization), there are no readings.
- */
+/** Samples a device by nvidia-smi in a process of its own. Without the command or values there are no readings. */
 export class GpuSampler {
   private readonly child: ChildProcess;
   private rest = "";

@@ -116,10 +116,7 @@ function byColumns(backend: BackendWasm, info: ConvInfo, dy: tf.TensorInfo, filt
   return dx;
 }
 
-/**
- * Adds each element of `columns` (a patch for each output position) to its pixel of one NHWC image. `image` is
- * overwritten.
- */
+/** Adds each patch in `columns` to its pixels of one NHWC image, which is overwritten. */
 function columnsToImage(info: ConvInfo, columns: Float32Array, image: Float32Array): void {
   const { inHeight, inWidth, inChannels, outHeight, outWidth, filterHeight, filterWidth, padInfo } = info;
   image.fill(0);
@@ -199,10 +196,7 @@ function forEachChannel(info: ConvInfo, row: Row, visit: (x: number, dy: number,
 
 const isVectorized = ({ inChannels, outChannels }: ConvInfo) => inChannels === outChannels && inChannels % 4 === 0;
 
-/**
- * Computes the gradient of the filter. It sums rows in double precision, because a tap is applied at every position of
- * every image.
- */
+/** Computes the gradient of the filter in double precision: a tap is applied at every position of every image. */
 export function depthwiseBackpropFilter(
   args: KernelArguments<
     Record<"x" | "dy", tf.TensorInfo>,

@@ -1,7 +1,4 @@
-/**
- * Bias, activations and batch normalization, with the gradients of bias and activations. The stock kernels broadcast
- * element by element, and transpose before they sum.
- */
+/** Bias, activations and batch normalization, with gradients. The stock kernels broadcast element by element. */
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../replace-gradient";
 import { sumRows } from "../simd/gemm";

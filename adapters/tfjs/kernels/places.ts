@@ -42,10 +42,7 @@ export function registerGather(): void {
   });
 }
 
-/**
- * Registers a one-hot that respects the requested type. The stock kernel always writes integers, which are denormals
- * near 0 as float32.
- */
+/** Registers a one-hot of the requested type. The stock kernel writes integers: denormals near 0 as float32. */
 export function registerTypedOneHot(): void {
   type Arguments = KernelArguments<tf.NamedTensorInfoMap, { readonly dtype: tf.DataType }>;
   replaceKernel<Arguments>(tf.OneHot, (stock) => (args) => {

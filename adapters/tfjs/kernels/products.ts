@@ -24,10 +24,7 @@ function matrix({ shape }: tf.TensorInfo, transposed: boolean) {
     : { rows: height, columns: width, row: width * float, column: float, bytes };
 }
 
-/**
- * Returns the index of the operand's matrix for the result's matrix `index`. `outer` is the operand's outer shape, and
- * axes of size 1 are repeated.
- */
+/** Returns the index of the operand's matrix for the result's matrix `index`. Outer axes of size 1 are repeated. */
 function outerIndex(outer: readonly number[], resultOuter: readonly number[], index: number): number {
   let [at, stride, rest] = [0, 1, index];
   for (let axis = 1; axis <= resultOuter.length; axis++) {
@@ -78,10 +75,7 @@ function multiplyIntegers(backend: BackendWasm, { a, b }: MatMulInputs, attrs: M
   return integers;
 }
 
-/**
- * Registers both products with this folder's matrix kernel. It is faster than XNNPACK's and needs no copy of transposed
- * operands.
- */
+/** Registers both products: faster than XNNPACK's, and without a copy of transposed operands. */
 export function registerMatMul(): void {
   replaceKernel<KernelArguments<MatMulInputs, MatMulAttributes>>(
     tf.BatchMatMul,

@@ -55,10 +55,7 @@ export function registerWasmKernels(): void {
   }
 }
 
-/**
- * Registers Identity, and Cast to the same type, without the copies of the stock kernels. No kernel writes to its
- * inputs, so memory can be shared.
- */
+/** Registers Identity, and Cast to the same type, without copies: no kernel writes to its inputs. */
 function registerPassThrough(): void {
   type Arguments = KernelArguments<Record<"x", tf.TensorInfo>, { readonly dtype: tf.DataType }>;
   replaceKernel<Arguments>(tf.Identity, (stock) => (args) => {

@@ -6,10 +6,7 @@ export type Shape = (number | null)[];
 
 /** A layer with one input and one output. Its class is registered in `register.ts`. */
 export abstract class OwnLayer extends layers.Layer {
-  /**
-   * Computes the output.
-   * @param mask of the steps, `[rows, time]`; only if the layer supports masks
-   */
+  /** Computes the output. @param mask of the steps, `[rows, time]`; only if the layer supports masks */
   protected abstract compute(x: tf.Tensor, training: boolean, mask: tf.Tensor | undefined): tf.Tensor;
 
   override call(inputs: tf.Tensor | tf.Tensor[], options: Readonly<Record<string, unknown>>): tf.Tensor {

@@ -89,10 +89,7 @@ export function convolve(simd: Simd, info: ConvInfo, x: number, filter: number, 
   }
 }
 
-/**
- * Computes the gradient of the filter: transposed windows of x · dy, image by image. Sums of at most a block of
- * positions are added up.
- */
+/** Computes the gradient of the filter, image by image: transposed windows of x · dy, added up by blocks. */
 export function filterGradient(simd: Simd, info: ConvInfo, x: number, dy: number, gradient: number): void {
   const [places, channels] = [positions(info), info.outChannels];
   const tables = tablesOf(simd, info);
@@ -122,10 +119,7 @@ export function isTurnable({ padInfo, filterHeight, filterWidth, ...info }: Conv
   );
 }
 
-/**
- * Computes the gradient of the input at stride 1: a convolution of dy with the filter rotated by 180° and with swapped
- * channels.
- */
+/** Computes the gradient of the input at stride 1: dy convolved with the filter rotated by 180°, channels swapped. */
 export function inputGradient(simd: Simd, info: ConvInfo, dy: number, filter: number, dx: number): void {
   const { padInfo, filterHeight, filterWidth } = info;
   const turned: ConvInfo = {
@@ -166,10 +160,7 @@ function turnedFilter(simd: Simd, info: ConvInfo, filter: number): number {
 
 export type PoolInfo = backend_util.Conv2DInfo;
 
-/**
- * Returns whether the SIMD kernels apply: all windows are inside the image, and the number of channels is a multiple of
- * four.
- */
+/** Whether the SIMD kernels apply: all windows are inside the image, and channels are a multiple of four. */
 export function isWhole(info: PoolInfo): boolean {
   const { top, bottom, left, right } = info.padInfo;
   return (
@@ -180,10 +171,7 @@ export function isWhole(info: PoolInfo): boolean {
   );
 }
 
-/**
- * Calls `visit` for each row of outputs with the offsets of its first window and output, and the kernels' last
- * operands.
- */
+/** Calls `visit` for each row of outputs with the offsets of its first window and output, and the last operands. */
 function forEachRow(
   simd: Simd,
   info: PoolInfo,

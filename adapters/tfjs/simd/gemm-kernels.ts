@@ -191,10 +191,7 @@ function packGathered(width: number): WasmFunction {
   });
 }
 
-/**
- * The function `packTail(to, from, width, used, count, row, column)`. It packs one panel with `used` columns and does
- * not change the rest.
- */
+/** The function `packTail(to, from, width, used, count, row, column)` packs `used` columns of one panel. */
 const packTail = define(
   "packTail",
   ["to", "from", "width", "used", "count", "row", "column"],

@@ -1,7 +1,4 @@
-/**
- * Loops over rows of channels, four at a time, over whole vectors, and over all tiles of some panels of A with some
- * panels of B. Addresses and strides are in bytes.
- */
+/** Loops over rows of channels, over vectors, and over tiles of panels. Addresses and strides are in bytes. */
 import type { Code } from "../../wasm/encoding";
 import { advance, call, f32, f32x4, i32, ifElse, local, memory, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
@@ -10,10 +7,7 @@ import { maxRows, microKernelIndex } from "./gemm-kernels";
 
 const { get, set } = local;
 
-/**
- * The function `addBias(to, from, bias, rows, width, relu)`. It adds the bias to each row of `width` bytes. With
- * `relu`, negative sums become 0.
- */
+/** The function `addBias(to, from, bias, rows, width, relu)`. Rows have `width` bytes; `relu` cuts off sums below 0. */
 const addBias = define(
   "addBias",
   ["to", "from", "bias", "rows", "width", "relu"],
@@ -78,10 +72,7 @@ const fromOutput = (name: string, derivative: (y: Code, one: Code) => Code): Was
 const sigmoidGrad = fromOutput("sigmoidGrad", (y, one) => f32x4.mul(y, f32x4.sub(one, y)));
 const tanhGrad = fromOutput("tanhGrad", (y, one) => f32x4.sub(one, f32x4.mul(y, y)));
 
-/**
- * The function `copyRows(to, from, rows, width, row)`. It copies contiguous rows of `width` bytes to rows that are
- * `row` bytes apart.
- */
+/** The function `copyRows(to, from, rows, width, row)`: rows of `width` bytes to rows that are `row` bytes apart. */
 const copyRows = define("copyRows", ["to", "from", "rows", "width", "row"], {}, (v) => [
   countDown(v.rows, memory.copy(get(v.to), get(v.from), get(v.width)), addTo(v.to, v.row), addTo(v.from, v.width)),
 ]);

@@ -23,19 +23,13 @@ export class WasmMemoryError extends RangeError {
 /** The bytes of a cache line. Every buffer starts at one. */
 const line = 64;
 
-/**
- * Named buffers on the backend's heap. Each has the largest size requested so far. An allocation moves only the buffer
- * that grows.
- */
+/** Named buffers on the backend's heap, of the largest size requested. An allocation moves only the one that grows. */
 export class Buffers<Name extends string> {
   private readonly held = new Map<Name, { readonly bytes: number; readonly malloc: number }>();
 
   constructor(private readonly heap: Heap) {}
 
-  /**
-   * Returns a buffer.
-   * @returns its address, which changes only when a larger size is requested; the content is then lost
-   */
+  /** @returns the buffer's address, which changes only when a larger size is requested; the content is then lost */
   at(name: Name, bytes: number): number {
     const known = this.held.get(name);
     if (known && known.bytes >= bytes) return aligned(known.malloc);
@@ -142,10 +136,7 @@ export function memoryOf(backend: BackendWasm): WasmMemory {
 
 /** The kernels over the memory of the backend, which contains the tensors. */
 export class BackendSimd extends Simd {
-  /**
-   * Creates the kernels.
-   * @throws Error if the backend does not expose its memory, CompileError if the machine has no WebAssembly SIMD
-   */
+  /** @throws Error if the backend does not expose its memory, CompileError if the machine has no WebAssembly SIMD */
   constructor(private readonly backend: BackendWasm) {
     const memory = memoryOf(backend);
     const call = instantiate(simdFunctions, { initial: 1, shared: false }, memory);

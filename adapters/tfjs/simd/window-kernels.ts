@@ -59,10 +59,7 @@ const addProducts = define(
 
 export const depthwiseKernels: readonly WasmFunction[] = [sumProducts, addProducts];
 
-/**
- * The function `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`. `stride` is the distance between windows, and
- * `channels` is the size of a pixel.
- */
+/** The function `maxPool(x, y, outputs, stride, channels, taps, tapsEnd)`. `stride` is the distance of windows. */
 const maxPool = define(
   "maxPool",
   ["x", "y", "outputs", "stride", "channels", "taps", "tapsEnd"],

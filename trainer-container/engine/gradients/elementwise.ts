@@ -128,10 +128,7 @@ export function cutAtComparisons(): void {
   };
 }
 
-/**
- * Registers the gradients of `sum` and `mean` as one broadcast. TensorFlow.js multiplies by ones in the shape of x, and
- * divides the mean's gradient in this shape.
- */
+/** Registers the gradients of `sum` and `mean` as one broadcast; TensorFlow.js multiplies by ones in the shape of x. */
 export function registerReductionGradients(): void {
   for (const kernelName of [tf.Sum, tf.Mean]) {
     replaceGradient({

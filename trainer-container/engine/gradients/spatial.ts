@@ -1,7 +1,4 @@
-/**
- * Gradients of convolutions that TensorFlow.js refuses (dilated ones, with explicit padding, transposed volumes), and
- * of resizing.
- */
+/** Gradients of convolutions that TensorFlow.js refuses (dilated, explicitly padded, transposed), and of resizing. */
 import * as tf from "@tensorflow/tfjs-core";
 import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
 
@@ -187,10 +184,7 @@ const linear: Share = (index, center, size) => {
   return Math.max(0, 1 - Math.abs(position - index));
 };
 
-/**
- * Multiplies dy by the transposed matrices of a resize with centers at half pixels, which the kernels of the gradients
- * ignore.
- */
+/** Multiplies dy by the transposed matrices of a resize with half-pixel centers, which the stock gradients ignore. */
 function gather(dy: tf.Tensor4D, [batch, height, width, channels]: Shape4D, share: Share): tf.Tensor {
   const [, tall, wide] = dy.shape;
   const rows = tf.matMul(shares(height, tall, share), tf.reshape(dy, [batch, tall, wide * channels]));

@@ -251,10 +251,7 @@ export class RecomputedTensors implements PassTensors {
     this.repeated = [];
   }
 
-  /**
-   * Frees tensors of the backward pass that were read. The tape holds the gradient of each result to its end, although it
-   * reads them only while it differentiates that operation.
-   */
+  /** Frees tensors of the backward pass that were read. The tape holds the gradient of each result to its end. */
   private freeGradients(): void {
     const isOld = ({ tensor, repetition }: Freeable): boolean => repetition < this.repetitions && tensor.isRead;
     for (const each of this.freeable) if (isOld(each)) this.free(each.tensor);

@@ -238,10 +238,7 @@ export class GraphProgram {
     return whole instanceof Error ? undefined : this.rematerialised(whole, recording, before) !== undefined;
   }
 
-  /**
-   * Computes a sum for the first time: each micro-batch alone, added here, and as one graph, which is kept if it has the same
-   * bits.
-   */
+  /** Computes a sum for the first time: added here, and as one graph, which is kept if it has the same bits. */
   private compileSum(staging: Staging, into: Float32Array): readonly BatchResult[] {
     const { microBatches } = staging.shape;
     const gradients = Array.from({ length: microBatches }, () => new Float32Array(into.length));

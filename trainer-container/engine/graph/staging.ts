@@ -166,10 +166,7 @@ export class Staging {
     this.lossScale = kind === "gradients" ? floats(lengths[5]) : undefined;
   }
 
-  /**
-   * Returns the inputs as tensors, in the order of `PassInputs`. Tensors of shared memory stay until `dispose`; others are
-   * created in each call.
-   */
+  /** Returns the inputs in the order of `PassInputs`. Tensors of shared memory stay until `dispose`. */
   feeds(binding: NativeBinding, operations: Operations, sharing: boolean): readonly TensorId[] {
     const { inputs, labels, weight, keys, weights, lossScale } = inputShapes(this.definition, this.shape);
     const parts = [

@@ -172,10 +172,7 @@ interface LayerNormalizationLayer {
  */
 export const scaleAndShiftKernel = "ScaleAndShift";
 
-/**
- * Up to this width, means are products with a matrix of 1/width: they come out repeated over the row. A mean of few elements
- * that is subtracted from its row runs in short loops, several times slower than memory allows.
- */
+/** Up to this width, means are products with a matrix of 1/width: short loops are several times slower. */
 const productWidth = 64;
 
 let layerInstalled = false;

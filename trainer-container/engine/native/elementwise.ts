@@ -19,10 +19,7 @@ interface ActivationGradient {
   readonly gradientFirst: boolean;
 }
 
-/**
- * All take the output. ReLU's may take the input as well, but a graph then needs the values before the activation, and could
- * not compute both in the layer before it.
- */
+/** All take the output. ReLU's may take the input, but a graph then could not compute both in the layer before it. */
 const gradients: readonly ActivationGradient[] = [
   { activation: tf.Relu, op: "ReluGrad", gradientFirst: true },
   { activation: tf.Relu6, op: "Relu6Grad", gradientFirst: true },

@@ -9,10 +9,7 @@ import { attributesOf, type NativeBackend, nativeBackendName } from "./operation
 
 /** The binding has no name for `TF_INT64`. */
 const int64 = 9;
-/**
- * BlockLSTMGradV2 computes a product for the kernel in each step. From this size of a state on, it is faster to compute
- * steps without it, and one product at the end.
- */
+/** From this size of a state on, steps without the kernel's product, and one product at the end, are faster. */
 const largeState = 2_048;
 /** Longer sequences make graphs too large. */
 const maxGraphSteps = 512;

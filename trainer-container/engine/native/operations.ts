@@ -46,10 +46,7 @@ export function replaceKernel(kernelName: string, kernelFunc: tf.KernelFunc): vo
 /** A tensor of the binding, by its number. */
 export type TensorId = number;
 
-/**
- * Calls TensorFlow's operations one by one, without TensorFlow.js: 5 µs each instead of about 20, and without a tape. Every
- * created tensor lives until `release`.
- */
+/** Calls TensorFlow's operations without TensorFlow.js: 5 µs each instead of about 20. Tensors live until `release`. */
 export class Operations {
   private live: TensorId[] = [];
   private readonly constants = new Map<string, TensorId>();
@@ -112,10 +109,7 @@ export class Operations {
   }
 }
 
-/**
- * Whether the binding contains the operations of `scripts/native/operations/` and TensorFlow is on a CPU. Tested on one
- * weight of 0.5, whose gradient of 0.5 counts twice.
- */
+/** Whether the binding has our operations and TensorFlow is on a CPU. Tested on a gradient of 0.5 that counts twice. */
 export function hasOwnOperations(binding: NativeBinding): boolean {
   if (binding.isUsingGpuDevice()) return false;
   const operations = new Operations(binding);

@@ -1,7 +1,4 @@
-/**
- * Gradients of a built-in mlp from sparse rows, as TensorFlow's operations: dense layers, forward and back, and the
- * loss of a batch with its gradient by the model's output, with the formulas of `score.ts`.
- */
+/** Gradients of a built-in mlp from sparse rows, as TensorFlow's operations, with the formulas of `score.ts`. */
 
 import type { SparseInputs } from "../../../core/features/sparse";
 import type { Activation, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
@@ -98,10 +95,7 @@ function denseStage(binding: NativeBinding, { kernel, bias }: StageWeights, acti
   };
 }
 
-/**
- * The first dense layer over sparse rows. A kernel (`kernels/sparse-layer.ts`) computes sums and ReLU; TensorFlow computes
- * other activations.
- */
+/** The first dense layer over sparse rows: a kernel computes sums and ReLU, TensorFlow other activations. */
 class SparseFirstStage {
   private readonly activation: ReturnType<typeof activationOf>;
   private readonly rectified: boolean;

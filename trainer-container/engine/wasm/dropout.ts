@@ -1,7 +1,4 @@
-/**
- * Dropout of the WebAssembly engine. The tape and programs draw the same masks. TensorFlow.js's own draws take longer than the
- * gradient of a small model.
- */
+/** Dropout of the WebAssembly engine. The tape and programs draw the same masks, faster than TensorFlow.js. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import { dropoutOf, installDraws } from "../draws";

@@ -121,10 +121,7 @@ const rules: Readonly<Record<string, Rule>> = {
   Transpose: (inputs) => inputs[0]?.batched === true && inputs[1]?.integers?.[0] === 0,
 };
 
-/**
- * Returns whether a node computes each row alone. At least one input is batched. Its first output has as many rows as the
- * batched inputs.
- */
+/** Whether a node computes each row alone: its first output has as many rows as the inputs that are batched. */
 export function computesRows(node: GraphNode, inputs: readonly RowInput[]): boolean {
   const output = node.outputs?.[0];
   if (output === undefined) return false;
