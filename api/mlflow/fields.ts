@@ -1,11 +1,10 @@
 /**
  * A member of a request, read by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). A 64-bit
- * integer may
- * be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
+ * integer may be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
  */
 export interface Field<T, Absent = undefined> {
-  /** @param at the member's path, for messages @throws WrongTypeError */
-  read(value: unknown, at: string): T;
+  /** @throws FieldError */
+  read(value: unknown): T;
   readonly absent: Absent;
   readonly required?: true;
   /** In a query, each occurrence is an element. */
@@ -35,69 +34,76 @@ export type Values<F extends Fields> = {
     : never;
 };
 
-export class WrongTypeError extends Error {
-  constructor(
-    readonly at: string,
-    readonly value: unknown,
-  ) {
-    super(`${at} is of another type`);
+/** A value has another type than its member, or a required one is missing: then `value` is `undefined`. */
+export class FieldError extends Error {
+  /** As in `metrics[3].key`. */
+  at = "";
+
+  constructor(readonly value: unknown) {
+    super("a member of the request is of another type, or is missing");
   }
 }
 
-function scalar<T>(shape: Shape, read: (value: unknown, at: string) => T): Field<T> {
+/** Reads a part of a request; an error names the place of the part. */
+function readAt<T>(place: string, field: Field<T, unknown>, value: unknown): T {
+  try {
+    return field.read(value);
+  } catch (error) {
+    if (error instanceof FieldError) error.at = `${place}${/^(?:\[|$)/.test(error.at) ? "" : "."}${error.at}`;
+    throw error;
+  }
+}
+
+function scalar<T>(shape: Shape, read: (value: unknown) => T): Field<T> {
   return { read, absent: undefined, shape };
 }
 
-export const text: Field<string> = scalar({ type: "text" }, (value, at) => {
-  if (typeof value !== "string") throw new WrongTypeError(at, value);
+export const text: Field<string> = scalar({ type: "text" }, (value) => {
+  if (typeof value !== "string") throw new FieldError(value);
   return value;
 });
 
 /** Reads an integer. An integer that a double cannot represent exactly is refused. */
-export const integer: Field<number> = scalar({ type: "integer" }, (value, at) => {
+export const integer: Field<number> = scalar({ type: "integer" }, (value) => {
   const read = typeof value === "string" && /^[+-]?\d{1,19}$/.test(value) ? Number(value) : value;
-  if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new WrongTypeError(at, value);
+  if (typeof read !== "number" || !Number.isSafeInteger(read)) throw new FieldError(value);
   return read;
 });
 
-export const double: Field<number> = scalar({ type: "double" }, readDouble);
-
-export function readDouble(value: unknown, at: string): number {
+export const double: Field<number> = scalar({ type: "double" }, (value) => {
   if (typeof value === "number") return value;
   if (typeof value === "string") {
     if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
     const read = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : Number.NaN;
     if (Number.isFinite(read)) return read;
   }
-  throw new WrongTypeError(at, value);
-}
+  throw new FieldError(value);
+});
 
 export const boolean: Field<boolean> & { readonly boolean: true } = {
-  read(value, at) {
-    if (typeof value !== "boolean") throw new WrongTypeError(at, value);
+  ...scalar({ type: "boolean" }, (value) => {
+    if (typeof value !== "boolean") throw new FieldError(value);
     return value;
-  },
-  absent: undefined,
+  }),
   boolean: true,
-  shape: { type: "boolean" },
 };
 
 /** @param names names of the enum's values, with their numbers */
 export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
   const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
-  return scalar({ type: "enum", names: Object.keys(names) }, (value, at) => {
+  return scalar({ type: "enum", names: Object.keys(names) }, (value) => {
     if (typeof value === "string" && Object.hasOwn(names, value)) return value as Name;
     const name = byNumber.get(typeof value === "string" && /^\d+$/.test(value) ? Number(value) : (value as number));
-    if (name === undefined) throw new WrongTypeError(at, value);
+    if (name === undefined) throw new FieldError(value);
     return name;
   });
 }
 
 export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonly T[]> & { readonly repeated: true } {
   return {
-    read(value, at) {
-      if (!Array.isArray(value)) throw new WrongTypeError(at, value);
-      return value.map((one, i) => element.read(one, `${at}[${i}]`));
+    read(value) {
+      if (!Array.isArray(value)) throw new FieldError(value);
+      return value.map((one, i) => readAt(`[${i}]`, element, one));
     },
     absent: [],
     repeated: true,
@@ -105,11 +111,10 @@ export function list<T>(element: Field<T, unknown>): Field<readonly T[], readonl
   };
 }
 
-/** Reads an object in the request. */
 export function message<F extends Fields>(fields: F): Field<Values<F>> {
-  return scalar({ type: "message", members: shapesOf(fields) }, (value, at) => {
-    if (value === null || typeof value !== "object" || Array.isArray(value)) throw new WrongTypeError(at, value);
-    return readMembers(fields, value as Readonly<Record<string, unknown>>, at);
+  return scalar({ type: "message", members: shapesOf(fields) }, (value) => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) throw new FieldError(value);
+    return readMembers(fields, value as Readonly<Record<string, unknown>>);
   });
 }
 
@@ -124,20 +129,28 @@ export function required<T, Absent, Extra extends object>(
   return { ...field, required: true };
 }
 
-/** Reads an object's members; unknown ones are ignored. */
-export function readMembers<F extends Fields>(
-  fields: F,
-  from: Readonly<Record<string, unknown>>,
-  at: string,
-): Values<F> {
+/**
+ * Reads an object's members; unknown ones are ignored. A required member is read only under its own name, as by MLflow's
+ * server.
+ */
+export function readMembers<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
   const values: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const value = from[name] ?? from[camelCase(name)];
-    values[name] =
-      value === undefined || value === null ? field.absent : field.read(value, at ? `${at}.${name}` : name);
+  for (const name in fields) {
+    const field = fields[name]!;
+    const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
+    const value = own ?? (field.required ? undefined : from[camelCase(name)]);
+    if (value === undefined || value === null || (field.required && value === "")) {
+      values[name] = field.required ? readAt(name, missing, undefined) : field.absent;
+    } else values[name] = readAt(name, field, value);
   }
   return values as Values<F>;
 }
+
+const missing: Field<never> = scalar({ type: "text" }, () => {
+  throw new FieldError(undefined);
+});
+
+export const keyValue = message({ key: text, value: text });
 
 const camelCased = new Map<string, string>();
 

@@ -3,7 +3,7 @@ import { JsonLimitError, parseJson } from "../../core/json-text";
 import type { ApiEnvironment } from "../http/context";
 import { unstorableText } from "../http/input";
 import { invalidJsonValue, invalidParameter, invalidValue, missingValue } from "./errors";
-import { camelCase, type Field, type Fields, type Values, WrongTypeError } from "./fields";
+import { camelCase, FieldError, type Fields, readMembers, type Values } from "./fields";
 
 /** Matches a string or a number of a JSON text. */
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -37,10 +37,13 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
   const query = context.req.method === "GET" ? context.req.queries() : {};
   const queried = Object.keys(query).length > 0;
   try {
-    return readFields(fields, queried ? fromQuery(fields, query) : await readJson(context));
+    const given = queried ? fromQuery(fields, query) : await readJson(context);
+    checkSpelling(fields, given);
+    return readMembers(fields, given);
   } catch (error) {
-    if (!(error instanceof WrongTypeError)) throw error;
+    if (!(error instanceof FieldError)) throw error;
     const { at, value } = error;
+    if (value === undefined) throw missingValue(at);
     const text = queried ? "" : await context.req.text();
     const sent = text.length > 0 && text.length <= maxReadAgain ? memberAsSent(text, at) : undefined;
     throw sent === undefined ? invalidValue(at, value) : invalidJsonValue(at, sent);
@@ -50,26 +53,12 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
 /** Maximum length of a body that is parsed a second time to show a refused value as it was sent. */
 const maxReadAgain = 100_000;
 
-function readFields<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
-  const values: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(fields)) {
+function checkSpelling(fields: Fields, given: Readonly<Record<string, unknown>>): void {
+  for (const name in fields) {
     const camel = camelCase(name);
-    if (camel !== name && Object.hasOwn(from, name) && Object.hasOwn(from, camel)) {
+    if (camel !== name && Object.hasOwn(given, name) && Object.hasOwn(given, camel))
       throw invalidParameter(`Request specifies both '${name}' and '${camel}'; provide only one of them.`);
-    }
-    const value = givenValue(field, name, from);
-    if (field.required && (value === undefined || value === null || value === "")) {
-      throw missingValue(name);
-    }
-    values[name] = value === undefined || value === null ? field.absent : field.read(value, name);
   }
-  return values as Values<F>;
-}
-
-/** Reads a required member only under its own name, as MLflow's server does. */
-function givenValue(field: Field<unknown, unknown>, name: string, from: Readonly<Record<string, unknown>>): unknown {
-  const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
-  return own ?? (field.required ? undefined : from[camelCase(name)]);
 }
 
 function fromQuery(fields: Fields, query: Readonly<Record<string, readonly string[]>>): Record<string, unknown> {

@@ -7,7 +7,7 @@ import { deleteAlias, deleteTag, describe, setAlias, setTag } from "../../../cor
 import { deleteModel } from "../../../core/registry/lifecycle";
 import type { Actor, Model } from "../../../core/registry/model";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
-import { integer, list, message, required, text } from "../fields";
+import { integer, keyValue, list, required, text } from "../fields";
 import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import {
   modelNamedIn,
@@ -17,6 +17,7 @@ import {
   parseModelVersionOrder,
 } from "../search/registered-models";
 import { pageOf } from "../tracking/ports";
+import { undefinedIfEmpty } from "../tracking/run-view";
 import {
   checkAlias,
   checkAliasIsFree,
@@ -36,7 +37,6 @@ import {
   stageOf,
   translateErrors,
   translateVersionErrors,
-  undefinedIfEmpty,
   versionAnswer,
   versionsOf,
   versionView,
@@ -109,7 +109,6 @@ async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">
   }
 }
 
-const keyValue = message({ key: text, value: text });
 const named = { name: required(text) };
 const latestOf = { ...named, stages: list(text) };
 
@@ -183,7 +182,7 @@ export const modelOperations: readonly MlflowOperation[] = [
         ({ stage }) => wanted.length === 0 || wanted.includes(stageName(stage)),
       );
       return {
-        model_versions: latest.length === 0 ? undefined : latest.map((version) => versionView(version, model.aliases)),
+        model_versions: undefinedIfEmpty(latest.map((version) => versionView(version, model.aliases))),
       };
     }),
   ),

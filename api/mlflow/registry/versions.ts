@@ -6,7 +6,7 @@ import { deleteVersion } from "../../../core/registry/lifecycle";
 import type { Actor } from "../../../core/registry/model";
 import { setStage } from "../../../core/registry/transitions";
 import { invalidParameter, MlflowError } from "../errors";
-import { boolean, list, message, required, text } from "../fields";
+import { boolean, keyValue, list, required, text } from "../fields";
 import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
 import { registerVersion } from "./register";
@@ -49,7 +49,7 @@ export const versionOperations: readonly MlflowOperation[] = [
       name: required(text),
       source: required(text),
       run_id: text,
-      tags: list(message({ key: text, value: text })),
+      tags: list(keyValue),
       run_link: text,
       description: text,
       model_id: text,

@@ -5,6 +5,7 @@ import { isVisible } from "../../../core/registry/change";
 import { type Actor, type Model, type ModelVersion, type Stage, stages } from "../../../core/registry/model";
 import { asOf, visibleVersions } from "../../../core/registry/registry";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
+import { keyValues, undefinedIfEmpty } from "../tracking/run-view";
 import { checkModelName, versionNumber } from "./validation";
 
 /** MLflow has no canary stage; its clients see Staging. */
@@ -38,7 +39,7 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
     description: model.description || undefined,
     // Aliases are shown with the model.
     latest_versions: undefinedIfEmpty(latest.map((version) => versionView(version, {}))),
-    tags: undefinedIfEmpty(Object.entries(model.tags).map(([key, value]) => ({ key, value }))),
+    tags: undefinedIfEmpty(keyValues(model.tags)),
     aliases: undefinedIfEmpty(
       Object.entries(model.aliases).map(([alias, version]) => ({ alias, version: String(version) })),
     ),
@@ -57,7 +58,7 @@ export function versionView(version: ModelVersion, aliases: Readonly<Record<stri
     source: version.source ?? "",
     run_id: version.runId ?? "",
     status: "READY",
-    tags: undefinedIfEmpty(Object.entries(version.tags).map(([key, value]) => ({ key, value }))),
+    tags: undefinedIfEmpty(keyValues(version.tags)),
     run_link: version.runLink ?? "",
     aliases: undefinedIfEmpty(
       Object.entries(aliases)
@@ -75,11 +76,6 @@ export function latestOfStages(versions: readonly ModelVersion[]): readonly Mode
     if (known === undefined || known.version < version.version) latest.set(stage, version);
   }
   return [...latest.values()].sort((a, b) => a.version - b.version);
-}
-
-/** Returns a list as protobuf's JSON mapping has it, which omits empty ones. */
-export function undefinedIfEmpty<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list;
 }
 
 export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, "by" | "person">): Actor {

@@ -5,11 +5,11 @@ import type { Experiment } from "../../../core/tracking/shapes";
 import { hasPassword, passwordRule } from "../../../core/url-password";
 import { setLifecycle } from "../../services/experiment-lifecycle";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
-import { integer, list, message, oneOf, required, text } from "../fields";
+import { integer, keyValue, list, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "../search/grammar";
 import { checkExperimentIsActive, checkMaxResults, findExperiment, noSuchExperiment, pageOf } from "./ports";
-import { experimentView, unlessEmpty } from "./run-view";
+import { experimentView, undefinedIfEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
 
 type Searched = Pick<Experiment, "experimentId" | "name" | "createdAt" | "updatedAt" | "tags">;
@@ -44,7 +44,6 @@ function parseExperimentOrder(texts: readonly string[]): (a: Searched, b: Search
 }
 
 export const viewType = oneOf({ ACTIVE_ONLY: 1, DELETED_ONLY: 2, ALL: 3 });
-export const keyValue = message({ key: text, value: text });
 
 const search = { max_results: integer, page_token: text, filter: text, order_by: list(text), view_type: viewType };
 
@@ -164,7 +163,7 @@ export const experimentOperations: readonly MlflowOperation[] = [
         .filter(meets)
         .sort(order);
       const { items, nextToken } = pageOf(found, limit, page_token);
-      return { ...unlessEmpty("experiments", items.map(experimentView)), next_page_token: nextToken };
+      return { experiments: undefinedIfEmpty(items.map(experimentView)), next_page_token: nextToken };
     }),
   ),
 ];

@@ -4,21 +4,9 @@ import { checkReferences } from "../../../core/tracking/references";
 import type { DatasetInput, RunRecord } from "../../../core/tracking/shapes";
 import { checkNotMeasured } from "../../../core/tracking/test-metrics";
 import { hidePassword } from "../../../core/url-password";
-import { invalidParameter, missingValue } from "../errors";
-import {
-  double,
-  type Field,
-  integer,
-  list,
-  message,
-  readDouble,
-  required,
-  text,
-  type Values,
-  WrongTypeError,
-} from "../fields";
+import { invalidParameter } from "../errors";
+import { double, integer, keyValue, list, message, required, text, type Values } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { keyValue } from "./experiments";
 import { type LoggedMetric, logModelMetrics } from "./model-metrics";
 import { changeActiveRun, requireActiveRun } from "./ports";
 import { changeParamsAndTags, type KeyValue } from "./runs";
@@ -121,78 +109,24 @@ function readDataset(
   };
 }
 
-/** Parsed without the generic fields, because a request has hundreds of metrics. */
-const metricList: Field<readonly LoggedMetric[], readonly LoggedMetric[]> = {
-  absent: [],
-  read(value, at) {
-    if (!Array.isArray(value)) throw new WrongTypeError(at, value);
-    const metrics: LoggedMetric[] = new Array(value.length);
-    for (let i = 0; i < value.length; i += 1) metrics[i] = readMetric(value[i], at, i);
-    return metrics;
-  },
-  shape: list(
-    message({
-      ...{ key: text, value: double, timestamp: integer, step: integer },
-      ...{ model_id: text, dataset_name: text, dataset_digest: text },
-    }),
-  ).shape,
-};
-
-const optionalMembers = message({ model_id: text, dataset_name: text, dataset_digest: text });
-
-function readMetric(value: unknown, at: string, i: number): LoggedMetric {
-  if (value === null || typeof value !== "object") throw new WrongTypeError(`${at}[${i}]`, value);
-  const given = value as Readonly<Record<string, unknown>>;
-  const { key, timestamp, step } = given;
-  if (isMissing(key)) throw missingValue(`${at}[${i}].key`);
-  if (isMissing(given["value"])) throw missingValue(`${at}[${i}].value`);
-  if (isMissing(timestamp)) throw missingValue(`${at}[${i}].timestamp`);
-  const metric = {
-    key: typeof key === "string" ? key : text.read(key, `${at}[${i}].key`),
-    value: typeof given["value"] === "number" ? given["value"] : readDouble(given["value"], `${at}[${i}].value`),
-    timestamp: Number.isSafeInteger(timestamp)
-      ? (timestamp as number)
-      : integer.read(timestamp, `${at}[${i}].timestamp`),
-    step:
-      step === undefined || step === null
-        ? 0
-        : Number.isSafeInteger(step)
-          ? (step as number)
-          : integer.read(step, `${at}[${i}].step`),
-  };
-  const ofModel = (given["model_id"] ?? given["modelId"]) !== undefined;
-  return ofModel ? { ...metric, ...optionalMembers.read(given, `${at}[${i}]`) } : metric;
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
-}
-
-function keyValueList(): Field<readonly KeyValue[], readonly KeyValue[]> {
-  return {
-    absent: [],
-    read(value, at) {
-      if (!Array.isArray(value)) throw new WrongTypeError(at, value);
-      return value.map((one: unknown, i) => {
-        const { key, value: said } = pair.read(one, `${at}[${i}]`);
-        if (isMissing(key)) throw missingValue(`${at}[${i}].key`);
-        return { key: key!, value: said ?? "" };
-      });
-    },
-    shape: list(pair).shape,
-  };
-}
-
-const pair = message({ key: text, value: text });
+const loggedMetric = message({
+  ...{ key: required(text), value: required(double), timestamp: required(integer), step: integer },
+  ...{ model_id: text, dataset_name: text, dataset_digest: text },
+});
+const pair = message({ key: required(text), value: text });
 
 export const logBatch: MlflowOperation = operation(
   "POST /mlflow/runs/log-batch",
-  { run_id: required(text), metrics: metricList, params: keyValueList(), tags: keyValueList() },
-  async ({ fields: { run_id, metrics, params: givenParams, tags: givenTags }, platform }) => {
+  { run_id: required(text), metrics: list(loggedMetric), params: list(pair), tags: list(pair) },
+  async ({ fields: { run_id, params: givenParams, tags: givenTags, ...fields }, platform }) => {
     checkRunId(run_id);
+    const metrics = fields.metrics.map((metric) => ({ ...metric, step: metric.step ?? 0 }));
     for (let i = 0; i < metrics.length; i += 1) checkMetricAt(metrics[i]!, i);
-    const params = givenParams.map(({ key, value }, i) => ({ key, value: checkedParam(key, value, `params[${i}].`) }));
-    const tags = givenTags.map(({ key, value }, i) => ({ key, value: checkedTag(key, value, `tags[${i}].`) }));
+    const params = givenParams.map(({ key, value = "" }, i) => ({
+      key,
+      value: checkedParam(key, value, `params[${i}].`),
+    }));
+    const tags = givenTags.map(({ key, value = "" }, i) => ({ key, value: checkedTag(key, value, `tags[${i}].`) }));
     checkBatchLimits(metrics.length, params.length, tags.length);
     checkParamsUnique(params);
 

@@ -4,13 +4,13 @@ import { checkModelNames, directoryPath } from "../../../core/tracking/artifacts
 import { type LoggedModel, loggedModelNotFound } from "../../../core/tracking/logged-model";
 import { checkReferences } from "../../../core/tracking/references";
 import { doesNotExist, invalidParameter, invalidValue } from "../errors";
-import { boolean, integer, list, message, oneOf, required, text } from "../fields";
+import { boolean, integer, keyValue, list, message, oneOf, required, text } from "../fields";
 import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { parseLoggedModelFilter, parseLoggedModelOrder } from "../search/logged-models";
-import { keyValue, locationWithin } from "./experiments";
+import { locationWithin } from "./experiments";
 import { checkExperimentIsActive, findExperiment, pageOf, parseExperimentId } from "./ports";
-import { keyValues, metricView, unlessEmpty } from "./run-view";
+import { keyValues, metricView, undefinedIfEmpty } from "./run-view";
 
 type MlflowModelStatus =
   | "LOGGED_MODEL_STATUS_UNSPECIFIED"
@@ -41,12 +41,11 @@ function loggedModelView(model: LoggedModel): object {
       status: toMlflow[model.status],
       model_type: model.modelType,
       source_run_id: model.sourceRunId,
-      ...unlessEmpty("tags", keyValues(model.tags)),
+      tags: undefinedIfEmpty(keyValues(model.tags)),
     },
     data: {
-      ...unlessEmpty("params", keyValues(model.params)),
-      ...unlessEmpty(
-        "metrics",
+      params: undefinedIfEmpty(keyValues(model.params)),
+      metrics: undefinedIfEmpty(
         model.metrics.map(({ key, value, timestamp, step, runId, datasetName, datasetDigest }) =>
           metricView(
             key,
@@ -141,8 +140,7 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
       const entries = await platform.artifacts.list(owner, directoryPath(fields.artifact_directory_path ?? ""));
       return {
         root_uri: model.artifactLocation,
-        ...unlessEmpty(
-          "files",
+        files: undefinedIfEmpty(
           entries.map(({ path, isDirectory, bytes }) => ({ path, is_dir: isDirectory, file_size: bytes })),
         ),
       };
@@ -221,7 +219,7 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         filter: fields.filter || "",
         order_by: fields.order_by,
       });
-      return { ...unlessEmpty("models", items.map(loggedModelView)), next_page_token: nextToken };
+      return { models: undefinedIfEmpty(items.map(loggedModelView)), next_page_token: nextToken };
     },
   ),
 ];

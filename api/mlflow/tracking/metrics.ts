@@ -3,7 +3,7 @@ import type { MetricPoint, PointRange } from "../../../core/tracking/metric-stor
 import { invalidParameter, invalidValue } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { metricView, unlessEmpty } from "./run-view";
+import { metricView, undefinedIfEmpty } from "./run-view";
 import { runId } from "./runs";
 
 const pageSize = 10_000;
@@ -25,14 +25,14 @@ export const metricOperations: readonly MlflowOperation[] = [
       if (!(await platform.records.identify(run_id))) return {};
       const view = (point: MetricPoint): object => metricView(metric_key, point);
       if (max_results === undefined && !page_token) {
-        return unlessEmpty("metrics", (await wholeHistory(platform, run_id, metric_key)).map(view));
+        return { metrics: undefinedIfEmpty((await wholeHistory(platform, run_id, metric_key)).map(view)) };
       }
       const limit = Math.min(max_results ?? pageSize, pageSize);
       const { points, nextToken } = await platform.metrics.history(run_id, metric_key, {
         limit,
         token: page_token || undefined,
       });
-      return { ...unlessEmpty("metrics", points.map(view)), next_page_token: nextToken };
+      return { metrics: undefinedIfEmpty(points.map(view)), next_page_token: nextToken };
     },
   ),
 
@@ -85,7 +85,7 @@ export const metricOperations: readonly MlflowOperation[] = [
         const points = await sampleOf(platform, id, metric_key, max_results, range);
         metrics.push(...points.map((point) => metricView(metric_key, point, { run_id: id })));
       }
-      return unlessEmpty("metrics", metrics);
+      return { metrics: undefinedIfEmpty(metrics) };
     },
   ),
 ];

@@ -14,7 +14,7 @@ import {
 } from "../search/grammar";
 import { viewType } from "./experiments";
 import { checkMaxResults, parseExperimentId } from "./ports";
-import { runView, unlessEmpty } from "./run-view";
+import { runView, undefinedIfEmpty } from "./run-view";
 
 const entities: Readonly<Record<string, Field["kind"]>> = {
   metric: "metric",
@@ -157,7 +157,7 @@ export const runSearchOperations: readonly MlflowOperation[] = [
           summaries.set(JSON.stringify(summary), summary);
         }
       }
-      return unlessEmpty("dataset_summaries", [...summaries.values()].slice(0, maxSummaries));
+      return { dataset_summaries: undefinedIfEmpty([...summaries.values()].slice(0, maxSummaries)) };
     },
   ),
 ];

@@ -28,21 +28,17 @@ export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
   return {
     info: runInfoView(record),
     data: {
-      ...unlessEmpty("metrics", metrics.map(latestView)),
-      ...unlessEmpty("params", keyValues(params)),
-      ...unlessEmpty("tags", keyValues(mlflowTags(record))),
+      metrics: undefinedIfEmpty(metrics.map(latestView)),
+      params: undefinedIfEmpty(keyValues(params)),
+      tags: undefinedIfEmpty(keyValues(mlflowTags(record))),
     },
     inputs: {
-      ...unlessEmpty("dataset_inputs", datasets.map(datasetInputView)),
-      ...unlessEmpty(
-        "model_inputs",
-        modelInputs.map((model_id) => ({ model_id })),
-      ),
+      dataset_inputs: undefinedIfEmpty(datasets.map(datasetInputView)),
+      model_inputs: undefinedIfEmpty(modelInputs.map((model_id) => ({ model_id }))),
     },
-    outputs: unlessEmpty(
-      "model_outputs",
-      modelOutputs.map(({ modelId, step }) => ({ model_id: modelId, step })),
-    ),
+    outputs: {
+      model_outputs: undefinedIfEmpty(modelOutputs.map(({ modelId, step }) => ({ model_id: modelId, step }))),
+    },
   };
 }
 
@@ -78,7 +74,7 @@ export function metricValueView(value: number): number | "NaN" {
 
 function datasetInputView({ name, digest, sourceType, source, schema, profile, tags }: DatasetInput): object {
   return {
-    ...unlessEmpty("tags", keyValues(tags)),
+    tags: undefinedIfEmpty(keyValues(tags)),
     dataset: { name, digest, source_type: sourceType, source, schema, profile },
   };
 }
@@ -93,7 +89,7 @@ export function experimentView(experiment: Experiment): object {
     last_update_time: Date.parse(experiment.updatedAt),
     // The value of servers without workspaces.
     workspace: "default",
-    ...unlessEmpty("tags", keyValues(experiment.tags)),
+    tags: undefinedIfEmpty(keyValues(experiment.tags)),
   };
 }
 
@@ -101,7 +97,7 @@ export function keyValues(of: Readonly<Record<string, string>>): readonly { key:
   return Object.keys(of).map((key) => ({ key, value: of[key]! }));
 }
 
-/** Returns an object with the list as its member `name`, without a member for an empty list. */
-export function unlessEmpty<T>(name: string, list: readonly T[]): Readonly<Record<string, readonly T[]>> {
-  return list.length === 0 ? {} : { [name]: list };
+/** Returns a list as protobuf's JSON mapping has it, which omits empty ones. */
+export function undefinedIfEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }

@@ -11,10 +11,10 @@ import type { Lifecycle, RunRecord } from "../../../core/tracking/shapes";
 import { checkNotMeasured } from "../../../core/tracking/test-metrics";
 import { readIdempotencyKey } from "../../http/input";
 import { doesNotExist, invalidParameter } from "../errors";
-import { double, integer, list, oneOf, required, text } from "../fields";
+import { double, integer, keyValue, list, oneOf, required, text } from "../fields";
 import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
-import { keyValue, locationWithin } from "./experiments";
+import { locationWithin } from "./experiments";
 import { logModelMetrics } from "./model-metrics";
 import {
   changeActiveRun,
