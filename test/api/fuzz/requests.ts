@@ -46,7 +46,7 @@ export function operationsOf(document: OpenApiDocument): ReadonlyMap<string, Des
 }
 
 /** By what name a parameter's values are known: a dataset's `name` is no model's. */
-function knownAs({ tags: [tag] }: Operation, name: string): string {
+export function knownAs({ tags: [tag] }: Operation, name: string): string {
   if (name === "name") return tag === "Datasets" ? "dataset" : "model";
   if (name === "version" && tag === "Datasets") return "datasetVersion";
   return name === "of" ? "runId" : name;

@@ -57,15 +57,15 @@ export async function furnish(platform: Platform, round: number): Promise<readon
 /** One queued with points and a checkpoint, one that has trained, and one that reproduced it with other weights. */
 async function furnishRuns(platform: Platform, round: number): Promise<readonly Thing[]> {
   const { version, digest } = (await platform.datasets.findNewest("steady"))!.manifest;
-  const dataset = { name: "steady", version, digest };
+  const of = { team: platform.team, dataset: { name: "steady", version, digest } };
   const [queued, trained, again] = ["queued", "trained", "again"].map((name) => `run-${name}-${round}`) as [
     string,
     string,
     string,
   ];
-  await platform.runs.create(runOf(queued, { dataset }));
-  await platform.runs.create(runOf(trained, { dataset }));
-  await platform.runs.create(runOf(again, { dataset, reproducedFrom: trained }));
+  await platform.runs.create(runOf(queued, of));
+  await platform.runs.create(runOf(trained, of));
+  await platform.runs.create(runOf(again, { ...of, reproducedFrom: trained }));
   await platform.metrics.append(queued, [
     { metric: "train/loss", steps: [1, 2, 3], values: [2, Number.NaN, Number.POSITIVE_INFINITY], times: [10, 20, 30] },
     { metric: "only-nan", steps: [1], values: [Number.NaN], times: [10] },
