@@ -1,8 +1,6 @@
 import { requireRows } from "./errors";
 
-/**
- * Metrics of predicted classes, with the semantics of scikit-learn (`sklearn.metrics`). Classes are indexes.
- */
+/** Metrics of predicted classes, with the semantics of scikit-learn (`sklearn.metrics`). Classes are indexes. */
 
 /** The value of x / 0, scikit-learn's `zero_division`: 0, 1, or NaN. NaN excludes the class from the averages. */
 export type ZeroDivision = number;

@@ -35,11 +35,7 @@ export function predictionTensors(predictions: Predictions): Readonly<Record<str
   };
 }
 
-/**
- * Reads predictions that were stored without a report.
- *
- * @throws CorruptObjectError
- */
+/** Reads predictions that were stored without a report. @throws CorruptObjectError */
 export async function readPredictionTensors(
   objects: ContentReader,
   { sha256 }: ContentReference,

@@ -93,11 +93,7 @@ const minute = 60_000;
 /** Delays before attempts 2, 3, …: 27 hours in total. Each attempt makes three tries. */
 const retryDelaysMs: readonly number[] = [5, 30, 120, 300, 600, 600].map((minutes) => minutes * minute);
 
-/**
- * Returns the delivery after an attempt.
- *
- * @param jitter in [0, 1): lengthens a delay by up to a quarter
- */
+/** Returns the delivery after an attempt. @param jitter in [0, 1): lengthens a delay by up to a quarter */
 export function afterAttempt(delivery: Delivery, result: AttemptResult, now: number, jitter: number): Delivery {
   const { dueAt: _, ...rest } = delivery;
   const attempts = delivery.attempts + 1;

@@ -38,9 +38,7 @@ export const canaryUnderTest = ({ model, version }: Named) =>
 
 /** Thrown when the verdict is about another champion or other rules than the current ones. */
 export class GateOutdatedError extends RingmasterError {
-  /**
-   * @param runId the run that trained the version, if it waits for an approval and is therefore evaluated again
-   */
+  /** @param runId the run that trained the version, if it waits for an approval and is therefore evaluated again */
   constructor(
     { model, version }: Named,
     readonly changed: "champion" | "policy",
@@ -70,11 +68,7 @@ export const modelExists = (model: string) =>
     model,
   });
 
-/**
- * Thrown when a model's name is in use by runs, rules, events or serving clients.
- *
- * @param why part of a sentence
- */
+/** Thrown when a model's name is in use by runs, rules, events or serving clients. @param why part of a sentence */
 export const modelNameFixed = (model: string, why: string) =>
   conflict(
     "MODEL_NAME_FIXED",

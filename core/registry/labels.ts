@@ -113,11 +113,7 @@ export function deleteAlias(alias: string, actor: Actor): Transition {
   };
 }
 
-/**
- * Assigns a semver permanently, so that a pinned semver never means another version.
- *
- * @throws SEMVER_TAKEN
- */
+/** Assigns a semver permanently, so that a pinned semver never means another version. @throws SEMVER_TAKEN */
 export function setSemver(version: number, semver: string, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);

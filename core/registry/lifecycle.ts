@@ -55,11 +55,7 @@ export function createModel(labels: Pick<Model, "description" | "tags">, actor: 
   };
 }
 
-/**
- * Hides a model.
- *
- * @throws IN_PRODUCTION if one of its versions serves
- */
+/** Hides a model. @throws IN_PRODUCTION if one of its versions serves */
 export function deleteModel(actor: Actor): Transition {
   return (state) => {
     const { name, production } = activeModel(state);
@@ -82,11 +78,7 @@ export function restoreModel(actor: Actor): Transition {
   };
 }
 
-/**
- * Hides a version. It can no longer serve, have an alias, or be the target of a rollback.
- *
- * @throws IN_PRODUCTION
- */
+/** Hides a version. It can no longer serve, have an alias, or be the target of a rollback. @throws IN_PRODUCTION */
 export function deleteVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const candidate = activeVersion(state, version);
@@ -108,11 +100,7 @@ export function deleteVersion(version: number, actor: Actor): Transition {
   };
 }
 
-/**
- * Restores a deleted version without its aliases.
- *
- * @throws MODEL_VERSION_NOT_FOUND
- */
+/** Restores a deleted version without its aliases. @throws MODEL_VERSION_NOT_FOUND */
 export function restoreVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
@@ -182,11 +170,7 @@ export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
     >
   >;
 
-/**
- * Adds the model's next version. It has no verdict and no approvals, whatever its origin.
- *
- * @throws SEMVER_TAKEN
- */
+/** Adds the model's next version. It has no verdict and no approvals, whatever its origin. @throws SEMVER_TAKEN */
 export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
   const { model } = state;
   const version: ModelVersion = {

@@ -122,11 +122,7 @@ export function createRegistry(
     head,
     version,
 
-    /**
-     * Creates a model without versions.
-     *
-     * @throws MODEL_EXISTS
-     */
+    /** Creates a model without versions. @throws MODEL_EXISTS */
     create(team: string, name: string, labels: Pick<Model, "description" | "tags">, actor: Actor, request?: string) {
       return apply(name, { versions: [], orNew: { team, actor } }, createModel(labels, actor), request);
     },
@@ -214,11 +210,7 @@ export function createRegistry(
 
     champion,
 
-    /**
-     * Returns only the champion.
-     *
-     * @throws NO_CHAMPION if nothing was promoted yet
-     */
+    /** Returns only the champion. @throws NO_CHAMPION if nothing was promoted yet */
     production: async (name: string): Promise<ModelVersion> => (await champion(name)).version,
   };
 

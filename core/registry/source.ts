@@ -149,11 +149,7 @@ export type ModelUri =
   | { readonly modelId: string }
   | { readonly name: string; readonly version?: string; readonly stage?: string; readonly alias?: string };
 
-/**
- * Parses a URI like `mlflow/store/artifact/utils/models.py`.
- *
- * @returns `undefined` if it is no such URI
- */
+/** Parses a URI like `mlflow/store/artifact/utils/models.py`. @returns `undefined` if it is no such URI */
 export function readModelUri(uri: string): ModelUri | undefined {
   const path = /^models:(\/.+)$/s.exec(uri)?.[1];
   if (path === undefined) return undefined;

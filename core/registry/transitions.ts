@@ -165,11 +165,7 @@ export function promote(version: number, actor: Actor, by: "hand" | "test" = "ha
   };
 }
 
-/**
- * Checks the condition of every stage that answers requests.
- *
- * @returns the verdict that permits it
- */
+/** Checks the condition of every stage that answers requests. @returns the verdict that permits it */
 export function mayServe(model: Model, candidate: ModelVersion): GateVerdict {
   const { gate } = candidate;
   if (!gate?.passed) throw gateNotPassed(candidate.model, candidate.version, gate);

@@ -7,9 +7,7 @@ export interface StudyState {
   readonly trials: readonly Trial[];
 }
 
-/**
- * The port to a team's studies; docs/access-patterns.md, "Studies". Reads by name are strongly consistent.
- */
+/** The port to a team's studies; docs/access-patterns.md, "Studies". Reads by name are strongly consistent. */
 export interface StudyRepository {
   /** Creates the study, or returns the existing one of that name. */
   create(study: Study): Promise<{ readonly created: boolean; readonly study: Study }>;
