@@ -117,19 +117,7 @@ const redirected = (step: Step): Step => ({
     body: "INVALID_PARAMETER_VALUE",
   },
 });
-const climbing = [
-  "..",
-  "a/../b",
-  "%2e%2e/x",
-  "a/%2e%2e/%2e%2e/x",
-  "%252e%252e/x",
-  "%2Fetc%2Fpasswd",
-  "%252Fetc",
-  "C:%5Cx",
-  "C:/x",
-  "a%23b",
-  "file:/etc/passwd",
-];
+const climbing = ["..", "a/../b", "%2e%2e/x", "%252e%252e/x", "%2Fetc%2Fpasswd", "C:%5Cx", "a%23b", "file:/etc/passwd"];
 const paths: readonly MlflowCase[] = climbing.flatMap((path): MlflowCase[] => [
   caseOf(`${path} is not written`, put(path)),
   caseOf(`${path} is not read`, get(path)),

@@ -99,12 +99,8 @@ const tags: readonly MlflowCase[] = [
   ),
   onExperiment("a tag of 20,000 characters, and of more", tag("a", "x".repeat(20_000)), tag("a", "x".repeat(20_001))),
   onExperiment("a key of 250 characters, and of more", tag("k".repeat(250), "1"), tag("k".repeat(251), "1")),
-  ...["a\u0000b", "a*b", "../a", "a/../b", "a//b", "/a", "a/", ".", "..", "a/./b"].map((key, i) =>
-    onExperiment(`a key that is no name, ${i + 1}`, tag(key, "1")),
-  ),
-  ...["a b", "a:b", "a-b_c.d/e", "schlüssel", "日本"].map((key, i) =>
-    onExperiment(`a key that is one, ${i + 1}`, tag(key, "1"), getExperiment),
-  ),
+  ...["a\u0000b", "a*b", "../a"].map((key, i) => onExperiment(`a key that is no name, ${i + 1}`, tag(key, "1"))),
+  ...["a b", "a:b"].map((key, i) => onExperiment(`a key that is one, ${i + 1}`, tag(key, "1"), getExperiment)),
   onExperiment("without a key", tag(undefined, "1"), tag("", "1"), tag(null, "1")),
 ];
 

@@ -65,12 +65,6 @@ const points: readonly MlflowCase[] = [
   ),
   onRun("a time before all", log("a", 1, -1)),
   onRun("names that are none", ...["a*b", "../a", "a//b", "/a", "."].map((key) => log(key, 1))),
-  onRun("a name of 250 characters, and of more", log("k".repeat(250), 1), log("k".repeat(251), 1)),
-  onRun(
-    "by its old id",
-    post("runs/log-metric", { run_uuid: "<run>", key: "a", value: 1, timestamp: 1 }),
-    get("metrics/get-history", { run_uuid: "<run>", metric_key: "a" }),
-  ),
 ];
 
 const batches: readonly MlflowCase[] = [
@@ -143,11 +137,6 @@ const batches: readonly MlflowCase[] = [
     batch({ params: many(101, (i) => ({ key: `q${i}`, value: "1" })) }),
   ),
   onRun(
-    "100 tags, and more",
-    batch({ tags: many(100, (i) => ({ key: `p${i}`, value: "1" })) }),
-    batch({ tags: many(101, (i) => ({ key: `q${i}`, value: "1" })) }),
-  ),
-  onRun(
     "1,000 of all, and more",
     batch({
       metrics: many(900, (i) => metric("a", i, 1000, i)),
@@ -185,7 +174,6 @@ const batches: readonly MlflowCase[] = [
     getRun,
   ),
   onRun("no lists", batch({ metrics: {} }), batch({ params: "x" }), batch({ tags: 3 })),
-  onRun("a time before all, in a batch", batch({ metrics: [metric("a", 1, -1)] })),
   onRun("without values", batch({ params: [{ key: "p" }], tags: [{ key: "t" }] }), getRun),
 ];
 
@@ -208,11 +196,6 @@ const histories: readonly MlflowCase[] = [
     interval({ max_results: "100" }),
     interval({ max_results: "3", start_step: "10", end_step: "19" }),
     interval({}),
-  ),
-  onRun(
-    "of one step",
-    batch({ metrics: many(20, (i) => metric("a", i, 1000 + i, 0)) }),
-    interval({ max_results: "5" }),
   ),
   onRun(
     "sampled with NaN",

@@ -1,5 +1,5 @@
 import type { CaseGroup, MlflowCase, Step } from "../case";
-import { get, getRun, notOurs, onExperiment, onRun, post } from "./steps";
+import { getRun, notOurs, onExperiment, onRun, post } from "./steps";
 
 /** A step that is refused with a phrase that MLflow's own client tests read. */
 const saying = (says: string, step: Step): Step => ({ ...step, says });
@@ -10,8 +10,6 @@ const search = (filter: string): Step =>
 const batch = (members: object): Step => post("runs/log-batch", { run_id: "<run>", ...members });
 const params = (...pairs: readonly (readonly [string, string])[]): Step =>
   batch({ params: pairs.map(([key, value]) => ({ key, value })) });
-const models = (members: object): Step =>
-  post("logged-models/search", { experiment_ids: ["<experiment>"], ...members });
 
 const loggedModel = (name: string): Step =>
   post("logged-models", { experiment_id: "<experiment>", name }, { save: { [name]: "model.info.model_id" } });
@@ -37,24 +35,11 @@ const modelCases: readonly MlflowCase[] = [
       }),
     ),
   ),
-  onExperiment(
-    "a logged model says what it was registered as",
-    post("registered-models/create", { name: "<nonce>" }),
-    loggedModel("model"),
-    ...[1, 2].flatMap(() => [
-      post(
-        "model-versions/create",
-        { name: "<nonce>", source: "models:/<model>", model_id: "<model>" },
-        { compare: { body: "error" } },
-      ),
-      get("logged-models/<model>", {}),
-    ]),
-  ),
 ];
 
 /** Tags that are members of the record here. */
 const memberTags: readonly MlflowCase[] = [
-  ...["source.name", "source.git.commit", "source.git.branch", "source.git.repoURL", "note.content"].map((name) =>
+  ...["source.git.commit", "note.content"].map((name) =>
     onRun(
       `mlflow.${name} is set, found and taken away`,
       setTag(`mlflow.${name}`, "x"),
@@ -114,14 +99,6 @@ const refusals: readonly MlflowCase[] = [
     ),
   ),
   onExperiment(
-    "a filter of logged models",
-    ...["name", "name = 'a' OR name = 'b'", "things.a = 'b'", "name > 'a'", "it's"].map((filter) => models({ filter })),
-    models({ datasets: [{ dataset_digest: "d" }] }),
-    models({ order_by: [{ field_name: "nothing" }] }),
-    post("logged-models", { experiment_id: "<experiment>", name: "it's" }),
-    post("logged-models", { experiment_id: "<experiment>", name: "a/b" }),
-  ),
-  onExperiment(
     "a page of another query",
     ...["a", "b", "c"].map((name) =>
       post(
@@ -146,7 +123,6 @@ const refusals: readonly MlflowCase[] = [
       page_token: "<token>",
     }),
   ),
-  onRun("a page that is none", get("metrics/get-history", { run_id: "<run>", metric_key: "m", page_token: "none" })),
 ];
 
 export const wordCases: CaseGroup = { group: "words", cases: [...memberTags, ...modelCases, ...refusals] };
