@@ -2,14 +2,12 @@ import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import { testPrefix } from "../core/evaluation/metric-goal";
 import { summaryMetrics } from "../core/evaluation/metrics";
-import type { EvaluationOutput } from "../core/evaluation/shapes";
 import { formatCount, formatDuration, formatRate } from "../core/quantities";
 import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";
 import { isOpen, phases } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
-import type { TrainingOutput } from "../core/runs/training-task";
 import { exitCodes, formatNumber, printJson, printTable, shownText } from "./output";
 import { type Awaited, awaitedBy } from "./waiting";
 
@@ -139,7 +137,7 @@ function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonl
 
 /** Returns the line that tells where training with early stopping ended, once it has. */
 function stoppingLines(details: RunDetails): readonly string[] {
-  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const training = findOutput(details, "LaunchTraining");
   return training?.earlyStopping ? [stoppingText(training.earlyStopping, training.epochs)] : [];
 }
 
@@ -218,7 +216,7 @@ function changeLog(): (details: RunDetails) => void {
 
 /** Prints a few metrics of the test split, the job's own thresholds first; nothing for a run without evaluation. */
 function printTestMetrics(details: RunDetails): void {
-  const evaluation = findOutput<EvaluationOutput>(details, "Evaluate");
+  const evaluation = findOutput(details, "Evaluate");
   if (!evaluation) return;
   const { metrics, task } = evaluation;
   const names = summaryMetrics(task, metrics, details.run.job.evaluation.thresholds);

@@ -78,12 +78,3 @@ export interface Warning extends Shape<typeof warning> {}
 export const category = z.union([z.string(), z.number(), z.boolean()]);
 
 export const texts = z.record(z.string(), z.string());
-
-/** Reads the warnings of a step's output, which a module of the user may decide. */
-export function warningsOf(output: unknown): readonly Warning[] {
-  const { warnings } = (output ?? {}) as { readonly warnings?: unknown };
-  if (!Array.isArray(warnings)) return [];
-  return warnings.flatMap((one: Partial<Warning> | null) =>
-    typeof one?.code === "string" && typeof one.message === "string" ? { code: one.code, message: one.message } : [],
-  );
-}

@@ -12,8 +12,8 @@ import {
   type TrainingAttempt,
   type WorkerRecord,
 } from "../../core/runs/shapes";
-import { trainingOutput } from "../../core/runs/training-task";
-import { type Warning, warningsOf } from "../../core/shapes";
+import { readSteps } from "../../core/runs/step-outputs";
+import type { Warning } from "../../core/shapes";
 import { teamRunPhases } from "../../core/tracking/records/team-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
@@ -97,8 +97,7 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
   const records = <T>(prefix: string): T[] =>
     items.filter((item) => (item["sk"] as string).startsWith(prefix)).map((item) => recordOf<T>(item));
   const recorded = records<StepRecord>("STEP#").sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
-  const steps = recorded.filter(isReadable);
-  const unreadable = recorded.filter((record) => !isReadable(record));
+  const { steps, warnings } = readSteps(recorded);
   return {
     run,
     steps,
@@ -106,22 +105,10 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
     workers: records<WorkerRecord>("WORKER#"),
     machines: records<MachineRecord>("MACHINE#"),
     recoveries: records<RecoveryRecord>("RECOVERY#"),
-    warnings: [
-      ...steps.flatMap(({ output }) => warningsOf(output)),
-      ...records<Warning>("WARNING#"),
-      ...unreadable.map(({ step }) => ({
-        code: "UNREADABLE_STEP",
-        message: `the record of ${step} cannot be read: the run is shown without it`,
-      })),
-    ],
+    warnings: [...warnings, ...records<Warning>("WARNING#")],
     progress: records<TrainingProgress>("PROGRESS")[0],
     endPublished: items.find((item) => item["sk"] === "OPEN")?.["endPublished"] as true | undefined,
   };
-}
-
-/** Tests whether the output of a training, which a module of the user decides, is one. */
-function isReadable({ step, output }: StepRecord): boolean {
-  return step !== "LaunchTraining" || trainingOutput.safeParse(output).success;
 }
 
 export const allRunSteps = catalogPort(createRunSteps);

@@ -1,5 +1,4 @@
 import { type DatasetRepository, getDatasetVersion } from "../../core/datasets/repository";
-import type { FeaturesOutput } from "../../core/features/materialize";
 import type { LineageIndex } from "../../core/lineage/port";
 import type { ModelVersion } from "../../core/registry/model";
 import type { RunRepository } from "../../core/runs/run-repository";
@@ -59,7 +58,7 @@ async function addOrigin(
   const run = addRun(graph, runId, record);
   addCode(graph, record, run);
   const details = record.source === "training" ? await dependencies.runs.findDetails(runId) : undefined;
-  const features = details && findOutput<FeaturesOutput>(details, "PrepareFeatures");
+  const features = details && findOutput(details, "PrepareFeatures");
   const made =
     features && graph.add("features", features.digest, { key: features.featureManifestKey, width: features.width });
   if (made) graph.connect(made, run);

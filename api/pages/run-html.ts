@@ -1,5 +1,4 @@
 import { Marked } from "marked";
-import type { ValidationOutput } from "../../core/datasets/validation";
 import { contractTable } from "../../core/html/contract-html";
 import type { Page } from "../../core/html/document";
 import { link, pageOf } from "../../core/html/layout";
@@ -295,7 +294,7 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
 }
 
 function contractSection({ details }: RunPage): Markup | undefined {
-  const output = details && findOutput<ValidationOutput>(details, "ValidateDataset");
+  const output = details && findOutput(details, "ValidateDataset");
   const { contract, rowCount } = output ?? {};
   if (!contract || contract.violations.length === 0) return undefined;
   return contractTable(

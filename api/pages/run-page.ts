@@ -139,7 +139,7 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     filesOf(ports, runId),
     diffOf(ports.objects, record),
   ]);
-  const evaluated = details && findOutput<EvaluationOutput>(details, "Evaluate");
+  const evaluated = details && findOutput(details, "Evaluate");
   const evaluation = evaluated && (await evaluationOf(ports.objects, evaluated));
   return {
     ...{ metrics, ...children, ...files },

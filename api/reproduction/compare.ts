@@ -1,9 +1,7 @@
-import type { FeaturesOutput } from "../../core/features/materialize";
 import { numericsDifferences } from "../../core/runs/numerics";
 import { isOpen } from "../../core/runs/run-states";
 import type { NumericsRecord, RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
-import type { TrainingOutput } from "../../core/runs/training-task";
 import { paramsOfJob } from "../../core/tracking/records/training-record";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 
@@ -118,7 +116,7 @@ function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;
   const { commit, dirty, diffSha256, moduleSha256 } = run.code;
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
-  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const training = findOutput(details, "LaunchTraining");
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
   const parameters = Object.entries(paramsOfJob(run.job)).filter(([name]) => !conduct.test(name));
   return {
@@ -127,7 +125,7 @@ function factsOf(details: RunDetails): TrainingFacts {
     data: texts({
       dataset: `${run.dataset.name}@${run.dataset.version}`,
       datasetDigest: run.dataset.digest,
-      features: findOutput<FeaturesOutput>(details, "PrepareFeatures")?.digest,
+      features: findOutput(details, "PrepareFeatures")?.digest,
       fineTunedFrom: run.fineTunedFrom?.weightsSha256,
       restoredFrom: run.restoredFrom && `${run.restoredFrom.runId} at step ${run.restoredFrom.step}`,
     }),

@@ -1,7 +1,7 @@
 import { formatCount } from "../quantities";
 import type { StepDefinition } from "../runs/step";
-import type { ContentReference, Warning } from "../shapes";
-import type { ContractSummary } from "./contract/report";
+import type { Warning } from "../shapes";
+import type { ValidationOutput } from "./contract/report";
 import { type AppliedContract, inputsOf } from "./contract/stored";
 import { type ColumnProfile, type DatasetProfile, hasTexts, valueLimit } from "./profile";
 import { type DatasetRepository, getDatasetVersion } from "./repository";
@@ -150,15 +150,6 @@ function percent(share: number): string {
 }
 
 /** Output of the step `ValidateDataset`. */
-export interface ValidationOutput {
-  readonly rowCount: number;
-  /** Profile by column, JSON in the content store. */
-  readonly profile: ContentReference;
-  readonly warnings: readonly Warning[];
-  /** Result of the dataset's data contract; absent if it had none. The caller refuses the run if it blocks. */
-  readonly contract?: ContractSummary;
-}
-
 /**
  * Validates a version once for all runs under the same data contract. Trusts no claim of a push.
  *
@@ -168,7 +159,7 @@ export function validationStep(
   { datasets }: { readonly datasets: DatasetRepository },
   validate: (manifest: DatasetManifest, inputHash: string) => Promise<ValidationOutput>,
   contract?: AppliedContract,
-): StepDefinition<ValidationOutput> {
+): StepDefinition<"ValidateDataset"> {
   return {
     step: "ValidateDataset",
     version: 1,

@@ -1,5 +1,4 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
-import type { FeaturesOutput } from "../features/materialize";
 import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
 import type { TrainingOutput } from "../runs/training-task";
@@ -8,7 +7,6 @@ import { maxPredictions, maxPredictionsOfTrial } from "./latency";
 import { testPrefix } from "./metric-goal";
 import { isBuiltIn } from "./metrics";
 import type { Metrics } from "./report";
-import type { EvaluationOutput } from "./shapes";
 import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";
 
 export interface EvaluationDependencies extends EvaluationTools {
@@ -31,15 +29,15 @@ function ownMetricsOf({ metrics }: TrainingOutput): Metrics | undefined {
 
 export function evaluationIdentity(
   champion: Champion | undefined,
-): Pick<StepDefinition<EvaluationOutput>, "step" | "version" | "inputs"> {
+): Pick<StepDefinition<"Evaluate">, "step" | "version" | "inputs"> {
   return {
     step: "Evaluate",
     version: 5,
     inputs({ job: { evaluation }, trial }, details) {
-      const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+      const training = outputOf(details, "LaunchTraining");
       const met = opponentOf(training, champion);
       return {
-        features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
+        features: outputOf(details, "PrepareFeatures").digest,
         weightsSha256: training.weightsSha256,
         topology: training.topology.sha256,
         // Absent where a job does not set them, so that earlier outputs are reused.
@@ -61,7 +59,7 @@ export async function evaluationTaskOf(
   champion: Champion | undefined,
 ): Promise<EvaluationTask> {
   const { run } = details;
-  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
+  const training = outputOf(details, "LaunchTraining");
   const { topology, weights, weightsSha256 } = training;
   const met = opponentOf(training, champion);
   const opponent = met && {
@@ -72,7 +70,7 @@ export async function evaluationTaskOf(
   const { backend, vcpusPerWorker, gpusPerWorker, tf32 = false } = run.job.resources;
   return {
     runId: run.runId,
-    featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+    featureManifestKey: outputOf(details, "PrepareFeatures").featureManifestKey,
     model: { topology, weights, weightsSha256 },
     settings: { positive, threshold },
     ...(opponent ? { opponent } : {}),
@@ -91,7 +89,7 @@ export async function evaluationTaskOf(
 export function evaluationStep(
   { datasets, ...tools }: EvaluationDependencies,
   champion: Champion | undefined,
-): StepDefinition<EvaluationOutput> {
+): StepDefinition<"Evaluate"> {
   return {
     ...evaluationIdentity(champion),
     reusable: true,

@@ -13,19 +13,11 @@ import { type FitColumns, fitColumnsOf } from "./feature-columns";
 import { FeatureFitter, type FitState, type FittedFeatures } from "./fit";
 import { fitPlanOnRows } from "./planned-fit";
 import { plannedTransform } from "./planned-rows";
-import type { FeatureManifest, FeatureShard, FeatureTransform } from "./shapes";
+import type { FeatureManifest, FeatureShard, FeaturesOutput, FeatureTransform } from "./shapes";
 import { ShardEncoder } from "./shard-encoder";
 import type { ColumnBatch, RowSource } from "./values";
 
 /** Output of the step `PrepareFeatures`. */
-export interface FeaturesOutput {
-  readonly featureManifestKey: string;
-  /** Digest of the manifest's JSON. */
-  readonly digest: string;
-  readonly width: number;
-  readonly rows: { readonly train: number; readonly validation: number; readonly test: number };
-}
-
 /** The settings of a job on which features depend. */
 export type FeatureSettings = Pick<Job, "columns" | "drop" | "features"> & {
   readonly evaluation: Pick<Job["evaluation"], "slices">;

@@ -89,6 +89,15 @@ const featureManifestSchema = z.object({
   slices: z.array(sliceColumn),
   splits: z.object({ train: split, validation: split, test: split }),
 });
+/** Output of the step `PrepareFeatures`. */
+export const featuresOutput = z.object({
+  featureManifestKey: z.string(),
+  digest: z.string().meta({ description: "Digest of the manifest's JSON." }),
+  width: count,
+  rows: z.object({ train: count, validation: count, test: count }),
+});
+export interface FeaturesOutput extends Shape<typeof featuresOutput> {}
+
 /** A materialised feature set. Its JSON is stored at `objectKeys.featureManifest(inputHash)`. */
 export interface FeatureManifest extends Shape<typeof featureManifestSchema> {}
 

@@ -2,7 +2,7 @@ import { type DatasetRepository, getDatasetVersion } from "../datasets/repositor
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Job } from "../runs/job";
 import type { StepDefinition } from "../runs/step";
-import type { FeaturesOutput } from "./materialize";
+import type { FeaturesOutput } from "./shapes";
 
 /**
  * Prepares features. They depend on the data, on the job's settings of features and on the columns of its slices, but not
@@ -11,7 +11,7 @@ import type { FeaturesOutput } from "./materialize";
 export function featuresStep(
   { datasets }: { readonly datasets: DatasetRepository },
   prepare: (manifest: DatasetManifest, job: Job, inputHash: string) => Promise<FeaturesOutput>,
-): StepDefinition<FeaturesOutput> {
+): StepDefinition<"PrepareFeatures"> {
   return {
     step: "PrepareFeatures",
     version: 1,

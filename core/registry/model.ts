@@ -253,7 +253,5 @@ export const approvalNeededSchema = z.object({
 
 export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
 
-export interface RegistrationOutput {
-  readonly model: string;
-  readonly version: number;
-}
+export const registrationOutput = z.object({ model: z.string(), version: z.int() });
+export interface RegistrationOutput extends Shape<typeof registrationOutput> {}

@@ -1,7 +1,5 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
-import type { EvaluationOutput } from "../evaluation/shapes";
-import type { FeaturesOutput } from "../features/materialize";
 import { inputColumns } from "../features/planned-rows";
 import { type FeatureManifest, featureManifest } from "../features/shapes";
 import { getJson } from "../object-documents";
@@ -10,7 +8,6 @@ import { runNotCompleted, runNotEvaluated, runNotFound } from "../runs/errors";
 import type { RunRepository } from "../runs/run-repository";
 import type { RunDetails } from "../runs/shapes";
 import { findOutput, outputOf, type StepDefinition } from "../runs/step";
-import type { TrainingOutput } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
 import { reproductionNotRegistered } from "./errors";
 import type { Actor, ModelSignature, RegistrationOutput } from "./model";
@@ -27,7 +24,7 @@ export interface RegistrationDependencies {
  * Registers a run's weights as a version of its model: an artifact with everything that serving needs, and a row in the
  * registry.
  */
-export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
+export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<"Register"> {
   return {
     step: "Register",
     version: 1,
@@ -35,9 +32,9 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
     inputs: (run, details) => ({
       model: run.model,
       team: run.team,
-      weightsSha256: outputOf<TrainingOutput>(details, "LaunchTraining").weightsSha256,
-      features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
-      report: outputOf<EvaluationOutput>(details, "Evaluate").report.sha256,
+      weightsSha256: outputOf(details, "LaunchTraining").weightsSha256,
+      features: outputOf(details, "PrepareFeatures").digest,
+      report: outputOf(details, "Evaluate").report.sha256,
     }),
     async execute(run, details) {
       // The state machine ends other runs before this step.
@@ -77,9 +74,9 @@ export async function artifactOfRun(
   model: string,
 ): Promise<ModelArtifact> {
   const { run } = details;
-  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
-  const { decision } = outputOf<EvaluationOutput>(details, "Evaluate");
-  const { featureManifestKey } = outputOf<FeaturesOutput>(details, "PrepareFeatures");
+  const training = outputOf(details, "LaunchTraining");
+  const { decision } = outputOf(details, "Evaluate");
+  const { featureManifestKey } = outputOf(details, "PrepareFeatures");
   const features = await getJson(objects, featureManifestKey, featureManifest);
   const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
   const used = inputColumns(features.transform);
@@ -113,8 +110,8 @@ async function registerVersion(
   const { run } = details;
   // A reproduction is never a candidate.
   if (run.reproducedFrom) throw reproductionNotRegistered(run.runId, run.reproducedFrom);
-  const training = outputOf<TrainingOutput>(details, "LaunchTraining");
-  const evaluation = outputOf<EvaluationOutput>(details, "Evaluate");
+  const training = outputOf(details, "LaunchTraining");
+  const evaluation = outputOf(details, "Evaluate");
   const artifact = await artifactOfRun({ objects, datasets }, details, model);
   const version = await registry.register(
     run.team,

@@ -47,6 +47,13 @@ export const stepPassed = (runId: string, step: string, phase: string | undefine
     phase,
   });
 
+/** Thrown when a step needs what an earlier one recorded, and that is missing or is nothing that the step records. */
+export const stepUnreadable = (runId: string, step: string) =>
+  conflict("STEP_UNREADABLE", `the record of ${step} of run ${runId} cannot be read; submit the run again`, {
+    runId,
+    step,
+  });
+
 /** Thrown when Batch refuses a training job of this shape permanently. */
 export class JobRefusedError extends RingmasterError {
   constructor(jobName: string, reason: string, cause?: unknown) {

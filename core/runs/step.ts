@@ -1,10 +1,11 @@
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import { type Clock, isoTime } from "../ports";
-import { runAlreadyEnded, runNotFound, stepPassed } from "./errors";
+import { runAlreadyEnded, runNotFound, stepPassed, stepUnreadable } from "./errors";
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
 import { isOpen, type Phase } from "./run-states";
 import type { Run, RunDetails, StepRecord } from "./shapes";
+import { readOutput, type StepOutputs } from "./step-outputs";
 
 /**
  * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.
@@ -12,12 +13,12 @@ import type { Run, RunDetails, StepRecord } from "./shapes";
  * `inputs` must include everything on which the output depends, by digest. The version increases whenever a change of
  * the code changes the output.
  */
-export interface StepDefinition<Output> {
-  readonly step: Phase;
+export interface StepDefinition<Step extends Phase = Phase> {
+  readonly step: Step;
   readonly version: number;
   /** Returns JSON; its digest is the step's input hash. */
   inputs(run: Run, details: RunDetails): unknown;
-  execute(run: Run, details: RunDetails, inputHash: string): Promise<Output>;
+  execute(run: Run, details: RunDetails, inputHash: string): Promise<StepOutputs[Step]>;
   /** False for steps whose inputs may change (the champion, an approval). They are executed every time. */
   readonly reusable: boolean;
 }
@@ -55,8 +56,8 @@ export async function beginStep(
   return details;
 }
 
-export function inputHashOf<Output>(
-  definition: Pick<StepDefinition<Output>, "step" | "version" | "inputs">,
+export function inputHashOf(
+  definition: Pick<StepDefinition, "step" | "version" | "inputs">,
   details: RunDetails,
 ): string {
   return digestOf({
@@ -73,11 +74,11 @@ export function inputHashOf<Output>(
  * A process that dies loses at most the work since the last write. Outputs are content-addressed; records are written
  * last and are deterministic.
  */
-export async function runStep<Output>(
+export async function runStep<Step extends Phase>(
   dependencies: StepDependencies,
   runId: string,
-  definition: StepDefinition<Output>,
-): Promise<StepResult<Output>> {
+  definition: StepDefinition<Step>,
+): Promise<StepResult<StepOutputs[Step]>> {
   const open = await openStep(dependencies, runId, definition);
   return open.known ?? executeStep(dependencies, definition, open);
 }
@@ -92,64 +93,77 @@ export interface OpenStep<Output> {
 }
 
 /** Enters a step, and looks for an output that can be reused. */
-export async function openStep<Output>(
+export async function openStep<Step extends Phase>(
   dependencies: StepDependencies,
   runId: string,
-  definition: StepDefinition<Output>,
+  definition: StepDefinition<Step>,
   read?: RunDetails,
-): Promise<OpenStep<Output>> {
+): Promise<OpenStep<StepOutputs[Step]>> {
   const { cache, clock } = dependencies;
   const startedAt = isoTime(clock);
   const details = await beginStep(dependencies, runId, definition.step, read);
   const inputHash = inputHashOf(definition, details);
 
   const open = { details, inputHash, startedAt };
+  if (!definition.reusable) return open;
   const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
-  if (own && definition.reusable)
-    return { ...open, known: { output: own.output as Output, inputHash, reusedFrom: own.reusedFrom } };
+  const output = own && readOutput(definition.step, own.output);
+  if (output) return { ...open, known: { output, inputHash, reusedFrom: own.reusedFrom } };
 
-  const cached = definition.reusable && !details.run.noCache ? await cache.find(definition.step, inputHash) : undefined;
+  const cached = details.run.noCache ? undefined : await findCached(cache, definition.step, inputHash);
   if (!cached) return open;
-  return { ...open, known: await finishStep<Output>(dependencies, runId, definition, inputHash, cached, startedAt) };
+  return { ...open, known: await finishStep(dependencies, runId, definition, inputHash, cached, startedAt) };
+}
+
+/** Finds an output that a step can reuse. One that cannot be read is made again. */
+export async function findCached<Step extends Phase>(
+  cache: Pick<StepCache, "find">,
+  step: Step,
+  inputHash: string,
+): Promise<{ readonly runId: string; readonly output: StepOutputs[Step] } | undefined> {
+  const cached = await cache.find(step, inputHash);
+  const output = cached && readOutput(step, cached.output);
+  return output && { runId: cached.runId, output };
 }
 
 /** Executes a step that the run has entered, and records its output. */
-export async function executeStep<Output>(
+export async function executeStep<Step extends Phase>(
   dependencies: StepDependencies,
-  definition: StepDefinition<Output>,
-  { details, inputHash, startedAt }: OpenStep<Output>,
-): Promise<StepResult<Output>> {
+  definition: StepDefinition<Step>,
+  { details, inputHash, startedAt }: OpenStep<StepOutputs[Step]>,
+): Promise<StepResult<StepOutputs[Step]>> {
   const { cache, clock } = dependencies;
   const { runId } = details.run;
   const output = await definition.execute(details.run, details, inputHash);
   const kept = { runId, output, at: isoTime(clock) };
   // A run without cache records its own output; the first output stays in the cache.
   if (definition.reusable) await cache.keep(definition.step, inputHash, kept);
-  return finishStep<Output>(dependencies, runId, definition, inputHash, kept, startedAt);
+  return finishStep(dependencies, runId, definition, inputHash, kept, startedAt);
 }
 
 /** Runs a step of a run that has ended, for a version of its model, or reuses an output. The run does not change. */
-export async function runLaterStep<Output>(
+export async function runLaterStep<Step extends Phase>(
   { cache, clock }: Pick<StepDependencies, "cache" | "clock">,
   details: RunDetails,
-  definition: StepDefinition<Output>,
-): Promise<Output> {
+  definition: StepDefinition<Step>,
+): Promise<StepOutputs[Step]> {
+  const { step } = definition;
   const inputHash = inputHashOf(definition, details);
-  const known = await cache.find(definition.step, inputHash);
-  if (known) return known.output as Output;
+  const known = await findCached(cache, step, inputHash);
+  if (known) return known.output;
   const output = await definition.execute(details.run, details, inputHash);
-  return (await cache.keep(definition.step, inputHash, { runId: details.run.runId, output, at: isoTime(clock) }))
-    .output as Output;
+  const kept = await cache.keep(step, inputHash, { runId: details.run.runId, output, at: isoTime(clock) });
+  return readOutput(step, kept.output) ?? output;
 }
 
-export async function finishStep<Output>(
+export async function finishStep<Step extends Phase>(
   dependencies: StepDependencies,
   runId: string,
-  definition: Pick<StepDefinition<Output>, "step">,
+  definition: Pick<StepDefinition<Step>, "step">,
   inputHash: string,
-  from: { readonly runId: string; readonly output: unknown },
+  from: { readonly runId: string; readonly output: StepOutputs[Step] },
   startedAt: string,
-): Promise<StepResult<Output>> {
+): Promise<StepResult<StepOutputs[Step]>> {
   const reusedFrom = from.runId === runId ? undefined : from.runId;
   const record: StepRecord = {
     step: definition.step,
@@ -160,21 +174,27 @@ export async function finishStep<Output>(
     finishedAt: isoTime(dependencies.clock),
   };
   await dependencies.runs.recordStep(runId, record);
-  return { output: from.output as Output, inputHash, reusedFrom };
+  return { output: from.output, inputHash, reusedFrom };
 }
 
-/** Returns the output that an earlier step of the same run recorded. The state machine's order guarantees it. */
-export function outputOf<Output>(details: RunDetails, step: Phase): Output {
-  const output = findOutput<Output>(details, step);
-  if (output === undefined) {
-    throw new Error(`run ${details.run.runId} has no output of ${step}: the state machine ran out of order`);
-  }
+/**
+ * Returns the output that an earlier step of the same run recorded. The state machine's order guarantees that there is
+ * one.
+ *
+ * @throws STEP_OUTPUT_UNREADABLE
+ */
+export function outputOf<Step extends Phase>(details: RunDetails, step: Step): StepOutputs[Step] {
+  const output = findOutput(details, step);
+  if (output === undefined) throw stepUnreadable(details.run.runId, step);
   return output;
 }
 
-/** Returns a step's recorded output; `undefined` if the run has not reached it. */
-export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, step: Phase): Output | undefined {
-  return steps.find((record) => record.step === step)?.output as Output | undefined;
+/** Returns a step's recorded output; `undefined` if the run has not reached it, or the record cannot be read. */
+export function findOutput<Step extends Phase>(
+  { steps }: Pick<RunDetails, "steps">,
+  step: Step,
+): StepOutputs[Step] | undefined {
+  return readOutput(step, steps.find((record) => record.step === step)?.output);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ValidationOutput } from "../datasets/validation";
+import type { ValidationOutput } from "../datasets/contract/report";
 import { InvalidInputError } from "../errors";
 import type { EvaluationOutput } from "../evaluation/shapes";
 import type { Phase } from "../runs/run-states";

@@ -10,7 +10,6 @@ import { CheckpointDamagedError, checkpointNotFound } from "../runs/errors";
 import type { FineTune, FineTuneSource } from "../runs/fine-tune";
 import type { RunRepository } from "../runs/run-repository";
 import { findOutput } from "../runs/step";
-import type { TrainingOutput } from "../runs/training-task";
 import type { ContentReference } from "../shapes";
 import {
   type CheckpointManifest,
@@ -108,7 +107,7 @@ async function weightsOfRun({ objects, runs }: FineTuneDependencies, from: strin
       objects: parts,
     };
   }
-  const training = findOutput<TrainingOutput>(details, "LaunchTraining");
+  const training = findOutput(details, "LaunchTraining");
   if (!training) {
     const rule = `run ${runId} has not finished its training (it is ${details.run.status})`;
     throw refused(from, `${rule}; wait for it, or name one of its checkpoints: ${runId}@EPOCH`);

@@ -1,5 +1,3 @@
-import type { ValidationOutput } from "../datasets/validation";
-import type { FeaturesOutput } from "../features/materialize";
 import { objectKeys } from "../object-keys";
 import { sourceText } from "../runs/fine-tune";
 import { workersOf } from "../runs/run";
@@ -26,7 +24,7 @@ export const trainingStep = {
   inputs(run: Run, details: RunDetails): unknown {
     const { model, hyperparameters, seed, resources, earlyStopping } = run.job;
     return {
-      features: outputOf<FeaturesOutput>(details, "PrepareFeatures").digest,
+      features: outputOf(details, "PrepareFeatures").digest,
       model,
       hyperparameters,
       seed,
@@ -77,7 +75,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     backend: job.resources.backend,
     ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : fineTuneOf(run)),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
-    featureManifestKey: outputOf<FeaturesOutput>(details, "PrepareFeatures").featureManifestKey,
+    featureManifestKey: outputOf(details, "PrepareFeatures").featureManifestKey,
     profileKey: job.hyperparameters.classWeights === "balanced" ? profileKeyOf(details) : undefined,
     decision: positive === undefined && threshold === undefined ? undefined : { positive, threshold },
     checkpoint: {
@@ -90,7 +88,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
 }
 
 function profileKeyOf(details: RunDetails): string {
-  return objectKeys.content(outputOf<ValidationOutput>(details, "ValidateDataset").profile.sha256);
+  return objectKeys.content(outputOf(details, "ValidateDataset").profile.sha256);
 }
 
 function fineTuneOf({ job, fineTunedFrom }: Run): Pick<TrainingTask, "fineTune"> {

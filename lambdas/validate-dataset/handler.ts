@@ -4,7 +4,6 @@ import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { runSteps } from "../../adapters/team-runs";
-import { warningsOf } from "../../core/shapes";
 import { inRounds, stepHandler } from "../step-handler";
 import { validateRun } from "./validate";
 
@@ -20,7 +19,7 @@ export const handler = stepHandler(
   (ports, { runId, task }) =>
     inRounds(async () => {
       const { output, reusedFrom } = await validateRun(ports, runId, task);
-      for (const { code, message } of warningsOf(output)) ports.logger.log("warn", message, { code });
+      for (const { code, message } of output.warnings) ports.logger.log("warn", message, { code });
       return { rowCount: output.rowCount, reusedFrom };
     }),
 );

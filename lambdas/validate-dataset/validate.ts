@@ -7,7 +7,12 @@ import { brokenSplitReasons } from "../../adapters/duckdb/split-rows";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
-import { type ContractReport, contractWarnings, shownViolations } from "../../core/datasets/contract/report";
+import {
+  type ContractReport,
+  contractWarnings,
+  shownViolations,
+  type ValidationOutput,
+} from "../../core/datasets/contract/report";
 import {
   type AppliedContract,
   blockedRun,
@@ -22,7 +27,7 @@ import type { DatasetRepository } from "../../core/datasets/repository";
 import type { DatasetManifest } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
 import { readSplits } from "../../core/datasets/split-index";
-import { judge, type ValidationOutput, validationStep } from "../../core/datasets/validation";
+import { judge, validationStep } from "../../core/datasets/validation";
 import { RingmasterError } from "../../core/errors";
 import { taskKindOf } from "../../core/evaluation/metrics";
 import type { ObjectStore } from "../../core/ports";

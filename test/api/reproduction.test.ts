@@ -256,7 +256,7 @@ describe("reproducing", () => {
       dataset: { name: "digits", version: 1 },
       job: { ...source.run.job, dataset: "digits@1" },
     });
-    expect(run).not.toHaveProperty("restoredFrom");
+    expect(run.restoredFrom).toBeUndefined();
     expect(dependencies.created).toEqual([run]);
   });
 

@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import type { ModelDriftReport } from "../../core/drift/shapes";
-import type { EvaluationOutput } from "../../core/evaluation/shapes";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
-import type { TrainingOutput } from "../../core/runs/training-task";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -58,7 +56,7 @@ describe("raw data to a champion model", () => {
     expect(first.attempts).toMatchObject([{ attempt: 1, status: "succeeded", usage: { instanceTypes: ["local"] } }]);
     expect(first.usage?.workerSeconds).toBeGreaterThan(0);
     expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
-    const { steps } = findOutput<TrainingOutput>(first, "LaunchTraining")!;
+    const { steps } = findOutput(first, "LaunchTraining")!;
     for (const [name, last] of Object.entries(first.evaluation ?? {})) {
       expect(first.metrics).toContainEqual(expect.objectContaining({ metric: `test/${name}`, last, lastStep: steps }));
     }
@@ -238,7 +236,7 @@ describe("raw data to a champion model", () => {
       { attempt: 1, workers: 2, status: "succeeded" },
       { attempt: 2, workers: 1, status: "succeeded", evaluation: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ]);
-    expect(findOutput<EvaluationOutput>(waiting, "Evaluate")).toMatchObject({
+    expect(findOutput(waiting, "Evaluate")).toMatchObject({
       engine: { backend: "wasm", device: "cpu", ran: "job" },
       comparison: { kind: "compared", champion: 1 },
     });

@@ -29,13 +29,13 @@ export const jobInput = (more: Partial<JobInput> = {}): JobInput => ({
   ...more,
 });
 
-export const preparedFeatures: StepRecord = {
+export const preparedFeatures = {
   step: "PrepareFeatures",
   inputHash: "h",
   output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
   startedAt: "2026-01-01T00:00:00.000Z",
   finishedAt: "2026-01-01T00:00:01.000Z",
-};
+} as const satisfies StepRecord;
 
 /** Creates a run whose training may begin: its features are prepared, and its task token is there. */
 export async function createTrainable(runs: Platform["runs"], run: Run): Promise<void> {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ageMs } from "../../quantities";
-import { contentReference, count, instant, type Shape, sha256, type Warning } from "../../shapes";
+import { contentReference, count, instant, type Shape, sha256, type Warning, warning } from "../../shapes";
 import { columnsOfRule, describeRule, percent } from "./describe";
 import type { DataContract, DataContractRule } from "./rules";
 
@@ -78,6 +78,18 @@ export const contractSummary = z.object({
   report: contentReference,
 });
 export interface ContractSummary extends Shape<typeof contractSummary> {}
+
+/** Output of the step `ValidateDataset`. */
+export const validationOutput = z.object({
+  rowCount: count,
+  profile: contentReference.meta({ description: "Profile by column, JSON in the content store." }),
+  warnings: z.array(warning),
+  contract: contractSummary.optional().meta({
+    description:
+      "Result of the dataset's data contract; absent if it had none. The caller refuses the run if it blocks.",
+  }),
+});
+export interface ValidationOutput extends Shape<typeof validationOutput> {}
 
 export interface Measurement {
   readonly rows?: number;

@@ -31,9 +31,9 @@ export async function runOutputsOf(
 ): Promise<RunOutputs | undefined> {
   if (runId === undefined || artifactKey === undefined) return undefined;
   const details = await runs.findDetails(runId);
-  const evaluation = details && findOutput<EvaluationOutput>(details, "Evaluate");
+  const evaluation = details && findOutput(details, "Evaluate");
   if (!evaluation) return undefined;
-  return { job: details.run.job, evaluation, training: findOutput<TrainingOutput>(details, "LaunchTraining") };
+  return { job: details.run.job, evaluation, training: findOutput(details, "LaunchTraining") };
 }
 
 /**

@@ -1,45 +1,35 @@
-import type { EvaluationOutput } from "../../evaluation/shapes";
 import { evaluationIdentity } from "../../evaluation/step";
 import type { StepCache } from "../../runs/run-repository";
 import type { Run, RunDetails } from "../../runs/shapes";
-import { findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
-import type { TrainingOutput } from "../../runs/training-task";
+import { findCached, findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
 import { championChanged } from "../errors";
 import type { RegistrationOutput } from "../model";
 import { findChampion, type RunOutputs } from "./candidate";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
 import { recordVerdict } from "./transitions";
-
-export interface GateOutput {
-  readonly model: string;
-  readonly version: number;
-  readonly passed: boolean;
-  /** No gate failed, and an external check has not answered yet: the run waits for it. */
-  readonly pending?: true;
-  readonly reasons: readonly string[];
-}
+import type { GateOutput } from "./verdict";
 
 /**
  * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.
  *
  * @throws CHAMPION_CHANGED if the evaluation compared with another champion; the state machine returns to it
  */
-export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
+export function gateStep(dependencies: JudgeDependencies): StepDefinition<"Gate"> {
   return {
     step: "Gate",
     version: 2,
     reusable: false,
     inputs: (run, details) => ({
-      registration: outputOf<RegistrationOutput>(details, "Register"),
+      registration: outputOf(details, "Register"),
       evaluation: run.job.evaluation,
     }),
     async execute(run, details) {
-      const target = outputOf<RegistrationOutput>(details, "Register");
+      const target = outputOf(details, "Register");
       return judgeOf(dependencies, run, target, {
         job: run.job,
-        evaluation: outputOf<EvaluationOutput>(details, "Evaluate"),
-        training: findOutput<TrainingOutput>(details, "LaunchTraining"),
+        evaluation: outputOf(details, "Evaluate"),
+        training: findOutput(details, "LaunchTraining"),
       });
     },
   };
@@ -56,12 +46,12 @@ export async function judgeAgain(
   target: RegistrationOutput,
 ): Promise<GateOutput> {
   const champion = await findChampion(dependencies, target.model);
-  const known = await dependencies.cache.find("Evaluate", inputHashOf(evaluationIdentity(champion), details));
+  const known = await findCached(dependencies.cache, "Evaluate", inputHashOf(evaluationIdentity(champion), details));
   if (!known) throw championChanged(target.model, undefined, champion?.version ?? 0);
   return judgeOf(dependencies, details.run, target, {
     job: details.run.job,
-    evaluation: known.output as EvaluationOutput,
-    training: findOutput<TrainingOutput>(details, "LaunchTraining"),
+    evaluation: known.output,
+    training: findOutput(details, "LaunchTraining"),
   });
 }
 

@@ -60,6 +60,18 @@ export interface GateVerdict extends Shape<typeof gateVerdict> {}
 export type GateCheck = GateVerdict["checks"][number];
 export type GateName = GateCheck["gate"];
 
+/** Output of the step `Gate`. */
+export const gateOutput = z.object({
+  model: z.string(),
+  version: z.int(),
+  passed: z.boolean(),
+  pending: z.literal(true).optional().meta({
+    description: "No gate failed, and an external check has not answered yet: the run waits for it.",
+  }),
+  reasons: z.array(z.string()),
+});
+export interface GateOutput extends Shape<typeof gateOutput> {}
+
 /** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
 export function verdictWord({ gate }: { readonly gate?: Pick<GateVerdict, "passed" | "checks"> }): string {
   if (!gate) return "not evaluated";

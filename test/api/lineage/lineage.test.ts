@@ -6,7 +6,7 @@ import { drawLineage } from "../../../cli/commands/lineage";
 import { versionDigestOf } from "../../../core/datasets/identity";
 import { registerFrom } from "../../../core/lineage/register-from";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
-import { registerTestDataset, resultOf, runOf } from "../../support/fixtures";
+import { preparedFeatures, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 const file = (name: string, digit: string, rows: number) => ({ file: name, sha256: digit.repeat(64), bytes: 10, rows });
@@ -38,7 +38,7 @@ describe("lineage, over the stores", () => {
     await platform.runs.recordStep("run-1", {
       ...step,
       step: "PrepareFeatures",
-      output: { digest: "f".repeat(64), featureManifestKey: "features/x/manifest.json", width: 3 },
+      output: { ...preparedFeatures.output, digest: "f".repeat(64) },
     });
     await platform.runs.recordStep("run-1", { ...step, step: "LaunchTraining", output: resultOf("run-1") });
     const made = { model: "digits", metrics: {}, dataset };

@@ -6,6 +6,7 @@ import { objectKeys } from "../../../core/object-keys";
 import type { Phase } from "../../../core/runs/run-states";
 import type { Run, RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { preparedFeatures, resultOf } from "../../support/fixtures";
 import { storeOneColumn } from "../../support/one-column";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
@@ -23,8 +24,8 @@ async function setup() {
   const details = (weightsSha256 = weights.sha256): RunDetails => ({
     run: { job: { evaluation: {}, resources: {} } } as Run,
     steps: [
-      record("PrepareFeatures", { featureManifestKey, digest: "feature digest" }),
-      record("LaunchTraining", { weights, topology, weightsSha256, metrics: {} }),
+      record("PrepareFeatures", { ...preparedFeatures.output, featureManifestKey }),
+      record("LaunchTraining", { ...resultOf("run-1"), weights, topology, weightsSha256 }),
     ],
     ...{ attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
   });
@@ -56,12 +57,12 @@ describe("evaluationStep", () => {
     const load: LoadModel = async () => ({ predict: (inputs) => inputs, dispose: () => undefined });
     const step = evaluationStep({ objects, datasets, loadModel: load, withRows: noRows }, undefined);
     expect(step.inputs(details().run, details())).toEqual({
-      features: "feature digest",
+      features: preparedFeatures.output.digest,
       weightsSha256: weights.sha256,
       topology: topology.sha256,
       importance: 1,
     });
-    expect(step.inputs(details().run, details("other"))).not.toEqual(step.inputs(details().run, details()));
+    expect(step.inputs(details().run, details("0".repeat(64)))).not.toEqual(step.inputs(details().run, details()));
     const champion = (weightsSha256: string) => ({
       version: 3,
       artifactKey: "runs/r/artifacts/manifest.json",

@@ -7,6 +7,7 @@ import type { WithRows } from "../../../core/evaluation/task";
 import { objectKeys } from "../../../core/object-keys";
 import type { RunDetails } from "../../../core/runs/shapes";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { preparedFeatures, resultOf } from "../../support/fixtures";
 import { storeOneColumn } from "../../support/one-column";
 
 const noRows: WithRows = () => Promise.reject(new Error("there is no champion to read rows for"));
@@ -40,8 +41,8 @@ async function evaluated(probabilityOf: (x: number) => number, digest = "d".repe
   const details = {
     run: { job: { evaluation: {}, resources: {} } },
     steps: [
-      { step: "PrepareFeatures", output: { featureManifestKey, digest: "features" } },
-      { step: "LaunchTraining", output: { weights, topology, weightsSha256: weights.sha256, metrics: {} } },
+      { step: "PrepareFeatures", output: { ...preparedFeatures.output, featureManifestKey } },
+      { step: "LaunchTraining", output: { ...resultOf("run-1"), weights, topology, weightsSha256: weights.sha256 } },
     ],
   } as unknown as RunDetails;
   let now = 0;

@@ -1,7 +1,6 @@
 import type { RunRepository } from "../../../core/runs/run-repository";
-import type { Phase } from "../../../core/runs/run-states";
-import type { StepRecord, TrainingAttempt, WorkerRecord } from "../../../core/runs/shapes";
-import { runOf } from "../../support/fixtures";
+import type { TrainingAttempt, WorkerRecord } from "../../../core/runs/shapes";
+import { preparedFeatures, resultOf, runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 
@@ -126,9 +125,9 @@ export function runRepositoryContract(repository: () => RunRepository): void {
   it("gives back numbers as numbers, however large: a loss on its way to infinity", async () => {
     await runs.create(runOf("run-explodes"));
     const metrics = { loss: 514_705_457_152_000_000_000 };
-    const record = { step: "Evaluate", inputHash: "h", output: { metrics }, startedAt: "", finishedAt: "" } as const;
-    await runs.recordStep("run-explodes", record);
-    expect(JSON.parse(JSON.stringify((await runs.findDetails("run-explodes"))!.steps[0]!.output))).toEqual({ metrics });
+    const output = { ...resultOf("run-explodes"), metrics };
+    await runs.recordStep("run-explodes", { ...preparedFeatures, step: "LaunchTraining", output });
+    expect(JSON.parse(JSON.stringify((await runs.findDetails("run-explodes"))!.steps[0]!.output))).toEqual(output);
   });
 
   it("phases go forward only; the same again may be entered", async () => {
@@ -297,12 +296,9 @@ export function runRepositoryContract(repository: () => RunRepository): void {
     await runs.recordWarning("run-warnings", { code: "BATCH_SIZE", message: "first" });
     await runs.recordWarning("run-warnings", { code: "BATCH_SIZE", message: "second" });
     const leaked = { code: "LEAKED_TEST_ROWS", message: "3 of 40 test rows" };
-    const step = (name: Phase, warnings: unknown): StepRecord => {
-      const at = "2026-01-01T00:00:00.000Z";
-      return { step: name, inputHash: "1", output: { warnings }, startedAt: at, finishedAt: at };
-    };
-    await runs.recordStep("run-warnings", step("ValidateDataset", [leaked, "no warning"]));
-    await runs.recordStep("run-warnings", step("PrepareFeatures", "none"));
+    const output = { rowCount: 40, profile: { sha256: "a".repeat(64), bytes: 1 }, warnings: [leaked] };
+    await runs.recordStep("run-warnings", { ...preparedFeatures, step: "ValidateDataset", output });
+    await runs.recordStep("run-warnings", preparedFeatures);
     expect((await runs.findDetails("run-warnings"))?.warnings).toEqual([
       leaked,
       { code: "BATCH_SIZE", message: "second" },

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
 import { timesOf, workedUntil, workMs } from "../../../core/runs/run";
 import { type Phase, phases } from "../../../core/runs/run-states";
-import { returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
+import { outputOf, returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
+import { closeRunByConclusion } from "../../../core/training/conclusion";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
@@ -77,17 +78,19 @@ describe("a step of a run", () => {
   const embedded = useEmbedded();
   let made = 0;
 
+  const madeBy = (runId: string) => ({ model: `made by ${runId}`, version: 1 });
+
   function setUp() {
     const { platform } = createTestPlatform(embedded);
     let executions = 0;
-    const step = (inputs: unknown, more: Partial<StepDefinition<string>> = {}): StepDefinition<string> => ({
-      step: "Evaluate",
+    const step = (inputs: unknown, more: Partial<StepDefinition<"Register">> = {}): StepDefinition<"Register"> => ({
+      step: "Register",
       version: 1,
       reusable: true,
       inputs: () => inputs,
       execute: async (run) => {
         executions += 1;
-        return `made by ${run.runId}`;
+        return madeBy(run.runId);
       },
       ...more,
     });
@@ -107,17 +110,17 @@ describe("a step of a run", () => {
     expect(again).toEqual(first);
     expect(first.reusedFrom).toBeUndefined();
     expect(executions()).toBe(1);
-    expect(await platform.runs.find(runId)).toMatchObject({ status: "running", phase: "Evaluate" });
+    expect(await platform.runs.find(runId)).toMatchObject({ status: "running", phase: "Register" });
   });
 
   it("equal inputs reuse another run's output and say whose it is; other inputs do not", async () => {
     const { platform, step, newRun, executions } = setUp();
     const [a, b, c] = [await newRun(), await newRun(), await newRun()];
     await runStep(platform, a, step({ x: 1, y: 2 }));
-    expect(await runStep(platform, b, step({ y: 2, x: 1 }))).toMatchObject({ output: `made by ${a}`, reusedFrom: a });
-    expect(await runStep(platform, c, step({ x: 1, y: 3 }))).toMatchObject({ output: `made by ${c}` });
+    expect(await runStep(platform, b, step({ y: 2, x: 1 }))).toMatchObject({ output: madeBy(a), reusedFrom: a });
+    expect(await runStep(platform, c, step({ x: 1, y: 3 }))).toMatchObject({ output: madeBy(c) });
     expect(executions()).toBe(2);
-    expect((await platform.runs.findDetails(b))!.steps).toMatchObject([{ step: "Evaluate", reusedFrom: a }]);
+    expect((await platform.runs.findDetails(b))!.steps).toMatchObject([{ step: "Register", reusedFrom: a }]);
   });
 
   it("new code is new inputs", async () => {
@@ -131,9 +134,43 @@ describe("a step of a run", () => {
     const { platform, step, newRun, executions } = setUp();
     const [a, b, c] = [await newRun(), await newRun({ noCache: true }), await newRun()];
     await runStep(platform, a, step("fresh"));
-    expect(await runStep(platform, b, step("fresh"))).toMatchObject({ output: `made by ${b}` });
+    expect(await runStep(platform, b, step("fresh"))).toMatchObject({ output: madeBy(b) });
     expect(await runStep(platform, c, step("fresh"))).toMatchObject({ reusedFrom: a });
     expect(executions()).toBe(2);
+  });
+
+  it("makes an output again that cannot be read, its own or another run's, and reuses the new one", async () => {
+    const { platform, step, newRun, executions } = setUp();
+    const [a, b] = [await newRun(), await newRun()];
+    const { inputHash } = await runStep(platform, a, step("damaged"));
+    const record = { step: "Register", inputHash, output: { model: 7 }, startedAt: "", finishedAt: "" } as const;
+    await platform.runs.recordStep(a, record);
+    const cache = { ...platform.cache, find: async () => ({ runId: a, output: "damaged", at: "" }) };
+    expect(await runStep({ ...platform, cache }, a, step("damaged"))).toMatchObject({ output: madeBy(a) });
+    expect(await runStep({ ...platform, cache }, b, step("damaged"))).toMatchObject({ output: madeBy(b) });
+    expect(executions()).toBe(3);
+    await runStep(platform, a, step("damaged"));
+    expect(executions()).toBe(3);
+  });
+
+  it("ends its run with the reason where an earlier step's record cannot be read", async () => {
+    const { platform, newRun } = setUp();
+    const runId = await newRun();
+    const record = { step: "Register", inputHash: "h", output: { model: 7 }, startedAt: "", finishedAt: "" } as const;
+    await platform.runs.recordStep(runId, record);
+    const details = (await platform.runs.findDetails(runId))!;
+    expect(details.steps).toEqual([]);
+    expect(details.warnings).toMatchObject([{ code: "UNREADABLE_STEP" }]);
+    expect((await platform.runs.list({ limit: 100 })).runs.map((run) => run.runId)).toContain(runId);
+    const message = `the record of Register of run ${runId} cannot be read; submit the run again`;
+    const refusal = expect.objectContaining({ code: "STEP_UNREADABLE", message });
+    expect(() => outputOf(details, "Register")).toThrow(refusal);
+    const error = { Error: "STEP_UNREADABLE", Cause: JSON.stringify({ errorMessage: message }) };
+    await closeRunByConclusion(platform, runId, "failed", error);
+    expect(await platform.runs.find(runId)).toMatchObject({
+      status: "failed",
+      failure: { code: "STEP_UNREADABLE", message },
+    });
   });
 
   it("what looks at the changing world is done each time", async () => {

@@ -2,16 +2,9 @@ import { type JobInput, jobSchema } from "../../../core/runs/job";
 import type { RunDetails } from "../../../core/runs/shapes";
 import { inputHashOf } from "../../../core/runs/step";
 import { trainingStep, trainingTaskOf } from "../../../core/training/training-step";
-import { jobInput, runOf } from "../../support/fixtures";
+import { jobInput, preparedFeatures, runOf } from "../../support/fixtures";
 
-const at = "2026-01-01T00:00:00.000Z";
-const features = {
-  step: "PrepareFeatures",
-  inputHash: "f",
-  output: { digest: "e".repeat(64), featureManifestKey: "features/f/manifest.json" },
-  startedAt: at,
-  finishedAt: at,
-} as const;
+const features = { ...preparedFeatures, output: { ...preparedFeatures.output, digest: "e".repeat(64) } };
 const detailsOf = (job: RunDetails["run"]["job"]): RunDetails => ({
   run: runOf("run-a", { job }),
   steps: [features],

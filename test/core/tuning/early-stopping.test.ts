@@ -7,7 +7,7 @@ import type { SchedulerTrial } from "../../../core/tuning/scheduler";
 import { comparable } from "../../../core/tuning/schedulers/rank";
 import type { Trial } from "../../../core/tuning/shapes";
 import { studyDefinitionSchema } from "../../../core/tuning/study";
-import { jobInput, runOf } from "../../support/fixtures";
+import { jobInput, resultOf, runOf } from "../../support/fixtures";
 
 const at = "2026-01-01T00:00:00.000Z";
 const objective = { metric: "validation/loss", direction: "minimize" } as const;
@@ -29,7 +29,11 @@ describe("a trial that stops early", () => {
     };
     const metrics = { "validation/loss": 0.25, "train/loss": 0.125 };
     const run = runOf("run-a", { job, status: "completed" });
-    const details = { run, attempts: [], steps: [{ step: "LaunchTraining", output: { metrics } }] };
+    const details = {
+      run,
+      attempts: [],
+      steps: [{ step: "LaunchTraining", output: { ...resultOf("run-a"), metrics } }],
+    };
     const observed = await observe(
       {
         runs: { find: async () => run, findDetails: async () => details as unknown as RunDetails },

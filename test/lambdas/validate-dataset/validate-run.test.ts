@@ -8,7 +8,6 @@ import { setDataContract } from "../../../core/datasets/contract/stored";
 import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import type { ValidationOutput } from "../../../core/datasets/validation";
 import { findOutput } from "../../../core/runs/step";
 import { producedArtifacts } from "../../../core/tracking/artifacts";
 import { validateRun } from "../../../lambdas/validate-dataset/validate";
@@ -90,7 +89,7 @@ describe("a run under a data contract", () => {
       );
     }
     const details = await platform.runs.findDetails(runId);
-    const { violations } = findOutput<ValidationOutput>(details!, "ValidateDataset")!.contract!;
+    const { violations } = findOutput(details!, "ValidateDataset")!.contract!;
     expect(violations.map(({ columns, severity }) => [columns[0], severity])).toEqual([
       ["x1", "block"],
       ["colour", "block"],

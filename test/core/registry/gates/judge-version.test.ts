@@ -76,7 +76,10 @@ describe("judging a version", () => {
       const step = (name: string, output: unknown) => ({ step: name, output });
       details.set(runId, {
         run: runOf(runId, { team, job: jobSchema.parse(jobInput({ evaluation: {} })) }),
-        steps: [step("LaunchTraining", { weights, topology }), step("Evaluate", evaluation satisfies EvaluationOutput)],
+        steps: [
+          step("LaunchTraining", { ...resultOf(runId), weights, topology }),
+          step("Evaluate", evaluation satisfies EvaluationOutput),
+        ],
       } as unknown as RunDetails);
       return registry.register(
         team,

@@ -2,7 +2,8 @@ import { type MonthUsage, monthOf } from "../../../../core/runs/attempts";
 import type { RunRepository } from "../../../../core/runs/run-repository";
 import { isOpen, phases } from "../../../../core/runs/run-states";
 import type { Run, RunDetails, TrainingAttempt, WorkerRecord } from "../../../../core/runs/shapes";
-import { type Warning, warningsOf } from "../../../../core/shapes";
+import { readSteps } from "../../../../core/runs/step-outputs";
+import type { Warning } from "../../../../core/shapes";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };
 const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"];
@@ -62,14 +63,15 @@ export function createMemoryRuns(): RunRepository & { readonly rows: ReadonlyMap
       const found = rows.get(runId);
       if (!found) return undefined;
       const { run, steps, attempts, workers, machines, recoveries, warnings, progress, endPublished } = found;
+      const read = readSteps(steps);
       return {
         run,
-        steps,
+        steps: read.steps,
         attempts: [...attempts.values()].sort((a, b) => a.attempt - b.attempt),
         workers: [...workers.values()],
         machines: [...machines.values()],
         recoveries: [...recoveries.values()],
-        warnings: [...steps.flatMap(({ output }) => warningsOf(output)), ...warnings.values()],
+        warnings: [...read.warnings, ...warnings.values()],
         progress,
         ...(endPublished ? { endPublished } : {}),
       };

@@ -23,7 +23,7 @@ export async function perform(ports: Ports, { state, token, conclusion, error }:
       return;
     case "Register": {
       const details = await beginStep(ports, runId, "Register");
-      const { weightsSha256 } = outputOf<{ weightsSha256: string }>(details, "LaunchTraining");
+      const { weightsSha256 } = outputOf(details, "LaunchTraining");
       const version = await ports.registry.register("default", versionOf(weightsSha256), actor, { runId });
       await ports.registry.apply(
         "digits",

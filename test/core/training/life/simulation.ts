@@ -5,7 +5,7 @@ import { cancelRun, closeInterruptedRun } from "../../../../core/training/close-
 import { type JobEvent, takeJobEvent } from "../../../../core/training/job-event";
 import { reconcileAll } from "../../../../core/training/reconcile";
 import { trainingKeys } from "../../../../core/training/training-step";
-import { resultOf, runOf } from "../../../support/fixtures";
+import { preparedFeatures, resultOf, runOf } from "../../../support/fixtures";
 import { ModelBatch, type ModelJob } from "./batch";
 import { violationsAtRest, violationsNow } from "./invariants";
 import { perform, runId } from "./perform";
@@ -80,9 +80,7 @@ export class Simulation {
     const { retries, market } = this.scenario;
     const run = { ...base, job: { ...base.job, retries, resources: { ...base.job.resources, market } } };
     await this.world.runs.create(run);
-    const output = { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } };
-    const done = { inputHash: "h", output, startedAt: run.createdAt, finishedAt: run.createdAt };
-    await this.world.runs.recordStep(runId, { step: "PrepareFeatures", ...done });
+    await this.world.runs.recordStep(runId, preparedFeatures);
     this.actor("submit", ({ executions }) => executions.start({ runId }));
 
     let violations: readonly string[] = [];
