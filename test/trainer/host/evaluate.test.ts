@@ -10,7 +10,7 @@ import { BackendUnavailableError } from "../../../trainer-container/engine/error
 import { type EvaluatorDependencies, evaluateRun } from "../../../trainer-container/host/evaluate";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { registered } from "../../support/exportable";
-import { runOf } from "../../support/fixtures";
+import { preparedFeatures, resultOf, runOf } from "../../support/fixtures";
 import { oneColumn, storeOneColumn } from "../../support/one-column";
 
 const clock = { now: () => Date.parse("2026-01-01T00:00:00.000Z") };
@@ -33,8 +33,8 @@ async function trained() {
     ...{ step, inputHash: "", output, startedAt: "", finishedAt: "" },
   });
   const steps = [
-    record("PrepareFeatures", { featureManifestKey, digest: "f" }),
-    record("LaunchTraining", { weights, topology, weightsSha256, metrics: {} }),
+    record("PrepareFeatures", { ...preparedFeatures.output, featureManifestKey }),
+    record("LaunchTraining", { ...resultOf("run-1"), weights, topology, weightsSha256 }),
   ];
   const run = runOf("run-1", { status: "running", phase: "Evaluate" });
   const details = { run, steps, attempts: [] as RunDetails["attempts"] } as unknown as RunDetails;
