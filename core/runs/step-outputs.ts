@@ -18,7 +18,7 @@ const schemas = {
   Gate: gateOutput,
 } satisfies Record<Phase, z.ZodType>;
 
-/** What each step of a run records. */
+/** Output of each step of a run. */
 export type StepOutputs = { readonly [Step in Phase]: Shape<(typeof schemas)[Step]> };
 
 const readers: { readonly [Step in Phase]: z.ZodType<StepOutputs[Step]> } = schemas;
