@@ -1,9 +1,11 @@
 import type { ApiClient } from "../client/api-client";
 import { type EvaluationReport, readReport } from "../core/evaluation/report";
+import { evaluationKind } from "../core/evaluation/shapes";
 import { workersPerHost } from "../core/runs/resources";
 import { isOpen } from "../core/runs/run-states";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
+import { trainingKind } from "../core/runs/training-task";
 import { totalUsage } from "../core/runs/usage";
 import type { MetricSummary } from "../core/tracking/metric-store";
 import { containerIndexOf, containerOf } from "../platform/members";
@@ -12,7 +14,7 @@ import { download } from "./download";
 
 /** Reads the report of a run's evaluation; `undefined` if it was not evaluated. */
 export async function reportOf(client: ApiClient, details: RunDetails): Promise<EvaluationReport | undefined> {
-  const evaluation = findOutput(details, "Evaluate");
+  const evaluation = findOutput(details, evaluationKind);
   return evaluation && readReport({ getContent: (sha256) => download(client, sha256) }, evaluation.report);
 }
 
@@ -21,8 +23,8 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
   const { run, steps, workers, progress } = details;
   const perHost = workersPerHost(run.job.resources);
   const attempts = attemptsSoFar(details, Date.now());
-  const training = findOutput(details, "LaunchTraining");
-  const evaluation = findOutput(details, "Evaluate");
+  const training = findOutput(details, trainingKind);
+  const evaluation = findOutput(details, evaluationKind);
   return {
     runId: run.runId,
     status: run.status,

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../client/api-client";
-import type { NextStep } from "../core/registry/model";
+import { type NextStep, registrationKind } from "../core/registry/model";
 import type { RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
 
@@ -10,7 +10,7 @@ export interface Awaited extends NextStep {
 
 /** @returns nothing if neither the run nor its version waits for anybody */
 export async function awaitedBy(client: ApiClient, details: RunDetails): Promise<readonly Awaited[]> {
-  const registration = findOutput(details, "Register");
+  const registration = findOutput(details, registrationKind);
   if (!registration || details.run.outcome?.decision !== "registered") return [];
   return awaitedSteps(await client.modelVersion(registration.model, registration.version));
 }

@@ -2,12 +2,14 @@ import pc from "picocolors";
 import type { ApiClient } from "../client/api-client";
 import { testPrefix } from "../core/evaluation/metric-goal";
 import { summaryMetrics } from "../core/evaluation/metrics";
+import { evaluationKind } from "../core/evaluation/shapes";
 import { formatCount, formatDuration, formatRate } from "../core/quantities";
 import { stoppingText } from "../core/runs/early-stopping";
 import { outcomeText } from "../core/runs/run";
 import { isOpen, phases } from "../core/runs/run-states";
 import type { Run, RunDetails } from "../core/runs/shapes";
 import { findOutput } from "../core/runs/step";
+import { trainingKind } from "../core/runs/training-task";
 import { exitCodes, formatNumber, printJson, printTable, shownText } from "./output";
 import { type Awaited, awaitedBy } from "./waiting";
 
@@ -137,7 +139,7 @@ function closingLines(details: RunDetails, awaited: readonly Awaited[]): readonl
 
 /** Returns the line that tells where training with early stopping ended, once it has. */
 function stoppingLines(details: RunDetails): readonly string[] {
-  const training = findOutput(details, "LaunchTraining");
+  const training = findOutput(details, trainingKind);
   return training?.earlyStopping ? [stoppingText(training.earlyStopping, training.epochs)] : [];
 }
 
@@ -216,7 +218,7 @@ function changeLog(): (details: RunDetails) => void {
 
 /** Prints a few metrics of the test split, the job's own thresholds first; nothing for a run without evaluation. */
 function printTestMetrics(details: RunDetails): void {
-  const evaluation = findOutput(details, "Evaluate");
+  const evaluation = findOutput(details, evaluationKind);
   if (!evaluation) return;
   const { metrics, task } = evaluation;
   const names = summaryMetrics(task, metrics, details.run.job.evaluation.thresholds);

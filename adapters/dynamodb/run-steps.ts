@@ -12,13 +12,13 @@ import {
   type TrainingAttempt,
   type WorkerRecord,
 } from "../../core/runs/shapes";
-import { readSteps } from "../../core/runs/step-outputs";
 import type { Warning } from "../../core/shapes";
 import { teamRunPhases } from "../../core/tracking/records/team-runs";
 import { catalog } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
+import { readSteps } from "./step-records";
 import { catalogPort, ex, exists, type Item, recordOf, type Table } from "./table";
 
 const partition = (runId: string): string => `RUN#${runId}`;

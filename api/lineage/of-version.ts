@@ -1,4 +1,5 @@
 import { type DatasetRepository, getDatasetVersion } from "../../core/datasets/repository";
+import { featuresKind } from "../../core/features/shapes";
 import type { LineageIndex } from "../../core/lineage/port";
 import type { ModelVersion } from "../../core/registry/model";
 import type { RunRepository } from "../../core/runs/run-repository";
@@ -58,7 +59,7 @@ async function addOrigin(
   const run = addRun(graph, runId, record);
   addCode(graph, record, run);
   const details = record.source === "training" ? await dependencies.runs.findDetails(runId) : undefined;
-  const features = details && findOutput(details, "PrepareFeatures");
+  const features = details && findOutput(details, featuresKind);
   const made =
     features && graph.add("features", features.digest, { key: features.featureManifestKey, width: features.width });
   if (made) graph.connect(made, run);

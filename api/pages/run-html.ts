@@ -1,4 +1,5 @@
 import { Marked } from "marked";
+import { validationKind } from "../../core/datasets/contract/report";
 import { contractTable } from "../../core/html/contract-html";
 import type { Page } from "../../core/html/document";
 import { link, pageOf } from "../../core/html/layout";
@@ -294,7 +295,7 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
 }
 
 function contractSection({ details }: RunPage): Markup | undefined {
-  const output = details && findOutput(details, "ValidateDataset");
+  const output = details && findOutput(details, validationKind);
   const { contract, rowCount } = output ?? {};
   if (!contract || contract.violations.length === 0) return undefined;
   return contractTable(

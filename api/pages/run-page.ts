@@ -1,5 +1,5 @@
 import { mayHaveCurve } from "../../core/evaluation/metric-goal";
-import type { EvaluationOutput } from "../../core/evaluation/shapes";
+import { type EvaluationOutput, evaluationKind } from "../../core/evaluation/shapes";
 import { CorruptObjectError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore } from "../../core/ports";
@@ -139,7 +139,7 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
     filesOf(ports, runId),
     diffOf(ports.objects, record),
   ]);
-  const evaluated = details && findOutput(details, "Evaluate");
+  const evaluated = details && findOutput(details, evaluationKind);
   const evaluation = evaluated && (await evaluationOf(ports.objects, evaluated));
   return {
     ...{ metrics, ...children, ...files },

@@ -1,5 +1,6 @@
 import { byRank, goalOf, testPrefix } from "../../core/evaluation/metric-goal";
 import { isBuiltIn, leadingMetrics } from "../../core/evaluation/metrics";
+import { featuresKind } from "../../core/features/shapes";
 import { link } from "../../core/html/layout";
 import { html, type Markup } from "../../core/html/markup";
 import { listing, shortened } from "../../core/html/tables";
@@ -9,6 +10,7 @@ import { sourceText } from "../../core/runs/fine-tune";
 import type { TrainingProgress } from "../../core/runs/progress";
 import { displayedStatus } from "../../core/runs/run";
 import { findOutput } from "../../core/runs/step";
+import { trainingKind } from "../../core/runs/training-task";
 import { totalUsage } from "../../core/runs/usage";
 import type { SearchedRun } from "../../core/tracking/search/query";
 import type { RunRecord } from "../../core/tracking/shapes";
@@ -73,7 +75,7 @@ function metricTiles({ metrics, record }: RunPage, isTested: boolean): readonly 
 
 function effort({ details }: RunPage): readonly Markup[] {
   if (!details) return [];
-  const training = findOutput(details, "LaunchTraining");
+  const training = findOutput(details, trainingKind);
   const { progress, attempts } = details;
   const usage = totalUsage(attempts);
   const step = progress?.step ?? training?.steps;
@@ -194,7 +196,7 @@ const maxOfAKind = 6;
 export function lineageStrip(page: RunPage, links: Links): Markup | undefined {
   const { record, parent, childCount, versions, details } = page;
   const { code, datasets } = record;
-  const features = details && findOutput(details, "PrepareFeatures");
+  const features = details && findOutput(details, featuresKind);
   const from = details?.run.restoredFrom;
   const source = details?.run.fineTunedFrom;
   const again = details?.run.reproducedFrom;

@@ -1,7 +1,9 @@
+import { featuresKind } from "../../core/features/shapes";
 import { numericsDifferences } from "../../core/runs/numerics";
 import { isOpen } from "../../core/runs/run-states";
 import type { NumericsRecord, RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
+import { trainingKind } from "../../core/runs/training-task";
 import { paramsOfJob } from "../../core/tracking/records/training-record";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 
@@ -116,7 +118,7 @@ function factsOf(details: RunDetails): TrainingFacts {
   const { run, steps } = details;
   const { commit, dirty, diffSha256, moduleSha256 } = run.code;
   const { lockfileSha256, image, imageDigest } = run.environment ?? {};
-  const training = findOutput(details, "LaunchTraining");
+  const training = findOutput(details, trainingKind);
   const reusedFrom = steps.find(({ step }) => step === "LaunchTraining")?.reusedFrom;
   const parameters = Object.entries(paramsOfJob(run.job)).filter(([name]) => !conduct.test(name));
   return {
@@ -125,7 +127,7 @@ function factsOf(details: RunDetails): TrainingFacts {
     data: texts({
       dataset: `${run.dataset.name}@${run.dataset.version}`,
       datasetDigest: run.dataset.digest,
-      features: findOutput(details, "PrepareFeatures")?.digest,
+      features: findOutput(details, featuresKind)?.digest,
       fineTunedFrom: run.fineTunedFrom?.weightsSha256,
       restoredFrom: run.restoredFrom && `${run.restoredFrom.runId} at step ${run.restoredFrom.step}`,
     }),

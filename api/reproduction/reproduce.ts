@@ -5,6 +5,7 @@ import type { ObjectStore } from "../../core/ports";
 import { runNotFound } from "../../core/runs/errors";
 import type { Run } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
+import { trainingKind } from "../../core/runs/training-task";
 import type { MetricPoint, MetricStore, SeriesPosition } from "../../core/tracking/metric-store";
 import { readCheckpoints } from "../../core/training/checkpoint/manifest";
 import { findSubmitted, type SubmitDependencies, submitRun } from "../../core/training/submit";
@@ -128,7 +129,7 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
 
   const details = await runs.findDetails(runId);
   if (!details) throw runNotFound(runId, "training");
-  if (!findOutput(details, "LaunchTraining")) throw notTrained(runId);
+  if (!findOutput(details, trainingKind)) throw notTrained(runId);
   const { job, dataset, code, environment, fineTunedFrom } = details.run;
   return submitRun(dependencies, {
     job: { ...job, dataset: `${dataset.name}@${dataset.version}` },

@@ -1,7 +1,7 @@
 import { formatCount } from "../quantities";
 import type { StepDefinition } from "../runs/step";
 import type { Warning } from "../shapes";
-import type { ValidationOutput } from "./contract/report";
+import { type ValidationOutput, validationKind } from "./contract/report";
 import { type AppliedContract, inputsOf } from "./contract/stored";
 import { type ColumnProfile, type DatasetProfile, hasTexts, valueLimit } from "./profile";
 import { type DatasetRepository, getDatasetVersion } from "./repository";
@@ -159,9 +159,9 @@ export function validationStep(
   { datasets }: { readonly datasets: DatasetRepository },
   validate: (manifest: DatasetManifest, inputHash: string) => Promise<ValidationOutput>,
   contract?: AppliedContract,
-): StepDefinition<"ValidateDataset"> {
+): StepDefinition<ValidationOutput> {
   return {
-    step: "ValidateDataset",
+    ...validationKind,
     version: 1,
     reusable: true,
     inputs: ({ dataset }) => ({

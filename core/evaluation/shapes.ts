@@ -2,6 +2,7 @@ import * as z from "zod";
 import { taskKind } from "../datasets/shapes";
 import { decision } from "../runs/decision";
 import { numericsRecord } from "../runs/shapes";
+import type { StepKind } from "../runs/step";
 import { category, contentReference, count, datasetReference, metrics, type Shape, storedNumber } from "../shapes";
 
 export const pairedInterval = z
@@ -176,3 +177,4 @@ export const evaluationOutput = z.object({
   task: taskKind,
 });
 export interface EvaluationOutput extends Shape<typeof evaluationOutput> {}
+export const evaluationKind: StepKind<EvaluationOutput> = { step: "Evaluate", output: evaluationOutput };

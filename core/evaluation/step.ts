@@ -1,12 +1,14 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
+import { featuresKind } from "../features/shapes";
 import type { RunDetails } from "../runs/shapes";
 import { outputOf, type StepDefinition } from "../runs/step";
-import type { TrainingOutput } from "../runs/training-task";
+import { type TrainingOutput, trainingKind } from "../runs/training-task";
 import type { Champion } from "./champion";
 import { maxPredictions, maxPredictionsOfTrial } from "./latency";
 import { testPrefix } from "./metric-goal";
 import { isBuiltIn } from "./metrics";
 import type { Metrics } from "./report";
+import { type EvaluationOutput, evaluationKind } from "./shapes";
 import { type EvaluationTask, type EvaluationTools, evaluateTask } from "./task";
 
 export interface EvaluationDependencies extends EvaluationTools {
@@ -29,15 +31,15 @@ function ownMetricsOf({ metrics }: TrainingOutput): Metrics | undefined {
 
 export function evaluationIdentity(
   champion: Champion | undefined,
-): Pick<StepDefinition<"Evaluate">, "step" | "version" | "inputs"> {
+): Omit<StepDefinition<EvaluationOutput>, "execute" | "reusable"> {
   return {
-    step: "Evaluate",
+    ...evaluationKind,
     version: 5,
     inputs({ job: { evaluation }, trial }, details) {
-      const training = outputOf(details, "LaunchTraining");
+      const training = outputOf(details, trainingKind);
       const met = opponentOf(training, champion);
       return {
-        features: outputOf(details, "PrepareFeatures").digest,
+        features: outputOf(details, featuresKind).digest,
         weightsSha256: training.weightsSha256,
         topology: training.topology.sha256,
         // Absent where a job does not set them, so that earlier outputs are reused.
@@ -59,7 +61,7 @@ export async function evaluationTaskOf(
   champion: Champion | undefined,
 ): Promise<EvaluationTask> {
   const { run } = details;
-  const training = outputOf(details, "LaunchTraining");
+  const training = outputOf(details, trainingKind);
   const { topology, weights, weightsSha256 } = training;
   const met = opponentOf(training, champion);
   const opponent = met && {
@@ -70,7 +72,7 @@ export async function evaluationTaskOf(
   const { backend, vcpusPerWorker, gpusPerWorker, tf32 = false } = run.job.resources;
   return {
     runId: run.runId,
-    featureManifestKey: outputOf(details, "PrepareFeatures").featureManifestKey,
+    featureManifestKey: outputOf(details, featuresKind).featureManifestKey,
     model: { topology, weights, weightsSha256 },
     settings: { positive, threshold },
     ...(opponent ? { opponent } : {}),
@@ -89,7 +91,7 @@ export async function evaluationTaskOf(
 export function evaluationStep(
   { datasets, ...tools }: EvaluationDependencies,
   champion: Champion | undefined,
-): StepDefinition<"Evaluate"> {
+): StepDefinition<EvaluationOutput> {
   return {
     ...evaluationIdentity(champion),
     reusable: true,

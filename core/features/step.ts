@@ -2,7 +2,7 @@ import { type DatasetRepository, getDatasetVersion } from "../datasets/repositor
 import type { DatasetManifest } from "../datasets/shapes";
 import type { Job } from "../runs/job";
 import type { StepDefinition } from "../runs/step";
-import type { FeaturesOutput } from "./shapes";
+import { type FeaturesOutput, featuresKind } from "./shapes";
 
 /**
  * Prepares features. They depend on the data, on the job's settings of features and on the columns of its slices, but not
@@ -11,9 +11,9 @@ import type { FeaturesOutput } from "./shapes";
 export function featuresStep(
   { datasets }: { readonly datasets: DatasetRepository },
   prepare: (manifest: DatasetManifest, job: Job, inputHash: string) => Promise<FeaturesOutput>,
-): StepDefinition<"PrepareFeatures"> {
+): StepDefinition<FeaturesOutput> {
   return {
-    step: "PrepareFeatures",
+    ...featuresKind,
     version: 1,
     reusable: true,
     inputs: ({ dataset, job }) => ({

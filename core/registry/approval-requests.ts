@@ -8,7 +8,7 @@ import { isVisible } from "./change";
 import { GateOutdatedError } from "./errors";
 import { outdatedBy } from "./gates/evidence";
 import { isPending } from "./gates/external-check";
-import type { Actor, Model, ModelVersion } from "./model";
+import { type Actor, type Model, type ModelVersion, registrationKind } from "./model";
 import type { Registry } from "./registry";
 import { isUnderTest } from "./serving/traffic";
 import { decideApproval, expireApproval, requestApproval } from "./transitions";
@@ -145,7 +145,7 @@ export async function requestOfRun(
 ): Promise<void> {
   const details = await dependencies.runs.findDetails(runId);
   if (!details) throw runNotFound(runId);
-  const target = { team: details.run.team, ...outputOf(details, "Register") };
+  const target = { team: details.run.team, ...outputOf(details, registrationKind) };
   await request(dependencies, target, { id: runId, again: false }, { by: `run ${runId}` });
 }
 

@@ -1,16 +1,18 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { ModelArtifact, OutputSchema } from "../evaluation/model-artifact";
+import { evaluationKind } from "../evaluation/shapes";
 import { inputColumns } from "../features/planned-rows";
-import { type FeatureManifest, featureManifest } from "../features/shapes";
+import { type FeatureManifest, featureManifest, featuresKind } from "../features/shapes";
 import { getJson } from "../object-documents";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { runNotCompleted, runNotEvaluated, runNotFound } from "../runs/errors";
 import type { RunRepository } from "../runs/run-repository";
 import type { RunDetails } from "../runs/shapes";
 import { findOutput, outputOf, type StepDefinition } from "../runs/step";
+import { trainingKind } from "../runs/training-task";
 import { storeArtifact } from "./artifact";
 import { reproductionNotRegistered } from "./errors";
-import type { Actor, ModelSignature, RegistrationOutput } from "./model";
+import { type Actor, type ModelSignature, type RegistrationOutput, registrationKind } from "./model";
 import type { Registry } from "./registry";
 
 export interface RegistrationDependencies {
@@ -24,17 +26,17 @@ export interface RegistrationDependencies {
  * Registers a run's weights as a version of its model: an artifact with everything that serving needs, and a row in the
  * registry.
  */
-export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<"Register"> {
+export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
   return {
-    step: "Register",
+    ...registrationKind,
     version: 1,
     reusable: true,
     inputs: (run, details) => ({
       model: run.model,
       team: run.team,
-      weightsSha256: outputOf(details, "LaunchTraining").weightsSha256,
-      features: outputOf(details, "PrepareFeatures").digest,
-      report: outputOf(details, "Evaluate").report.sha256,
+      weightsSha256: outputOf(details, trainingKind).weightsSha256,
+      features: outputOf(details, featuresKind).digest,
+      report: outputOf(details, evaluationKind).report.sha256,
     }),
     async execute(run, details) {
       // The state machine ends other runs before this step.
@@ -74,9 +76,9 @@ export async function artifactOfRun(
   model: string,
 ): Promise<ModelArtifact> {
   const { run } = details;
-  const training = outputOf(details, "LaunchTraining");
-  const { decision } = outputOf(details, "Evaluate");
-  const { featureManifestKey } = outputOf(details, "PrepareFeatures");
+  const training = outputOf(details, trainingKind);
+  const { decision } = outputOf(details, evaluationKind);
+  const { featureManifestKey } = outputOf(details, featuresKind);
   const features = await getJson(objects, featureManifestKey, featureManifest);
   const { manifest } = await getDatasetVersion(datasets, run.dataset.name, run.dataset.version);
   const used = inputColumns(features.transform);
@@ -98,7 +100,7 @@ export async function artifactOfRun(
 
 /** Tests whether a run has recorded everything that a version is made of. */
 export function isEvaluated(details: RunDetails): boolean {
-  return (["PrepareFeatures", "LaunchTraining", "Evaluate"] as const).every((step) => findOutput(details, step));
+  return [featuresKind, trainingKind, evaluationKind].every((kind) => findOutput<unknown>(details, kind));
 }
 
 async function registerVersion(
@@ -110,8 +112,8 @@ async function registerVersion(
   const { run } = details;
   // A reproduction is never a candidate.
   if (run.reproducedFrom) throw reproductionNotRegistered(run.runId, run.reproducedFrom);
-  const training = outputOf(details, "LaunchTraining");
-  const evaluation = outputOf(details, "Evaluate");
+  const training = outputOf(details, trainingKind);
+  const evaluation = outputOf(details, evaluationKind);
   const artifact = await artifactOfRun({ objects, datasets }, details, model);
   const version = await registry.register(
     run.team,

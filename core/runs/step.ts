@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import { type Clock, isoTime } from "../ports";
@@ -5,7 +6,17 @@ import { runAlreadyEnded, runNotFound, stepPassed, stepUnreadable } from "./erro
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
 import { isOpen, type Phase } from "./run-states";
 import type { Run, RunDetails, StepRecord } from "./shapes";
-import { readOutput, type StepOutputs } from "./step-outputs";
+
+/** A step's name, and the schema of its output. */
+export interface StepKind<Output> {
+  readonly step: Phase;
+  readonly output: z.ZodType<Output>;
+}
+
+/** Reads a stored output; `undefined` for one that is not as the step records it, e.g. by a module of the user. */
+export function readOutput<Output>({ output: schema }: StepKind<Output>, output: unknown): Output | undefined {
+  return schema.safeParse(output).data;
+}
 
 /**
  * One step of a run: a function of its inputs alone, so that equal inputs can reuse its output.
@@ -13,12 +24,11 @@ import { readOutput, type StepOutputs } from "./step-outputs";
  * `inputs` must include everything on which the output depends, by digest. The version increases whenever a change of
  * the code changes the output.
  */
-export interface StepDefinition<Step extends Phase = Phase> {
-  readonly step: Step;
+export interface StepDefinition<Output> extends StepKind<Output> {
   readonly version: number;
   /** Returns JSON; its digest is the step's input hash. */
   inputs(run: Run, details: RunDetails): unknown;
-  execute(run: Run, details: RunDetails, inputHash: string): Promise<StepOutputs[Step]>;
+  execute(run: Run, details: RunDetails, inputHash: string): Promise<Output>;
   /** False for steps whose inputs may change (the champion, an approval). They are executed every time. */
   readonly reusable: boolean;
 }
@@ -57,7 +67,7 @@ export async function beginStep(
 }
 
 export function inputHashOf(
-  definition: Pick<StepDefinition, "step" | "version" | "inputs">,
+  definition: Pick<StepDefinition<unknown>, "step" | "version" | "inputs">,
   details: RunDetails,
 ): string {
   return digestOf({
@@ -74,11 +84,11 @@ export function inputHashOf(
  * A process that dies loses at most the work since the last write. Outputs are content-addressed; records are written
  * last and are deterministic.
  */
-export async function runStep<Step extends Phase>(
+export async function runStep<Output>(
   dependencies: StepDependencies,
   runId: string,
-  definition: StepDefinition<Step>,
-): Promise<StepResult<StepOutputs[Step]>> {
+  definition: StepDefinition<Output>,
+): Promise<StepResult<Output>> {
   const open = await openStep(dependencies, runId, definition);
   return open.known ?? executeStep(dependencies, definition, open);
 }
@@ -93,12 +103,12 @@ export interface OpenStep<Output> {
 }
 
 /** Enters a step, and looks for an output that can be reused. */
-export async function openStep<Step extends Phase>(
+export async function openStep<Output>(
   dependencies: StepDependencies,
   runId: string,
-  definition: StepDefinition<Step>,
+  definition: StepDefinition<Output>,
   read?: RunDetails,
-): Promise<OpenStep<StepOutputs[Step]>> {
+): Promise<OpenStep<Output>> {
   const { cache, clock } = dependencies;
   const startedAt = isoTime(clock);
   const details = await beginStep(dependencies, runId, definition.step, read);
@@ -107,31 +117,31 @@ export async function openStep<Step extends Phase>(
   const open = { details, inputHash, startedAt };
   if (!definition.reusable) return open;
   const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
-  const output = own && readOutput(definition.step, own.output);
+  const output = own && readOutput(definition, own.output);
   if (output) return { ...open, known: { output, inputHash, reusedFrom: own.reusedFrom } };
 
-  const cached = details.run.noCache ? undefined : await findCached(cache, definition.step, inputHash);
+  const cached = details.run.noCache ? undefined : await findCached(cache, definition, inputHash);
   if (!cached) return open;
   return { ...open, known: await finishStep(dependencies, runId, definition, inputHash, cached, startedAt) };
 }
 
 /** Finds an output that a step can reuse. One that cannot be read is made again. */
-export async function findCached<Step extends Phase>(
+export async function findCached<Output>(
   cache: Pick<StepCache, "find">,
-  step: Step,
+  kind: StepKind<Output>,
   inputHash: string,
-): Promise<{ readonly runId: string; readonly output: StepOutputs[Step] } | undefined> {
-  const cached = await cache.find(step, inputHash);
-  const output = cached && readOutput(step, cached.output);
+): Promise<{ readonly runId: string; readonly output: Output } | undefined> {
+  const cached = await cache.find(kind.step, inputHash);
+  const output = cached && readOutput(kind, cached.output);
   return output && { runId: cached.runId, output };
 }
 
 /** Executes a step that the run has entered, and records its output. */
-export async function executeStep<Step extends Phase>(
+export async function executeStep<Output>(
   dependencies: StepDependencies,
-  definition: StepDefinition<Step>,
-  { details, inputHash, startedAt }: OpenStep<StepOutputs[Step]>,
-): Promise<StepResult<StepOutputs[Step]>> {
+  definition: StepDefinition<Output>,
+  { details, inputHash, startedAt }: OpenStep<Output>,
+): Promise<StepResult<Output>> {
   const { cache, clock } = dependencies;
   const { runId } = details.run;
   const output = await definition.execute(details.run, details, inputHash);
@@ -142,28 +152,28 @@ export async function executeStep<Step extends Phase>(
 }
 
 /** Runs a step of a run that has ended, for a version of its model, or reuses an output. The run does not change. */
-export async function runLaterStep<Step extends Phase>(
+export async function runLaterStep<Output>(
   { cache, clock }: Pick<StepDependencies, "cache" | "clock">,
   details: RunDetails,
-  definition: StepDefinition<Step>,
-): Promise<StepOutputs[Step]> {
+  definition: StepDefinition<Output>,
+): Promise<Output> {
   const { step } = definition;
   const inputHash = inputHashOf(definition, details);
-  const known = await findCached(cache, step, inputHash);
+  const known = await findCached(cache, definition, inputHash);
   if (known) return known.output;
   const output = await definition.execute(details.run, details, inputHash);
   const kept = await cache.keep(step, inputHash, { runId: details.run.runId, output, at: isoTime(clock) });
-  return readOutput(step, kept.output) ?? output;
+  return readOutput(definition, kept.output) ?? output;
 }
 
-export async function finishStep<Step extends Phase>(
+export async function finishStep<Output>(
   dependencies: StepDependencies,
   runId: string,
-  definition: Pick<StepDefinition<Step>, "step">,
+  definition: Pick<StepKind<Output>, "step">,
   inputHash: string,
-  from: { readonly runId: string; readonly output: StepOutputs[Step] },
+  from: { readonly runId: string; readonly output: Output },
   startedAt: string,
-): Promise<StepResult<StepOutputs[Step]>> {
+): Promise<StepResult<Output>> {
   const reusedFrom = from.runId === runId ? undefined : from.runId;
   const record: StepRecord = {
     step: definition.step,
@@ -183,18 +193,15 @@ export async function finishStep<Step extends Phase>(
  *
  * @throws STEP_OUTPUT_UNREADABLE
  */
-export function outputOf<Step extends Phase>(details: RunDetails, step: Step): StepOutputs[Step] {
-  const output = findOutput(details, step);
-  if (output === undefined) throw stepUnreadable(details.run.runId, step);
+export function outputOf<Output>(details: RunDetails, kind: StepKind<Output>): Output {
+  const output = findOutput(details, kind);
+  if (output === undefined) throw stepUnreadable(details.run.runId, kind.step);
   return output;
 }
 
 /** Returns a step's recorded output; `undefined` if the run has not reached it, or the record cannot be read. */
-export function findOutput<Step extends Phase>(
-  { steps }: Pick<RunDetails, "steps">,
-  step: Step,
-): StepOutputs[Step] | undefined {
-  return readOutput(step, steps.find((record) => record.step === step)?.output);
+export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, kind: StepKind<Output>): Output | undefined {
+  return readOutput(kind, steps.find(({ step }) => step === kind.step)?.output);
 }
 
 /**

@@ -3,7 +3,7 @@ import { createJson } from "../object-documents";
 import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import { beginStep, findCached, finishStep, inputHashOf } from "../runs/step";
-import { trainingTask } from "../runs/training-task";
+import { trainingKind, trainingTask } from "../runs/training-task";
 import { metricsBehind, newPoints } from "../tracking/follow";
 import type { MetricStore } from "../tracking/metric-store";
 import { completeTraining } from "./complete-training";
@@ -37,7 +37,7 @@ export async function beginTraining(
   const inputHash = inputHashOf(trainingStep, details);
   // A run that pauses trains, because its checkpoint is needed: a study copies those of a population.
   const trains = details.run.noCache || details.run.pauseAt !== undefined;
-  const known = trains ? undefined : await findCached(cache, "LaunchTraining", inputHash);
+  const known = trains ? undefined : await findCached(cache, trainingKind, inputHash);
   if (known && details.attempts.length === 0) {
     // Copied before the step's record, so that a run with completed training has all of its metrics. An invocation that ran
     // at the same time may have completed this run's own training.

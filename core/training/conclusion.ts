@@ -1,15 +1,17 @@
+import { evaluationKind } from "../evaluation/shapes";
 import { isoTime, type ObjectStore } from "../ports";
 import type { RunOutputs } from "../registry/gates/candidate";
 import { unregisteredFacts } from "../registry/gates/candidate-facts";
 import { judge } from "../registry/gates/judge";
 import { combine } from "../registry/gates/requirements";
-import type { GateVerdict } from "../registry/gates/verdict";
-import type { ModelVersion } from "../registry/model";
+import { type GateVerdict, gateKind } from "../registry/gates/verdict";
+import { type ModelVersion, registrationKind } from "../registry/model";
 import { rulesOf } from "../registry/policy";
 import type { ModelRepository } from "../registry/repository";
 import { runNotFound } from "../runs/errors";
 import type { Run, RunDetails, RunFailure, RunOutcome } from "../runs/shapes";
 import { findOutput, outputOf } from "../runs/step";
+import { trainingKind } from "../runs/training-task";
 import { closeRun } from "./close-run";
 import type { CompleteAttemptDependencies } from "./complete-attempt";
 
@@ -56,7 +58,7 @@ export async function closeRunByConclusion(
     });
     return { status: "completed" };
   }
-  const registration = findOutput(details, "Register");
+  const registration = findOutput(details, registrationKind);
   const version = registration && (await registry.repository.findVersion(registration.model, registration.version));
   await closeRun(dependencies, details.run, {
     status: "completed",
@@ -76,8 +78,8 @@ async function evaluatedOutcome(
   { objects, clock }: Pick<CloseRunDependencies, "objects" | "clock">,
   details: RunDetails,
 ): Promise<RunOutcome> {
-  const evaluation = outputOf(details, "Evaluate");
-  const training = findOutput(details, "LaunchTraining");
+  const evaluation = outputOf(details, evaluationKind);
+  const training = findOutput(details, trainingKind);
   const { passed, checks } = await previewGates(
     objects,
     { job: details.run.job, evaluation, training },
@@ -93,7 +95,7 @@ function outcomeOf(
   details: RunDetails,
   version: ModelVersion | undefined,
 ): RunOutcome {
-  const { model, version: number } = outputOf(details, "Register");
+  const { model, version: number } = outputOf(details, registrationKind);
   switch (conclusion) {
     case "promoted":
       return { decision: "promoted", model, version: number };
@@ -105,7 +107,7 @@ function outcomeOf(
         model,
         version: number,
         // A check without an answer may have failed since.
-        reasons: refusalsOf(version) ?? outputOf(details, "Gate").reasons,
+        reasons: refusalsOf(version) ?? outputOf(details, gateKind).reasons,
       };
     case "rejected": {
       const reason = version?.approval?.reason ?? "";

@@ -10,6 +10,7 @@ import { CheckpointDamagedError, checkpointNotFound } from "../runs/errors";
 import type { FineTune, FineTuneSource } from "../runs/fine-tune";
 import type { RunRepository } from "../runs/run-repository";
 import { findOutput } from "../runs/step";
+import { trainingKind } from "../runs/training-task";
 import type { ContentReference } from "../shapes";
 import {
   type CheckpointManifest,
@@ -107,7 +108,7 @@ async function weightsOfRun({ objects, runs }: FineTuneDependencies, from: strin
       objects: parts,
     };
   }
-  const training = findOutput(details, "LaunchTraining");
+  const training = findOutput(details, trainingKind);
   if (!training) {
     const rule = `run ${runId} has not finished its training (it is ${details.run.status})`;
     throw refused(from, `${rule}; wait for it, or name one of its checkpoints: ${runId}@EPOCH`);

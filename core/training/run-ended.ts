@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { testPrefix } from "../evaluation/metric-goal";
+import { evaluationKind } from "../evaluation/shapes";
+import { registrationKind } from "../registry/model";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
 
@@ -64,7 +66,7 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
   const { run } = details;
   const { runId, status, endedAt, failure, outcome } = run;
   if (status === "queued" || status === "running" || status === "paused" || endedAt === undefined) return undefined;
-  const metrics = findOutput(details, "Evaluate")?.metrics ?? {};
+  const metrics = findOutput(details, evaluationKind)?.metrics ?? {};
   return {
     id: `run-ended-${runId}`,
     type: `run.${status}`,
@@ -74,7 +76,7 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     experiment: run.job.experiment,
     model: run.model,
     version:
-      (outcome && "version" in outcome ? outcome.version : undefined) ?? findOutput(details, "Register")?.version,
+      (outcome && "version" in outcome ? outcome.version : undefined) ?? findOutput(details, registrationKind)?.version,
     decision: outcome?.decision,
     reasons: outcome && "reasons" in outcome ? outcome.reasons.map(shortened) : undefined,
     failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },

@@ -1,9 +1,11 @@
+import { validationKind } from "../datasets/contract/report";
+import { featuresKind } from "../features/shapes";
 import { objectKeys } from "../object-keys";
 import { sourceText } from "../runs/fine-tune";
 import { workersOf } from "../runs/run";
 import type { Run, RunDetails } from "../runs/shapes";
 import { outputOf } from "../runs/step";
-import type { TrainingOutput, TrainingResult, TrainingTask } from "../runs/training-task";
+import { type TrainingOutput, type TrainingResult, type TrainingTask, trainingKind } from "../runs/training-task";
 
 /** Maximum seconds between checkpoints, even if steps take long. */
 const checkpointSeconds = 600;
@@ -18,13 +20,13 @@ const trialCheckpointSeconds = 2;
  * settings and are excluded.
  */
 export const trainingStep = {
-  step: "LaunchTraining",
+  ...trainingKind,
   // Increase it with the versions of kernels and graphs. The tests of both engines pin the versions that belong to it.
   version: 3,
   inputs(run: Run, details: RunDetails): unknown {
     const { model, hyperparameters, seed, resources, earlyStopping } = run.job;
     return {
-      features: outputOf(details, "PrepareFeatures").digest,
+      features: outputOf(details, featuresKind).digest,
       model,
       hyperparameters,
       seed,
@@ -75,7 +77,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
     backend: job.resources.backend,
     ...(run.restoredFrom ? { startStep: run.restoredFrom.step } : fineTuneOf(run)),
     ...(run.allowOtherNumerics ? { allowOtherNumerics: true } : {}),
-    featureManifestKey: outputOf(details, "PrepareFeatures").featureManifestKey,
+    featureManifestKey: outputOf(details, featuresKind).featureManifestKey,
     profileKey: job.hyperparameters.classWeights === "balanced" ? profileKeyOf(details) : undefined,
     decision: positive === undefined && threshold === undefined ? undefined : { positive, threshold },
     checkpoint: {
@@ -88,7 +90,7 @@ export function trainingTaskOf(details: RunDetails): TrainingTask {
 }
 
 function profileKeyOf(details: RunDetails): string {
-  return objectKeys.content(outputOf(details, "ValidateDataset").profile.sha256);
+  return objectKeys.content(outputOf(details, validationKind).profile.sha256);
 }
 
 function fineTuneOf({ job, fineTunedFrom }: Run): Pick<TrainingTask, "fineTune"> {

@@ -2,6 +2,7 @@ import { type Clock, isoTime } from "../ports";
 import type { RunRepository } from "../runs/run-repository";
 import type { Run, RunDetails } from "../runs/shapes";
 import { findOutput } from "../runs/step";
+import { trainingKind } from "../runs/training-task";
 import type { MetricStore } from "../tracking/metric-store";
 import { runSegment } from "./decide";
 import type { Trial } from "./shapes";
@@ -60,7 +61,7 @@ async function resultOf(
   const last = new Map(summaries.map(({ metric, last }) => [metric, last]));
   if (complete && run.job.earlyStopping) {
     // The result is the best epoch, not the last one.
-    const training = findOutput((await runs.findDetails(runId)) ?? { steps: [] }, "LaunchTraining");
+    const training = findOutput((await runs.findDetails(runId)) ?? { steps: [] }, trainingKind);
     for (const [metric, value] of Object.entries(training?.metrics ?? {})) last.set(metric, value);
   }
   const read = reportsOf(points, trial);

@@ -14,6 +14,7 @@ import type { WithRows } from "../../core/evaluation/task";
 import { findChampion } from "../../core/registry/gates/candidate";
 import { runNotFound } from "../../core/runs/errors";
 import { outputOf, runLaterStep } from "../../core/runs/step";
+import { trainingKind } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
 import { stepHandler } from "../step-handler";
@@ -50,7 +51,7 @@ export const handler = stepHandler(
     const result = await evaluateHereOrInJob({ ...tools, maxOperations }, details, champion);
     if ("job" in result) return result;
     const { output, reusedFrom } = result;
-    await recordTestMetrics(ports, runId, outputOf(details, "LaunchTraining"), output);
+    await recordTestMetrics(ports, runId, outputOf(details, trainingKind), output);
     const ends = reproducedFrom !== undefined ? "reproduced" : model === undefined ? "evaluated" : undefined;
     return { metrics: output.metrics, comparison: output.comparison, reusedFrom, ends };
   },

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { describeRun } from "../../cli/run-description";
 import type { ModelDriftReport } from "../../core/drift/shapes";
+import { evaluationKind } from "../../core/evaluation/shapes";
 import type { RunDetails } from "../../core/runs/shapes";
 import { findOutput } from "../../core/runs/step";
+import { trainingKind } from "../../core/runs/training-task";
 import { isRunning, TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
@@ -56,7 +58,7 @@ describe("raw data to a champion model", () => {
     expect(first.attempts).toMatchObject([{ attempt: 1, status: "succeeded", usage: { instanceTypes: ["local"] } }]);
     expect(first.usage?.workerSeconds).toBeGreaterThan(0);
     expect(first.metrics.map(({ metric }) => metric)).toContain("train/loss");
-    const { steps } = findOutput(first, "LaunchTraining")!;
+    const { steps } = findOutput(first, trainingKind)!;
     for (const [name, last] of Object.entries(first.evaluation ?? {})) {
       expect(first.metrics).toContainEqual(expect.objectContaining({ metric: `test/${name}`, last, lastStep: steps }));
     }
@@ -236,7 +238,7 @@ describe("raw data to a champion model", () => {
       { attempt: 1, workers: 2, status: "succeeded" },
       { attempt: 2, workers: 1, status: "succeeded", evaluation: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ]);
-    expect(findOutput(waiting, "Evaluate")).toMatchObject({
+    expect(findOutput(waiting, evaluationKind)).toMatchObject({
       engine: { backend: "wasm", device: "cpu", ran: "job" },
       comparison: { kind: "compared", champion: 1 },
     });

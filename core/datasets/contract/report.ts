@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ageMs } from "../../quantities";
+import type { StepKind } from "../../runs/step";
 import { contentReference, count, instant, type Shape, sha256, type Warning, warning } from "../../shapes";
 import { columnsOfRule, describeRule, percent } from "./describe";
 import type { DataContract, DataContractRule } from "./rules";
@@ -90,6 +91,7 @@ export const validationOutput = z.object({
   }),
 });
 export interface ValidationOutput extends Shape<typeof validationOutput> {}
+export const validationKind: StepKind<ValidationOutput> = { step: "ValidateDataset", output: validationOutput };
 
 export interface Measurement {
   readonly rows?: number;

@@ -1,10 +1,10 @@
 import type { Champion } from "../../evaluation/champion";
-import type { EvaluationOutput } from "../../evaluation/shapes";
+import { type EvaluationOutput, evaluationKind } from "../../evaluation/shapes";
 import type { ObjectStore } from "../../ports";
 import type { Job } from "../../runs/job";
 import type { RunRepository } from "../../runs/run-repository";
 import { findOutput } from "../../runs/step";
-import type { TrainingOutput } from "../../runs/training-task";
+import { type TrainingOutput, trainingKind } from "../../runs/training-task";
 import { readArtifact } from "../artifact";
 import type { Model, ModelVersion } from "../model";
 import type { Registry } from "../registry";
@@ -31,9 +31,9 @@ export async function runOutputsOf(
 ): Promise<RunOutputs | undefined> {
   if (runId === undefined || artifactKey === undefined) return undefined;
   const details = await runs.findDetails(runId);
-  const evaluation = details && findOutput(details, "Evaluate");
+  const evaluation = details && findOutput(details, evaluationKind);
   if (!evaluation) return undefined;
-  return { job: details.run.job, evaluation, training: findOutput(details, "LaunchTraining") };
+  return { job: details.run.job, evaluation, training: findOutput(details, trainingKind) };
 }
 
 /**

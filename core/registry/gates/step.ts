@@ -1,35 +1,37 @@
+import { evaluationKind } from "../../evaluation/shapes";
 import { evaluationIdentity } from "../../evaluation/step";
 import type { StepCache } from "../../runs/run-repository";
 import type { Run, RunDetails } from "../../runs/shapes";
 import { findCached, findOutput, inputHashOf, outputOf, type StepDefinition } from "../../runs/step";
+import { trainingKind } from "../../runs/training-task";
 import { championChanged } from "../errors";
-import type { RegistrationOutput } from "../model";
+import { type RegistrationOutput, registrationKind } from "../model";
 import { findChampion, type RunOutputs } from "./candidate";
 import { isPending } from "./external-check";
 import { findingsDigest, type JudgeDependencies, verdictOn } from "./judge-version";
 import { recordVerdict } from "./transitions";
-import type { GateOutput } from "./verdict";
+import { type GateOutput, gateKind } from "./verdict";
 
 /**
  * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.
  *
  * @throws CHAMPION_CHANGED if the evaluation compared with another champion; the state machine returns to it
  */
-export function gateStep(dependencies: JudgeDependencies): StepDefinition<"Gate"> {
+export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
   return {
-    step: "Gate",
+    ...gateKind,
     version: 2,
     reusable: false,
     inputs: (run, details) => ({
-      registration: outputOf(details, "Register"),
+      registration: outputOf(details, registrationKind),
       evaluation: run.job.evaluation,
     }),
     async execute(run, details) {
-      const target = outputOf(details, "Register");
+      const target = outputOf(details, registrationKind);
       return judgeOf(dependencies, run, target, {
         job: run.job,
-        evaluation: outputOf(details, "Evaluate"),
-        training: findOutput(details, "LaunchTraining"),
+        evaluation: outputOf(details, evaluationKind),
+        training: findOutput(details, trainingKind),
       });
     },
   };
@@ -46,12 +48,16 @@ export async function judgeAgain(
   target: RegistrationOutput,
 ): Promise<GateOutput> {
   const champion = await findChampion(dependencies, target.model);
-  const known = await findCached(dependencies.cache, "Evaluate", inputHashOf(evaluationIdentity(champion), details));
+  const known = await findCached(
+    dependencies.cache,
+    evaluationKind,
+    inputHashOf(evaluationIdentity(champion), details),
+  );
   if (!known) throw championChanged(target.model, undefined, champion?.version ?? 0);
   return judgeOf(dependencies, details.run, target, {
     job: details.run.job,
     evaluation: known.output,
-    training: findOutput(details, "LaunchTraining"),
+    training: findOutput(details, trainingKind),
   });
 }
 

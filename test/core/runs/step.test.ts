@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
+import { type RegistrationOutput, registrationKind } from "../../../core/registry/model";
 import { timesOf, workedUntil, workMs } from "../../../core/runs/run";
 import { type Phase, phases } from "../../../core/runs/run-states";
 import { outputOf, returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
@@ -83,8 +84,11 @@ describe("a step of a run", () => {
   function setUp() {
     const { platform } = createTestPlatform(embedded);
     let executions = 0;
-    const step = (inputs: unknown, more: Partial<StepDefinition<"Register">> = {}): StepDefinition<"Register"> => ({
-      step: "Register",
+    const step = (
+      inputs: unknown,
+      more: Partial<StepDefinition<RegistrationOutput>> = {},
+    ): StepDefinition<RegistrationOutput> => ({
+      ...registrationKind,
       version: 1,
       reusable: true,
       inputs: () => inputs,
@@ -164,7 +168,7 @@ describe("a step of a run", () => {
     expect((await platform.runs.list({ limit: 100 })).runs.map((run) => run.runId)).toContain(runId);
     const message = `the record of Register of run ${runId} cannot be read; submit the run again`;
     const refusal = expect.objectContaining({ code: "STEP_UNREADABLE", message });
-    expect(() => outputOf(details, "Register")).toThrow(refusal);
+    expect(() => outputOf(details, registrationKind)).toThrow(refusal);
     const error = { Error: "STEP_UNREADABLE", Cause: JSON.stringify({ errorMessage: message }) };
     await closeRunByConclusion(platform, runId, "failed", error);
     expect(await platform.runs.find(runId)).toMatchObject({

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
+import { validationKind } from "../../../core/datasets/contract/report";
 import { parseDataContract } from "../../../core/datasets/contract/rules";
 import { setDataContract } from "../../../core/datasets/contract/stored";
 import { registerDataset } from "../../../core/datasets/register";
@@ -89,7 +90,7 @@ describe("a run under a data contract", () => {
       );
     }
     const details = await platform.runs.findDetails(runId);
-    const { violations } = findOutput(details!, "ValidateDataset")!.contract!;
+    const { violations } = findOutput(details!, validationKind)!.contract!;
     expect(violations.map(({ columns, severity }) => [columns[0], severity])).toEqual([
       ["x1", "block"],
       ["colour", "block"],

@@ -1,8 +1,8 @@
+import { readSteps } from "../../../../adapters/dynamodb/step-records";
 import { type MonthUsage, monthOf } from "../../../../core/runs/attempts";
 import type { RunRepository } from "../../../../core/runs/run-repository";
 import { isOpen, phases } from "../../../../core/runs/run-states";
 import type { Run, RunDetails, TrainingAttempt, WorkerRecord } from "../../../../core/runs/shapes";
-import { readSteps } from "../../../../core/runs/step-outputs";
 import type { Warning } from "../../../../core/shapes";
 
 const noUsage: MonthUsage = { workerSeconds: 0, gpuSeconds: 0, estimatedUsd: 0 };

@@ -1,5 +1,6 @@
 import { recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
+import { trainingKind } from "../../../../core/runs/training-task";
 import { beginTraining } from "../../../../core/training/begin-training";
 import { closeRunByConclusion } from "../../../../core/training/conclusion";
 import type { Invocation } from "./states";
@@ -23,7 +24,7 @@ export async function perform(ports: Ports, { state, token, conclusion, error }:
       return;
     case "Register": {
       const details = await beginStep(ports, runId, "Register");
-      const { weightsSha256 } = outputOf(details, "LaunchTraining");
+      const { weightsSha256 } = outputOf(details, trainingKind);
       const version = await ports.registry.register("default", versionOf(weightsSha256), actor, { runId });
       await ports.registry.apply(
         "digits",
