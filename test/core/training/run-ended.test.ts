@@ -14,6 +14,8 @@ const detailsOf = (more: Partial<Run>, steps: RunDetails["steps"] = []): RunDeta
   steps,
 });
 
+const evaluation = { report: { sha256: "a".repeat(64), bytes: 1 }, task: "balanced" };
+
 describe("the event of a run's end", () => {
   it("has outcome, version, the test split's metrics and the duration, and can be sent as JSON", () => {
     const metrics = { accuracy: 0.9, logLoss: Number.POSITIVE_INFINITY, auc: Number.NaN };
@@ -23,7 +25,7 @@ describe("the event of a run's end", () => {
       version: 3,
       reasons: ["accuracy 0.9 < 0.95"],
     } as const;
-    const event = runEnded(detailsOf({ status: "completed", outcome }, [step("Evaluate", { metrics })]));
+    const event = runEnded(detailsOf({ status: "completed", outcome }, [step("Evaluate", { ...evaluation, metrics })]));
     expect(event).toEqual({
       ...{ id: "run-ended-run-1", type: "run.completed", at: endedAt, team: "default", runId: "run-1" },
       ...{ experiment: "digits", model: "digits", version: 3, decision: "refused-by-gate", submittedBy: "ada" },
