@@ -82,7 +82,6 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     failure: failure && { code: failure.code, message: shortened(failure.message), phase: failure.phase },
     metrics: Object.fromEntries(
       Object.entries(metrics)
-        .filter(([, value]) => Number.isFinite(value)) // JSON has no NaN or infinities
         .slice(0, maxMetrics)
         .map(([name, value]) => [testPrefix + name, value]),
     ),

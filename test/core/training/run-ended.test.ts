@@ -18,7 +18,7 @@ const evaluation = { report: { sha256: "a".repeat(64), bytes: 1 }, task: "balanc
 
 describe("the event of a run's end", () => {
   it("has outcome, version, the test split's metrics and the duration, and can be sent as JSON", () => {
-    const metrics = { accuracy: 0.9, logLoss: Number.POSITIVE_INFINITY, auc: Number.NaN };
+    const metrics = { accuracy: 0.9 };
     const outcome = {
       decision: "refused-by-gate",
       model: "digits",
