@@ -60,12 +60,9 @@ describe("the worked example of CONTRIBUTING.md", () => {
     try {
       const { port } = server.address() as AddressInfo;
       const api = `http://127.0.0.1:${port}`;
-      const show = async (...options: readonly string[]) => {
-        const args = [path.join(copy, "dist", "cli.js"), "--api", api, ...options, "datasets", "show", "digits"];
-        return (await promisify(execFile)(process.execPath, args, { cwd: copy })).stdout;
-      };
-      expect(await show()).toContain("\nlicense CC-BY-4.0\n");
-      expect(JSON.parse(await show("--json"))).toMatchObject({ version: { manifest: { license: "CC-BY-4.0" } } });
+      const args = [path.join(copy, "dist", "cli.js"), "--api", api, "datasets", "show", "digits"];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: copy });
+      expect(stdout).toContain("\nlicense CC-BY-4.0\n");
     } finally {
       server.close();
     }
