@@ -2,8 +2,7 @@ import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type ApiClient, createClient } from "../client/api-client";
-import { createRawRequest, type RawRequest } from "../client/raw";
-import type { TransportOptions } from "../client/transport";
+import { createTransport, type RawRequest, type TransportOptions } from "../client/transport";
 import { checkTeamName } from "../core/access/principals";
 import { InvalidInputError } from "../core/errors";
 import { StackNotRunningError } from "./errors";
@@ -41,7 +40,7 @@ export function contextOf(command: Command): CliContext {
 /** Returns the URL of the API and its request headers, for content other than JSON. */
 export function pagesOf(command: Command): { readonly baseUrl: string; readonly request: RawRequest } {
   const options = transportOf(command);
-  return { baseUrl: options.baseUrl.replace(/\/$/, ""), request: createRawRequest(options) };
+  return { baseUrl: options.baseUrl.replace(/\/$/, ""), request: createTransport(options).raw };
 }
 
 function transportOf(command: Command): TransportOptions {

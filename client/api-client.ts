@@ -1,5 +1,5 @@
 import type { MetricValue, Warning } from "../core/shapes";
-import type { MetricPoint, MetricSummary } from "../core/tracking/metric-store";
+import type { MetricSummary } from "../core/tracking/metric-store";
 import type { Answer, Item, OperationName, PagedName, Request } from "./operations";
 import { createTransport, type TransportOptions } from "./transport";
 
@@ -30,19 +30,9 @@ export function createClient(options: ClientOptions) {
     submitRun: async (body: Body<"submitTrainingRun">, idempotencyKey: string) =>
       (await call("submitTrainingRun", { body, idempotencyKey })).run,
     run: (runId: string) => call("getTrainingRun", { params: { runId } }),
-    runs: (query: Query<"listTrainingRuns"> = {}) => call("listTrainingRuns", { query }),
     cancelRun: async (runId: string) => (await call("cancelTrainingRun", { params: { runId } })).run,
-    reproduceRun: async (runId: string, idempotencyKey: string) =>
-      (await call("reproduceTrainingRun", { params: { runId }, idempotencyKey })).run,
     reproduction: async (runId: string, of?: string) =>
       (await call("getReproduction", { params: { runId }, query: { of } })).reproduction,
-    checkpoints: (runId: string) => call("listCheckpoints", { params: { runId } }),
-    restoreRun: async (
-      runId: string,
-      epoch: number | string,
-      body: Body<"restoreTrainingRun">,
-      idempotencyKey: string,
-    ) => (await call("restoreTrainingRun", { params: { runId, epoch }, body, idempotencyKey })).run,
     async metrics(runId: string): Promise<readonly MetricSummary[]> {
       const answer = (await call("getTrainingRunMetrics", { params: { runId } })) as Extract<
         Answer<"getTrainingRunMetrics">,
@@ -50,16 +40,6 @@ export function createClient(options: ClientOptions) {
       >;
       return answer.metrics.map(decodedSummary);
     },
-    async metric(runId: string, metric: string): Promise<readonly MetricPoint[]> {
-      const request = { params: { runId }, query: { metric } };
-      const answer = (await call("getTrainingRunMetrics", request)) as Extract<
-        Answer<"getTrainingRunMetrics">,
-        { readonly points: unknown }
-      >;
-      return answer.points.map((point) => ({ ...point, value: Number(point.value) }));
-    },
-    logs: (runId: string, query: Query<"getTrainingRunLogs"> = {}) =>
-      call("getTrainingRunLogs", { params: { runId }, query }),
 
     datasets: () => list("listDatasets", { query: { limit: 200 } }),
     datasetVersions: (name: string) => list("listDatasetVersions", { params: { name }, query: { limit: 200 } }),
@@ -92,17 +72,12 @@ export function createClient(options: ClientOptions) {
       (await call("createUploads", { body: { contents } })).missing,
     datasetLineage: async (name: string, version: number, query: Query<"getDatasetLineage"> = {}) =>
       (await call("getDatasetLineage", { params: { name, version }, query })).lineage,
-    modelLineage: async (name: string, version: number) =>
-      (await call("getModelVersionLineage", { params: { name, version } })).lineage,
-    contentLineage: async (sha256: string) => (await call("getContentLineage", { params: { sha256 } })).lineage,
     contentUrl: async (sha256: string) => (await call("getContentUrl", { params: { sha256 } })).url,
 
     models: async () => (await call("listModels", {})).models,
     model: (name: string) => call("getModel", { params: { name } }),
     modelVersion: async (name: string, version: number) =>
       (await call("getModelVersion", { params: { name, version } })).version,
-    exportVersion: async (name: string, version: number, format: Body<"createExport">["format"]) =>
-      (await call("createExport", { params: { name, version }, body: { format } })).export,
     production: (name: string) => call("getProductionModel", { params: { name } }),
     decide: async (name: string, version: number, body: Body<"decideModelVersion">, idempotencyKey: string) =>
       (await call("decideModelVersion", { params: { name, version }, body, idempotencyKey })).version,

@@ -49,6 +49,12 @@ interface AnyRequest {
 export function createTransport(options: TransportOptions) {
   const retry = { ...retryDefaults, ...options };
   const send = options.fetch ?? fetch;
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const caller = {
+    ...(options.actor === undefined ? {} : { "x-ringmaster-actor": options.actor }),
+    ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+    ...(options.team === undefined ? {} : { "x-ringmaster-team": options.team }),
+  };
 
   function outgoingOf(name: OperationName, { params, query, body, idempotencyKey }: AnyRequest): OutgoingRequest {
     const { method, path } = callOf(name);
@@ -58,9 +64,7 @@ export function createTransport(options: TransportOptions) {
       body: body === undefined ? undefined : JSON.stringify(body),
       headers: {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(options.actor === undefined ? {} : { "x-ringmaster-actor": options.actor }),
-        ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
-        ...(options.team === undefined ? {} : { "x-ringmaster-team": options.team }),
+        ...caller,
         ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
       },
     };
@@ -93,7 +97,6 @@ export function createTransport(options: TransportOptions) {
 
   async function once<Body>(request: OutgoingRequest, read: Reader<Body>): Promise<Body> {
     const { method, url } = request;
-    const timeoutMs = options.timeoutMs ?? 30_000;
     try {
       const response = await open(request, AbortSignal.timeout(timeoutMs));
       return await read(request, response);
@@ -105,10 +108,28 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  async function open(request: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+  async function open(request: OutgoingRequest, signal: AbortSignal, more: RequestInit = {}): Promise<Response> {
     const { method, url, headers, body } = request;
     const signature = (await options.authorize?.(request)) ?? {};
-    return send(url, { method, headers: { ...headers, ...signature }, body, signal });
+    return send(url, { method, headers: { ...headers, ...signature }, body, signal, ...more });
+  }
+
+  /**
+   * Requests content other than JSON (a page, a file's address), by its path below the base URL. Returns redirects
+   * instead of following them. A POST has no body.
+   */
+  async function raw(
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    method: "GET" | "POST" = "GET",
+  ): Promise<Response> {
+    const url = new URL(`${options.baseUrl.replace(/\/$/, "")}${path}`);
+    const request = { method, url, headers: { ...headers, ...caller }, body: undefined };
+    try {
+      return await open(request, AbortSignal.timeout(timeoutMs), { redirect: "manual" });
+    } catch (cause) {
+      throw new ApiUnreachableError(options.baseUrl, cause);
+    }
   }
 
   /** Yields events of a run until it has ended; see `follow`. */
@@ -146,8 +167,10 @@ export function createTransport(options: TransportOptions) {
     }
   }
 
-  return { call, text, pages, followRun };
+  return { call, text, pages, followRun, raw };
 }
+
+export type RawRequest = ReturnType<typeof createTransport>["raw"];
 
 type Reader<Body> = (request: OutgoingRequest, response: Response) => Promise<Body>;
 

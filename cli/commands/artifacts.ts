@@ -26,7 +26,7 @@ export function addCheckpointCommands(runs: Command): void {
     .command("checkpoints <run>")
     .description("list the checkpoints of a run")
     .handle(async ({ client, json }, runId: string) => {
-      const { checkpoints, damaged = [] } = await client.checkpoints(runId);
+      const { checkpoints, damaged = [] } = await client.call("listCheckpoints", { params: { runId } });
       if (json) return printJson({ checkpoints, damaged });
       printTable(
         ["EPOCH", "STEP", "VALIDATION LOSS", "SIZE", "WEIGHTS SHA-256", "CREATED"],
@@ -54,8 +54,9 @@ export function addCheckpointCommands(runs: Command): void {
     .option("--wait", "follow the run until it ends or waits for an approval")
     .handle(async ({ client, json, print }, runId: string, options: RestoreOptions) => {
       const { epoch, allowOtherNumerics } = options;
-      const request = { overrides: overridesOf(options), allowOtherNumerics: allowOtherNumerics === true };
-      const run = await client.restoreRun(runId, epoch, request, randomUUID());
+      const body = { overrides: overridesOf(options), allowOtherNumerics: allowOtherNumerics === true };
+      const request = { params: { runId, epoch }, body, idempotencyKey: randomUUID() };
+      const { run } = await client.call("restoreTrainingRun", request);
       if (!options.wait) {
         print(
           run,

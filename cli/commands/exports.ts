@@ -21,7 +21,8 @@ export function addExportCommand(models: Command): void {
     .handle(async ({ client, json }, reference: string, options: { format: string; out?: string }) => {
       const format = formatOf(options.format);
       const { name, version } = await modelVersionOf(client, reference);
-      const exported = await client.exportVersion(name, version, format);
+      const request = { params: { name, version }, body: { format } };
+      const { export: exported } = await client.call("createExport", request);
       const directory = options.out ?? `${name}-${version}-${format}`;
       const places = new Map(exported.files.map(({ path }) => [path, placeIn(directory, path)]));
       for (const { path, sha256 } of exported.files) {

@@ -114,7 +114,8 @@ export function addLineageCommand(program: Command): void {
     .description("trace NAME (the one in production), NAME@3 or NAME@ALIAS back to run, code, data and raw rows")
     .handle(async ({ client, json }, reference: string) => {
       const { name, version } = await modelVersionOf(client, reference);
-      show(await client.modelLineage(name, version), json);
+      const { lineage: graph } = await client.call("getModelVersionLineage", { params: { name, version } });
+      show(graph, json);
     });
 
   lineage
@@ -138,7 +139,8 @@ export function addLineageCommand(program: Command): void {
     .command("file <file>")
     .description("show every dataset, run and model that used a raw file, given by path or SHA-256")
     .handle(async ({ client, json }, file: string) => {
-      show(await client.contentLineage(/^[0-9a-f]{64}$/.test(file) ? file : await digestOf(file)), json);
+      const sha256 = /^[0-9a-f]{64}$/.test(file) ? file : await digestOf(file);
+      show((await client.call("getContentLineage", { params: { sha256 } })).lineage, json);
     });
 }
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Command } from "commander";
 import { ApiError } from "../../client/errors";
-import type { RawRequest } from "../../client/raw";
+import type { RawRequest } from "../../client/transport";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf, pagesOf } from "../context";
 import { printJson } from "../output";

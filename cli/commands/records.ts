@@ -1,9 +1,8 @@
-import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
+import type { Request } from "../../client/operations";
 import type { RunRecord } from "../../core/tracking/shapes";
-
-import { contextOf } from "../context";
-import { printJson } from "../output";
+import type { Command } from "../command";
+import type { CliContext } from "../context";
 import { tagsOf } from "../tags";
 
 /**
@@ -14,64 +13,51 @@ export function addRecordCommands(runs: Command): void {
   runs
     .command("tag <run> <key=value...>")
     .description("set tags of a run")
-    .action((runId: string, given: readonly string[], _options: unknown, command: Command) =>
-      change(runId, { tags: tagsOf(given) }, command),
-    );
+    .handle((context, runId: string, given: readonly string[]) => change(context, runId, { tags: tagsOf(given) }));
 
   runs
     .command("untag <run> <key...>")
     .description("remove tags from a run")
-    .action((runId: string, keys: readonly string[], _options: unknown, command: Command) =>
-      change(runId, { tags: Object.fromEntries(keys.map((key) => [key, null])) }, command),
+    .handle((context, runId: string, keys: readonly string[]) =>
+      change(context, runId, { tags: Object.fromEntries(keys.map((key) => [key, null])) }),
     );
 
   runs
     .command("note <run> <text>")
     .description("replace the notes of a run (Markdown)")
-    .action((runId: string, notes: string, _options: unknown, command: Command) => change(runId, { notes }, command));
+    .handle((context, runId: string, notes: string) => change(context, runId, { notes }));
 
   runs
     .command("rename <run> <name>")
     .description("rename a run; its id stays the same")
-    .action((runId: string, name: string, _options: unknown, command: Command) => change(runId, { name }, command));
+    .handle((context, runId: string, name: string) => change(context, runId, { name }));
 
   runs
     .command("log-param <run> <key=value...>")
     .description("log params; a param cannot be changed afterwards")
-    .action((runId: string, given: readonly string[], _options: unknown, command: Command) =>
-      done(command, async (client) => {
-        const body = { params: tagsOf(given) };
-        return (await client.call("logParams", { params: { runId }, body })).run;
-      }),
+    .handle((context, runId: string, given: readonly string[]) =>
+      done(context, ({ call }) => call("logParams", { params: { runId }, body: { params: tagsOf(given) } })),
     );
 
   runs
     .command("delete <run>")
     .description("mark a run as deleted; its data is kept")
-    .action((runId: string, _options: unknown, command: Command) =>
-      done(command, async (client) => (await client.call("deleteRun", { params: { runId } })).run),
-    );
+    .handle((context, runId: string) => done(context, ({ call }) => call("deleteRun", { params: { runId } })));
 
   runs
     .command("undelete <run>")
     .description("restore a deleted run")
-    .action((runId: string, _options: unknown, command: Command) =>
-      done(command, async (client) => (await client.call("restoreRun", { params: { runId } })).run),
-    );
+    .handle((context, runId: string) => done(context, ({ call }) => call("restoreRun", { params: { runId } })));
 }
 
-function change(
-  runId: string,
-  body: { readonly name?: string; readonly notes?: string; readonly tags?: Record<string, string | null> },
-  command: Command,
+function change(context: CliContext, runId: string, body: Request<"changeRun">["body"]): Promise<void> {
+  return done(context, ({ call }) => call("changeRun", { params: { runId }, body }));
+}
+
+async function done(
+  { client, print }: CliContext,
+  act: (client: ApiClient) => Promise<{ readonly run: RunRecord }>,
 ): Promise<void> {
-  return done(command, async (client) => (await client.call("changeRun", { params: { runId }, body })).run);
-}
-
-async function done(command: Command, act: (client: ApiClient) => Promise<RunRecord>): Promise<void> {
-  const { client, json } = contextOf(command);
-  const run = await act(client);
-  if (json) printJson({ run });
-  else
-    process.stdout.write(`${run.runId}: revision ${run.revision}${run.lifecycle === "deleted" ? ", deleted" : ""}\n`);
+  const { run } = await act(client);
+  print({ run }, `${run.runId}: revision ${run.revision}${run.lifecycle === "deleted" ? ", deleted" : ""}`);
 }

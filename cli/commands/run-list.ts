@@ -43,7 +43,7 @@ export function addListCommand(runs: Command): void {
     .option("--limit <n>", "maximum number of runs, at most 200", "20")
     .option("--next-token <token>", "continue an earlier list")
     .handle(async ({ client, json }, { metric, ...query }: ListOptions) => {
-      const page = await client.runs(query);
+      const page = await client.call("listTrainingRuns", { query });
       const isShown = metric.length > 0 || !json;
       const records = isShown ? await recordsOf(client, page.runs) : new Map<string, SearchedRun>();
       if (json) {

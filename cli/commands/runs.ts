@@ -37,7 +37,8 @@ function addReproduceCommands(runs: Command): void {
     .description("reproduce a run from its record, without registering a model version")
     .option("--wait", "follow the reproduction until it ends, then compare the weights")
     .handle(async ({ client, json, print }, runId: string, options: { wait?: boolean }) => {
-      const run = await client.reproduceRun(runId, randomUUID());
+      const request = { params: { runId }, idempotencyKey: randomUUID() };
+      const { run } = await client.call("reproduceTrainingRun", request);
       if (!options.wait) {
         print(
           run,
@@ -155,7 +156,7 @@ export function addRunCommands(program: Command): Command {
         const open = isOpen((await client.run(runId)).run.status);
         let nextToken: string | undefined;
         do {
-          const page = await client.logs(runId, { worker, nextToken });
+          const page = await client.call("getTrainingRunLogs", { params: { runId }, query: { worker, nextToken } });
           for (const line of page.lines) {
             const key = `${line.worker} ${line.time} ${line.message}`;
             if (follow && seen.has(key)) continue;

@@ -45,10 +45,10 @@ const refused = new TypeError("fetch failed", { cause: Object.assign(new Error("
 const timeout = Object.assign(new Error("timed out"), { name: "TimeoutError" });
 
 it("fills in paths and queries, and says what it sends", async () => {
-  const { client, sent } = clientOf([
-    { status: 200, body: { points: [{ step: 1, value: "NaN", time: 5 }], metric: "a/b" } },
-  ]);
-  expect(await client.metric("run/1", "a/b")).toEqual([{ step: 1, value: Number.NaN, time: 5 }]);
+  const body = { points: [{ step: 1, value: "NaN", time: 5 }], metric: "a/b" };
+  const { client, sent } = clientOf([{ status: 200, body }]);
+  const request = { params: { runId: "run/1" }, query: { metric: "a/b" } };
+  expect(await client.call("getTrainingRunMetrics", request)).toEqual(body);
   expect(sent[0]).toMatchObject({
     url: "http://api.test/live/api/v1/training-runs/run%2F1/metrics?metric=a%2Fb",
     method: "GET",
