@@ -1,3 +1,4 @@
+import { validation } from "../errors";
 import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
 import { compareScalars } from "../value/compare";
 import type { Comparator, Condition, ConditionFunction, Operand } from "./ast";
@@ -14,7 +15,6 @@ const arity: Readonly<Record<ConditionFunction | "size", number>> = {
 /** The names of functions that only conditions may call. */
 export const conditionFunctions: ReadonlySet<string> = new Set(Object.keys(arity));
 const comparators = ["=", "<>", "<=", ">=", "<", ">"] as const;
-const findingOrder = ["parentheses", "function", "misuse", "reserved", "undefined", "arity", "distinct", "operand"];
 
 /**
  * Parses a condition, filter or key condition expression. Throws ValidationExceptions without the name of the
@@ -34,7 +34,6 @@ class ConditionParser extends OperandParser<Condition | Operand> {
   parse(): Condition {
     const condition = this.condition(this.or());
     this.tokens.expectEnd();
-    this.findings.throwFirst(findingOrder);
     return condition;
   }
 
@@ -89,7 +88,7 @@ class ConditionParser extends OperandParser<Condition | Operand> {
       const operand = this.operand(left);
       this.tokens.next();
       const list = this.operandList();
-      for (const candidate of list) this.checkDistinct("distinct", "IN", operand, candidate);
+      for (const candidate of list) this.checkDistinct("IN", operand, candidate);
       return { kind: "in", operand, list };
     }
     return left;
@@ -101,7 +100,7 @@ class ConditionParser extends OperandParser<Condition | Operand> {
     do list.push(this.operand(this.primary()));
     while (this.tokens.take(","));
     this.tokens.expect(")");
-    if (list.length > 100) this.wrongCount("IN", list.length);
+    if (list.length > 100) throw this.wrongCount("IN", list.length);
     return list;
   }
 
@@ -114,25 +113,17 @@ class ConditionParser extends OperandParser<Condition | Operand> {
   protected call(): Condition | Operand {
     const name = this.tokens.next().text;
     const args = this.args(() => this.operand(this.primary()));
-    if (!Object.hasOwn(arity, name)) {
-      this.findings.add("function", `Invalid function name; function: ${name}`);
-      return { kind: "function", name: "attribute_exists", args };
-    }
+    if (!Object.hasOwn(arity, name)) throw validation(`Invalid function name; function: ${name}`);
     const fn = name as ConditionFunction | "size";
     this.checkCall(fn, args);
-    return fn === "size"
-      ? { kind: "size", of: args[0] ?? { kind: "value", value: { S: "" } } }
-      : { kind: "function", name: fn, args };
+    return fn === "size" ? { kind: "size", of: args[0]! } : { kind: "function", name: fn, args };
   }
 
   private checkCall(name: ConditionFunction | "size", args: readonly Operand[]): void {
-    if (args.length !== arity[name]) {
-      this.wrongCount(name, args.length);
-      return;
-    }
-    this.checkDistinct("distinct", name, args[0]!, args[1]);
+    if (args.length !== arity[name]) throw this.wrongCount(name, args.length);
+    this.checkDistinct(name, args[0]!, args[1]);
     if (name === "attribute_exists" || name === "attribute_not_exists") {
-      if (args[0]!.kind !== "path") this.noPath(name);
+      if (args[0]!.kind !== "path") throw this.noPath(name);
     } else if (name === "begins_with") {
       for (const arg of args) this.checkType(name, arg, (t) => t === "S" || t === "B");
     } else if (name === "size") {
@@ -141,7 +132,7 @@ class ConditionParser extends OperandParser<Condition | Operand> {
   }
 
   private compare(operator: Comparator, left: Operand, right: Operand): Condition {
-    this.checkDistinct("distinct", operator, left, right);
+    this.checkDistinct(operator, left, right);
     if (operator !== "=" && operator !== "<>") {
       for (const operand of [left, right]) this.checkType(operator, operand, isOrdered);
     }
@@ -154,10 +145,10 @@ class ConditionParser extends OperandParser<Condition | Operand> {
       const bounds = `lower bound operand: AttributeValue: ${shown(low.value)}, upper bound operand: AttributeValue: ${shown(high.value)}`;
       if (typeOf(low.value) !== typeOf(high.value)) {
         const rule = "The BETWEEN operator requires same data type for lower and upper bounds";
-        this.findings.add("operand", `${rule}; ${bounds}`);
+        throw validation(`${rule}; ${bounds}`);
       } else if ((compareScalars(low.value, high.value) ?? 0) > 0) {
         const rule = "The BETWEEN operator requires upper bound to be greater than or equal to lower bound";
-        this.findings.add("operand", `${rule}; ${bounds}`);
+        throw validation(`${rule}; ${bounds}`);
       }
     }
     return { kind: "between", operand, low, high };
@@ -165,23 +156,18 @@ class ConditionParser extends OperandParser<Condition | Operand> {
 
   private checkType(name: string, operand: Operand, allowed: (type: AttributeType) => boolean): void {
     const type = immediateType(operand);
-    if (type !== undefined && !allowed(type)) this.wrongType(name, type);
+    if (type !== undefined && !allowed(type)) throw this.wrongType(name, type);
   }
 
   private condition(node: Condition | Operand): Condition {
-    if (node.kind === "size") {
-      this.misuse("size");
-      return { kind: "function", name: "attribute_exists", args: [] };
-    }
+    if (node.kind === "size") throw this.misuse("size");
     if (node.kind === "path" || node.kind === "value") throw this.tokens.syntaxError();
     return node;
   }
 
   private operand(node: Condition | Operand): Operand {
     if (node.kind === "path" || node.kind === "value" || node.kind === "size") return node;
-    if (node.kind !== "function") throw this.tokens.syntaxError();
-    this.misuse(node.name);
-    return { kind: "value", value: { S: "" } };
+    throw node.kind === "function" ? this.misuse(node.name) : this.tokens.syntaxError();
   }
 }
 

@@ -78,7 +78,6 @@ function collect(condition: Condition, byName: Map<string, RangeCondition>): voi
       return;
     }
     case "between": {
-      requireFirst(condition.operand, "BETWEEN");
       add(byName, condition.operand, {
         operator: "between",
         low: literal(condition.low),
@@ -88,13 +87,11 @@ function collect(condition: Condition, byName: Map<string, RangeCondition>): voi
     }
     case "function":
       if (condition.name !== "begins_with") throw invalidOperator(condition.name);
-      requireFirst(condition.args[0]!, "begins_with");
       add(byName, condition.args[0]!, { operator: "begins_with", value: literal(condition.args[1]!) });
   }
 }
 
 function add(byName: Map<string, RangeCondition>, operand: Operand, condition: RangeCondition): void {
-  if (operand.kind === "size") throw validation("KeyConditionExpressions cannot contain nested operations");
   if (operand.kind !== "path") {
     throw validation("Invalid condition in KeyConditionExpression: No key attribute specified");
   }
@@ -109,16 +106,7 @@ function add(byName: Map<string, RangeCondition>, operand: Operand, condition: R
 
 function literal(operand: Operand): AttributeValue {
   if (operand.kind === "value") return operand.value;
-  if (operand.kind === "size") throw validation("KeyConditionExpressions cannot contain nested operations");
   throw validation("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition");
-}
-
-function requireFirst(operand: Operand, name: string): void {
-  if (operand.kind === "path") return;
-  if (operand.kind === "size") throw validation("KeyConditionExpressions cannot contain nested operations");
-  throw validation(
-    `Invalid condition in KeyConditionExpression: ${name} operator must have the key attribute as its first operand`,
-  );
 }
 
 function invalidOperator(name: string): Error {

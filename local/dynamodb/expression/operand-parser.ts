@@ -1,17 +1,14 @@
+import { validation } from "../errors";
 import type { AttributeValue } from "../value/attribute-value";
 import { type Path, pathText, samePath } from "./ast";
 import { parsePath } from "./path";
-import { Findings, type Scope } from "./scope";
+import type { Scope } from "./scope";
 import type { Tokens } from "./tokens";
 
 type Leaf = { readonly kind: "path"; readonly path: Path } | { readonly kind: "value"; readonly value: AttributeValue };
 
-/** The common base of the parsers of conditions and updates: terms, arguments, and findings about operands. */
+/** The common base of the parsers of conditions and updates: terms, arguments, and checks of operands. */
 export abstract class OperandParser<Term extends { readonly kind: string }> {
-  protected readonly findings = new Findings();
-  /** The terms that already have their own parentheses. */
-  private readonly enclosed = new WeakSet<Term | Leaf>();
-
   constructor(
     protected readonly tokens: Tokens,
     protected readonly scope: Scope,
@@ -23,19 +20,15 @@ export abstract class OperandParser<Term extends { readonly kind: string }> {
 
   protected term(): Term | Leaf {
     const token = this.tokens.peek();
-    if (token.kind === "value") {
-      return { kind: "value", value: this.scope.value(this.tokens.next().text, this.findings) };
-    }
+    if (token.kind === "value") return { kind: "value", value: this.scope.value(this.tokens.next().text) };
     if (this.tokens.take("(")) {
       const inner = this.inner();
       this.tokens.expect(")");
-      if (this.enclosed.has(inner)) this.findings.add("parentheses", "The expression has redundant parentheses;");
-      this.enclosed.add(inner);
       return inner;
     }
     const next = this.tokens.peek(1);
     if (token.kind === "word" && next.kind === "symbol" && next.text === "(") return this.call();
-    return { kind: "path", path: parsePath(this.tokens, this.scope, this.findings) };
+    return { kind: "path", path: parsePath(this.tokens, this.scope) };
   }
 
   /** Parses the arguments of a call with their parentheses. There may be none. */
@@ -50,36 +43,26 @@ export abstract class OperandParser<Term extends { readonly kind: string }> {
     return args;
   }
 
-  /** Checks that an operand is not the same path as the first one. `kind` is the kind of the finding. */
-  protected checkDistinct(kind: string, name: string, first: Term | Leaf, second: Term | Leaf | undefined): void {
+  protected checkDistinct(name: string, first: Term | Leaf, second: Term | Leaf | undefined): void {
     if (!isPath(first) || !isPath(second) || !samePath(first.path, second.path)) return;
-    this.findings.add(
-      kind,
+    throw validation(
       `The first operand must be distinct from the remaining operands for this operator or function; operator: ${name}, first operand: ${pathText(first.path)}`,
     );
   }
 
-  protected wrongCount(name: string, count: number): void {
-    this.findings.add(
-      "arity",
+  protected wrongCount = (name: string, count: number): Error =>
+    validation(
       `Incorrect number of operands for operator or function; operator or function: ${name}, number of operands: ${count}`,
     );
-  }
 
-  protected wrongType(name: string, type: string): void {
-    this.findings.add(
-      "operand",
-      `Incorrect operand type for operator or function; operator or function: ${name}, operand type: ${type}`,
-    );
-  }
+  protected wrongType = (name: string, type: string): Error =>
+    validation(`Incorrect operand type for operator or function; operator or function: ${name}, operand type: ${type}`);
 
-  protected noPath(name: string): void {
-    this.findings.add("operand", `Operator or function requires a document path; operator or function: ${name}`);
-  }
+  protected noPath = (name: string): Error =>
+    validation(`Operator or function requires a document path; operator or function: ${name}`);
 
-  protected misuse(name: string): void {
-    this.findings.add("misuse", `The function is not allowed to be used this way in an expression; function: ${name}`);
-  }
+  protected misuse = (name: string): Error =>
+    validation(`The function is not allowed to be used this way in an expression; function: ${name}`);
 }
 
 function isPath(term: { readonly kind: string } | undefined): term is Extract<Leaf, { kind: "path" }> {

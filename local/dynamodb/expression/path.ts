@@ -1,13 +1,13 @@
 import { validation } from "../errors";
 import { type AttributeValue, attribute, type Item } from "../value/attribute-value";
 import { type Condition, type Operand, type Path, pathText, type SetValue, type Update } from "./ast";
-import type { Findings, Scope } from "./scope";
+import type { Scope } from "./scope";
 import type { Tokens } from "./tokens";
 
-export function parsePath(tokens: Tokens, scope: Scope, findings: Findings): Path {
-  const path: [string, ...(string | number)[]] = [parseName(tokens, scope, findings)];
+export function parsePath(tokens: Tokens, scope: Scope): Path {
+  const path: [string, ...(string | number)[]] = [parseName(tokens, scope)];
   for (;;) {
-    if (tokens.take(".")) path.push(parseName(tokens, scope, findings));
+    if (tokens.take(".")) path.push(parseName(tokens, scope));
     else if (tokens.take("[")) {
       if (tokens.peek().kind !== "number") throw tokens.syntaxError();
       path.push(Number(tokens.next().text));
@@ -16,29 +16,26 @@ export function parsePath(tokens: Tokens, scope: Scope, findings: Findings): Pat
   }
 }
 
-function parseName(tokens: Tokens, scope: Scope, findings: Findings): string {
+function parseName(tokens: Tokens, scope: Scope): string {
   const { kind } = tokens.peek();
   if (kind !== "word" && kind !== "name") throw tokens.syntaxError();
-  return scope.name(tokens.next().text, findings);
+  return scope.name(tokens.next().text);
 }
 
-/** Records a finding if one path contains another, or if two paths use a container both as a map and as a list. */
-export function checkDistinctPaths(paths: readonly Path[], findings: Findings): void {
-  for (let i = 1; i < paths.length; i++) {
-    for (let j = 0; j < i; j++) checkPair(paths[j]!, paths[i]!, findings);
-  }
+/** Refuses paths of which one contains another, or that use a container both as a map and as a list. */
+export function checkDistinctPaths(paths: readonly Path[]): void {
+  for (const [i, two] of paths.entries()) for (const one of paths.slice(0, i)) checkPair(one, two);
 }
 
-function checkPair(one: Path, two: Path, findings: Findings): void {
+function checkPair(one: Path, two: Path): void {
   const both = `must remove or rewrite one of these paths; path one: ${pathText(one)}, path two: ${pathText(two)}`;
   for (let i = 0; i < one.length && i < two.length; i++) {
     if (typeof one[i] !== typeof two[i]) {
-      findings.add("conflict", `Two document paths conflict with each other; ${both}`);
-      return;
+      throw validation(`Two document paths conflict with each other; ${both}`);
     }
     if (one[i] !== two[i]) return;
   }
-  findings.add("overlap", `Two document paths overlap with each other; ${both}`);
+  throw validation(`Two document paths overlap with each other; ${both}`);
 }
 
 export function valueAt(item: Item, path: Path): AttributeValue | undefined {

@@ -1,19 +1,17 @@
 import { type AttributeValue, attribute, emptyItem, type Item } from "../value/attribute-value";
 import type { Path, Projection } from "./ast";
 import { checkDistinctPaths, parsePath } from "./path";
-import { Findings, type Scope } from "./scope";
+import type { Scope } from "./scope";
 import { Tokens } from "./tokens";
 
 /** Parses `a, b.c[0]`. Throws ValidationExceptions without the name of the parameter. */
 export function parseProjection(expression: string, scope: Scope): Projection {
   const tokens = new Tokens(expression);
-  const findings = new Findings();
   const paths: Path[] = [];
-  do paths.push(parsePath(tokens, scope, findings));
+  do paths.push(parsePath(tokens, scope));
   while (tokens.take(","));
   tokens.expectEnd();
-  checkDistinctPaths(paths, findings);
-  findings.throwFirst(["reserved", "undefined", "overlap", "conflict"]);
+  checkDistinctPaths(paths);
   return paths;
 }
 

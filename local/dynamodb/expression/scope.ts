@@ -5,26 +5,6 @@ import { readValue } from "../value/read";
 import { isReservedWord } from "./reserved-words";
 
 /**
- * The semantic errors found while parsing. DynamoDB reports the most serious one, not the first, so they are kept until
- * the whole expression is parsed. A syntax error takes precedence over all of them.
- */
-export class Findings {
-  private readonly found = new Map<string, string>();
-
-  add(kind: string, message: string): void {
-    if (!this.found.has(kind)) this.found.set(kind, message);
-  }
-
-  /** Throws the finding whose kind comes first in `order`. */
-  throwFirst(order: readonly string[]): void {
-    for (const kind of order) {
-      const message = this.found.get(kind);
-      if (message !== undefined) throw validation(message);
-    }
-  }
-}
-
-/**
  * The placeholders of one request, `#name` and `:value`. All of its expressions share them, and each must be used at
  * least once.
  */
@@ -42,34 +22,28 @@ export class Scope {
   }
 
   /** Resolves a bare word or a `#placeholder` to an attribute name. */
-  name(text: string, findings: Findings): string {
+  name(text: string): string {
     if (!text.startsWith("#")) {
-      if (isReservedWord(text)) {
-        findings.add("reserved", `Attribute name is a reserved keyword; reserved keyword: ${text}`);
-      }
+      if (isReservedWord(text)) throw validation(`Attribute name is a reserved keyword; reserved keyword: ${text}`);
       return text;
     }
     const name = this.names.get(text);
     if (name === undefined) {
-      findings.add(
-        "undefined",
+      throw validation(
         `An expression attribute name used in the document path is not defined; attribute name: ${text}`,
       );
     }
     this.unusedNames.delete(text);
-    return name ?? text;
+    return name;
   }
 
-  value(text: string, findings: Findings): AttributeValue {
+  value(text: string): AttributeValue {
     const value = this.values.get(text);
     if (value === undefined) {
-      findings.add(
-        "undefined",
-        `An expression attribute value used in expression is not defined; attribute value: ${text}`,
-      );
+      throw validation(`An expression attribute value used in expression is not defined; attribute value: ${text}`);
     }
     this.unusedValues.delete(text);
-    return value ?? { NULL: true };
+    return value;
   }
 
   /** Checks that every placeholder was used. Call it after all expressions are parsed. */

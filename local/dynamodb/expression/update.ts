@@ -1,4 +1,5 @@
-import { type AttributeType, type AttributeValue, typeOf } from "../value/attribute-value";
+import { validation } from "../errors";
+import { type AttributeType, typeOf } from "../value/attribute-value";
 import type { SetValue, Update, UpdateAction } from "./ast";
 import { conditionFunctions } from "./condition";
 import { OperandParser } from "./operand-parser";
@@ -15,19 +16,6 @@ const typeNames: Readonly<Partial<Record<AttributeType, string>>> = {
   L: "LIST",
   M: "MAP",
 };
-const findingOrder = [
-  "parentheses",
-  "reserved",
-  "function",
-  "misuse",
-  "section",
-  "undefined",
-  "overlap",
-  "conflict",
-  "operand",
-  "arity",
-];
-
 /** Parses an update expression. Throws ValidationExceptions without the name of the parameter. */
 export function parseUpdate(expression: string, scope: Scope): Update {
   return new UpdateParser(new Tokens(expression), scope).parse();
@@ -41,15 +29,11 @@ class UpdateParser extends OperandParser<SetValue> {
     do {
       const section = this.section();
       if (seen.has(section)) {
-        this.findings.add("section", `The "${section}" section can only be used once in an update expression;`);
+        throw validation(`The "${section}" section can only be used once in an update expression;`);
       }
       seen.add(section);
     } while (this.tokens.peek().kind !== "end");
-    checkDistinctPaths(
-      this.actions.map((action) => action.path),
-      this.findings,
-    );
-    this.findings.throwFirst(findingOrder);
+    checkDistinctPaths(this.actions.map((action) => action.path));
     return this.actions;
   }
 
@@ -63,21 +47,18 @@ class UpdateParser extends OperandParser<SetValue> {
   }
 
   private action(section: string): UpdateAction {
-    const path = parsePath(this.tokens, this.scope, this.findings);
+    const path = parsePath(this.tokens, this.scope);
     if (section === "REMOVE") return { kind: "remove", path };
     if (section === "SET") {
       this.tokens.expect("=");
       return { kind: "set", path, value: this.sum() };
     }
     if (this.tokens.peek().kind !== "value") throw this.tokens.syntaxError();
-    const value = this.scope.value(this.tokens.next().text, this.findings);
+    const value = this.scope.value(this.tokens.next().text);
     const type = typeOf(value);
     const name = typeNames[type];
     if (name !== undefined && type !== "N") {
-      this.findings.add(
-        "operand",
-        `Incorrect operand type for operator or function; operator: ${section}, operand type: ${name}`,
-      );
+      throw validation(`Incorrect operand type for operator or function; operator: ${section}, operand type: ${name}`);
     }
     return { kind: "add", path, value };
   }
@@ -103,25 +84,19 @@ class UpdateParser extends OperandParser<SetValue> {
     const name = this.tokens.next().text;
     const args = this.args(() => this.term());
     if (name !== "if_not_exists" && name !== "list_append") {
-      this.findings.add(
-        "function",
+      throw validation(
         conditionFunctions.has(name)
           ? `The function is not allowed in an update expression; function: ${name}`
           : `Invalid function name; function: ${name}`,
       );
-      return placeholder;
     }
     const [left, right] = args;
-    if (left === undefined || right === undefined || args.length > 2) {
-      this.wrongCount(name, args.length);
-      return placeholder;
-    }
+    if (left === undefined || right === undefined || args.length > 2) throw this.wrongCount(name, args.length);
     for (const operand of args) this.checkNesting(operand);
     if (name === "if_not_exists") {
-      this.checkDistinct("arity", name, left, right);
-      if (left.kind === "path") return { kind: "if_not_exists", path: left.path, otherwise: right };
-      this.noPath(name);
-      return placeholder;
+      this.checkDistinct(name, left, right);
+      if (left.kind !== "path") throw this.noPath(name);
+      return { kind: "if_not_exists", path: left.path, otherwise: right };
     }
     for (const operand of args) this.checkType(name, operand, "L");
     return { kind: "list_append", left, right };
@@ -129,20 +104,16 @@ class UpdateParser extends OperandParser<SetValue> {
 
   /** Checks that an operand of `list_append` is not a `list_append` itself. */
   private checkNesting(operand: SetValue): void {
-    if (operand.kind === "list_append") this.misuse("list_append");
+    if (operand.kind === "list_append") throw this.misuse("list_append");
   }
 
   private checkType(name: string, operand: SetValue, wanted: AttributeType): void {
     const type = knownType(operand);
-    if (type !== undefined && type !== wanted) this.wrongType(name, type);
+    if (type !== undefined && type !== wanted) throw this.wrongType(name, type);
   }
 }
 
-/** A placeholder for a term that already has a finding. */
-const placeholder: SetValue = { kind: "value", value: { NULL: true } satisfies AttributeValue };
-
 function knownType(value: SetValue): AttributeType | undefined {
-  if (value === placeholder) return undefined;
   if (value.kind === "value") return typeOf(value.value);
   if (value.kind === "list_append") return "L";
   return value.kind === "plus" || value.kind === "minus" ? "N" : undefined;

@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { crc32 } from "node:zlib";
 import {
   CreateTableCommand,
@@ -117,27 +116,6 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
     expect(await add()).toBe("2");
   });
 
-  it("refuses an update that gives an index key another type", async () => {
-    const table = await createTable(subject.client, {
-      ...hashTable,
-      AttributeDefinitions: ["pk", "g"].map((name) => ({ AttributeName: name, AttributeType: "S" })),
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: "by-g",
-          KeySchema: [{ AttributeName: "g", KeyType: "HASH" }],
-          Projection: { ProjectionType: "ALL" },
-        },
-      ],
-    });
-    const update = new UpdateItemCommand({
-      TableName: table,
-      Key: { pk: S("a") },
-      UpdateExpression: "SET g = :g",
-      ExpressionAttributeValues: { ":g": N(1) },
-    });
-    await refused(subject.client.send(update), "ValidationException", /Type mismatch for Index Key g/);
-  });
-
   it("accepts the ARN of a table as its name, and names the process that has the data open", async () => {
     const table = await createTable(subject.client, hashTable);
     await put(subject.client, `arn:aws:dynamodb:us-east-1:000000000000:table/${table}`, { pk: S("a") });
@@ -178,37 +156,18 @@ describe("the wire", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function send(target: string, body: string | Buffer) {
-    const { port } = server;
-    return new Promise<{ status: number | undefined; headers: Record<string, unknown>; body: Buffer }>(
-      (resolve, reject) => {
-        const request = httpRequest(
-          {
-            port,
-            host: "127.0.0.1",
-            method: "POST",
-            agent: false,
-            headers: { "x-amz-target": target, "content-type": "application/x-amz-json-1.0" },
-          },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response.on("data", (chunk: Buffer) => chunks.push(chunk));
-            response.on("end", () =>
-              resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
-            );
-          },
-        );
-        request.on("error", reject);
-        request.end(body);
-      },
-    );
-  }
+  const send = (target: string, body: string | Buffer) =>
+    fetch(server.endpoint, {
+      method: "POST",
+      headers: { "x-amz-target": target, "content-type": "application/x-amz-json-1.0" },
+      body,
+    });
 
   it("carries the body's CRC", async () => {
     const answer = await send("DynamoDB_20120810.ListTables", "{}");
     expect(answer.status).toBe(200);
-    expect(answer.headers["x-amz-crc32"]).toBe(String(crc32(answer.body)));
-    expect(answer.headers["content-type"]).toBe("application/x-amz-json-1.0");
+    expect(answer.headers.get("content-type")).toBe("application/x-amz-json-1.0");
+    expect(answer.headers.get("x-amz-crc32")).toBe(String(crc32(await answer.text())));
   });
 
   it.each([
@@ -233,9 +192,7 @@ describe("the wire", () => {
   ])("refuses %s", async (_case, target, body, type) => {
     const answer = await send(target, body);
     expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({
-      __type: expect.stringMatching(new RegExp(`#${type}$`)),
-    });
+    expect(await answer.json()).toMatchObject({ __type: expect.stringMatching(new RegExp(`#${type}$`)) });
   });
 
   it("refuses a body over 16 MB", async () => {
@@ -245,7 +202,7 @@ describe("the wire", () => {
 
   it("lists all problems at once", async () => {
     const answer = await send("DynamoDB_20120810.Query", '{"TableName":"a","Limit":0}');
-    const { message } = JSON.parse(answer.body.toString()) as { message: string };
+    const { message } = (await answer.json()) as { message: string };
     expect(message).toBe(
       "2 validation errors detected: Value 'a' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; " +
         "Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1",

@@ -92,7 +92,6 @@ const malformed: readonly (readonly [string, RegExp])[] = [
   ["n IN ()", /Syntax error; token: "\)", near: "\(\)"/],
   ["n[x] = :n", /Syntax error; token: "x", near: "\[x\]"/],
   ["_n = :n", /Syntax error; token: "_", near: "_n"/],
-  ["((n = :n))", /redundant parentheses/],
   ["n = n", /first operand must be distinct.*operator: =, first operand: \[n\]/],
   ["attribute_exists(:n)", /requires a document path; operator or function: attribute_exists/],
   ["attribute_exists(n, s)", /Incorrect number of operands.*attribute_exists, number of operands: 2/],

@@ -75,7 +75,6 @@ const refusals: readonly (readonly [string, Item, RegExp])[] = [
   ["SET x = if_not_exists(absent, absent)", {}, /must be distinct.*if_not_exists, first operand: \[absent\]/],
   ["SET x = if_not_exists(absent, n + :v)", { ":v": N(1) }, /Syntax error; token: "\+", near: "n \+ :v"/],
   ["SET x = list_append(list_append(l, l), l)", {}, /not allowed to be used this way.*function: list_append/],
-  ["SET x = ((n))", {}, /redundant parentheses/],
   ["SET x = if_not_exists(s.a[0], :v)", { ":v": N(1), ":w": N(1) }, /unused in expressions: keys: \{:w\}/],
   ["ADD l :v", { ":v": { L: [] } }, /Incorrect operand type.*operator: ADD, operand type: LIST/],
   ["SET status = :v", { ":v": N(1) }, /reserved keyword: status/],
