@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Argument } from "commander";
 import type { ApiClient } from "../../client/api-client";
 import type { Answer } from "../../client/operations";
-import { verdictWord } from "../../core/registry/gates/verdict";
+import { type GateVerdict, verdictWord } from "../../core/registry/gates/verdict";
 import { stages } from "../../core/registry/model";
 import { type Command, wholeNumber } from "../command";
 import { exitCodes, printJson } from "../output";
@@ -13,6 +13,10 @@ const pollMs = 500;
 type ModelVersion = Answer<"getModelVersion">["version"];
 
 export const versionArgument = new Argument("<version>", "version number").argParser(wholeNumber("version"));
+
+export function checkLine({ passed, pending, gate, evidence }: GateVerdict["checks"][number]): string {
+  return `${passed ? "✔" : pending ? "…" : "✘"} ${gate}: ${evidence}`;
+}
 
 function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
@@ -26,8 +30,7 @@ function printDecided({ model, version, approvals, approval, next }: ModelVersio
   printLines([`${model} version ${version} ${recorded}`, ...nextLines(next)]);
 }
 
-interface DecisionOptions {
-  readonly reason: string;
+interface DecisionOptions extends Options {
   readonly wait?: boolean;
 }
 
@@ -41,16 +44,23 @@ async function settled(client: ApiClient, decided: ModelVersion): Promise<ModelV
   return version;
 }
 
+interface Options {
+  readonly reason: string;
+}
+
 export function addModelDecisionCommands(models: Command): void {
+  const ofVersion = (verb: string, about: string) =>
+    models
+      .command(`${verb} <model>`)
+      .addArgument(versionArgument)
+      .description(about)
+      .option("--reason <text>", "reason to record", "");
+
   for (const [verb, decision, text] of [
     ["approve", "approved", "approve the promotion of a version that passed its gates"],
     ["reject", "rejected", "reject a version permanently"],
   ] as const) {
-    models
-      .command(`${verb} <model>`)
-      .addArgument(versionArgument)
-      .description(text)
-      .option("--reason <text>", "reason to record", "")
+    ofVersion(verb, text)
       .option("--wait", "wait until the version is in production, or needs something else")
       .handle(async ({ client, json }, name: string, version: number, options: DecisionOptions) => {
         const { reason, wait } = options;
@@ -63,63 +73,42 @@ export function addModelDecisionCommands(models: Command): void {
       });
   }
 
-  models
-    .command("request-approval <model>")
-    .addArgument(versionArgument)
-    .description("request the approval of a version again, because the last request has expired")
-    .option("--reason <text>", "reason to record", "")
-    .handle(async ({ client, json }, name: string, version: number, { reason }: { reason: string }) => {
+  ofVersion("request-approval", "request the approval of a version again, because the last request has expired").handle(
+    async ({ client, json }, name: string, version: number, { reason }: Options) => {
       const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
       const { version: waiting } = await client.call("requestModelApproval", request);
       if (json) printJson(waiting);
       else printLines([`the approval of ${name} version ${version} is requested`, ...nextLines(waiting.next)]);
-    });
+    },
+  );
 
-  models
-    .command("judge <model>")
-    .addArgument(versionArgument)
-    .description("evaluate a version's gates against the current champion; exit code 3 if a gate refuses it")
-    .option("--reason <text>", "reason to record", "")
-    .handle(async ({ client, json }, name: string, version: number, { reason }: { reason: string }) => {
-      const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
-      const { version: judged } = await client.call("judgeModelVersion", request);
-      if (verdictWord(judged) === "refused") process.exitCode = exitCodes.refused;
-      if (json) return printJson(judged);
-      const checks = judged.gate?.checks ?? [];
-      process.stdout.write(`${name} version ${version}: gates ${verdictWord(judged)}\n`);
-      if (checks.length === 0)
-        process.stdout.write(
-          `  no gates are declared; declare gates with: ringmaster models policy set ${name} FILE\n`,
-        );
-      for (const check of checks)
-        process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
-      printLines(nextLines(judged.next));
-    });
+  ofVersion(
+    "judge",
+    "evaluate a version's gates against the current champion; exit code 3 if a gate refuses it",
+  ).handle(async ({ client, json }, name: string, version: number, { reason }: Options) => {
+    const request = { params: { name, version }, body: { reason }, idempotencyKey: randomUUID() };
+    const { version: judged } = await client.call("judgeModelVersion", request);
+    if (verdictWord(judged) === "refused") process.exitCode = exitCodes.refused;
+    if (json) return printJson(judged);
+    const checks = judged.gate?.checks ?? [];
+    process.stdout.write(`${name} version ${version}: gates ${verdictWord(judged)}\n`);
+    if (checks.length === 0)
+      process.stdout.write(`  no gates are declared; declare gates with: ringmaster models policy set ${name} FILE\n`);
+    for (const check of checks) process.stdout.write(`  ${checkLine(check)}\n`);
+    printLines(nextLines(judged.next));
+  });
 
-  models
-    .command("promote <model>")
-    .addArgument(versionArgument)
-    .description("promote an approved version to production")
-    .option("--reason <text>", "reason to record", "")
-    .handle(async ({ client, print }, name: string, version: number, { reason }: { reason: string }) => {
+  ofVersion("promote", "promote an approved version to production").handle(
+    async ({ client, print }, name: string, version: number, { reason }: Options) => {
       const promoted = await client.promote(name, version, reason, randomUUID());
       print(promoted.version, `${name} version ${promoted.version.version} is in production`);
-    });
+    },
+  );
 
-  models
-    .command("stage <model>")
-    .addArgument(versionArgument)
+  ofVersion("stage", "move a version to none, staging, canary or archived (to production: models promote)")
     .addArgument(new Argument("<stage>").choices([...stages]))
-    .description("move a version to none, staging, canary or archived (to production: models promote)")
-    .option("--reason <text>", "reason to record", "")
     .handle(
-      async (
-        { client, print },
-        name: string,
-        version: number,
-        stage: (typeof stages)[number],
-        { reason }: { reason: string },
-      ) => {
+      async ({ client, print }, name: string, version: number, stage: (typeof stages)[number], { reason }: Options) => {
         const request = { params: { name, version }, body: { stage, reason }, idempotencyKey: randomUUID() };
         const changed = await client.call("setModelVersionStage", request);
         print(changed.version, `${name} version ${version} is in stage ${changed.version.stage}`);

@@ -13,7 +13,7 @@ import { exitCodes, formatNumber, printJson, printTable } from "../output";
 import { runCheck } from "../run-check";
 import { nextLines } from "../waiting";
 import { writeReport } from "../write-file";
-import { versionArgument } from "./model-decisions";
+import { checkLine, versionArgument } from "./model-decisions";
 
 type VersionReport = Answer<"getModelVersionReport">;
 type ModelVersion = Answer<"getModelVersion">["version"];
@@ -154,7 +154,7 @@ function printAnswer({ model, version, gate, next }: ModelVersion, check: string
 function printGates(report: VersionReport): void {
   process.stdout.write(`${report.model} version ${report.version}: ${verdictWord(report)}\n`);
   for (const check of report.gate?.checks ?? []) {
-    process.stdout.write(`${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
+    process.stdout.write(`${checkLine(check)}\n`);
     if (!check.slices) continue;
     printTable(
       [`  ${check.slices.column}`, "ROWS", check.metric, "INTERVAL"],

@@ -11,7 +11,7 @@ import { formatNumber, printJson, printTable } from "../output";
 import { awaitedSteps, nextLines } from "../waiting";
 import { addExportCommand } from "./exports";
 import { addModelChangeCommands } from "./model-changes";
-import { addModelDecisionCommands } from "./model-decisions";
+import { addModelDecisionCommands, checkLine } from "./model-decisions";
 import { addModelDriftCommand } from "./model-drift";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
@@ -64,9 +64,7 @@ export function addModelCommands(program: Command): void {
       if (policy) process.stdout.write(`policy of revision ${policy.revision}: ringmaster models policy get ${name}\n`);
       printVersions(shown.versions);
       const latest = shown.versions[0];
-      for (const check of latest?.gate?.checks ?? []) {
-        process.stdout.write(`  ${check.passed ? "✔" : check.pending ? "…" : "✘"} ${check.gate}: ${check.evidence}\n`);
-      }
+      for (const check of latest?.gate?.checks ?? []) process.stdout.write(`  ${checkLine(check)}\n`);
       for (const version of shown.versions) {
         if (!version.next || version.next.every(({ kind }) => kind === "none")) continue;
         process.stdout.write(`  version ${version.version}: ${nextLines(version.next).join("; ")}\n`);

@@ -84,7 +84,7 @@ function addServingReportCommands(models: Command): void {
         let [counted, repeated, stale] = [0, 0, 0];
         const decisions = [];
         for (const [epoch, outcomes] of byEpoch(read)) {
-          for (const some of batches(outcomes)) {
+          for (const some of inParts(outcomes, maxItems)) {
             const answer = await client.call("reportOutcomes", { params: { name }, body: { epoch, outcomes: some } });
             counted += answer.counted;
             repeated += answer.repeated;
@@ -114,7 +114,7 @@ function addServingReportCommands(models: Command): void {
       if (observations.length === 0) throw invalidOption("--file", file, "must have at least one pair");
       const { client, json } = contextOf(command);
       let [stored, known] = [0, 0];
-      for (const some of batches(observations)) {
+      for (const some of inParts(observations, maxItems)) {
         const request = { params: { name, version: number }, body: { observations: some } };
         const answer = await client.call("logShadow", request);
         if (answer.stored) stored += some.length;
@@ -168,19 +168,15 @@ function byEpoch<Item extends { readonly epoch: number | undefined }>(items: rea
   return epochs;
 }
 
-function* batches<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += maxItems) yield items.slice(at, at + maxItems);
-}
-
 interface TestOptions {
   readonly metric?: string;
   readonly kind?: "binary" | "mean";
   readonly goal?: "increase" | "decrease";
-  readonly effect?: string;
-  readonly margin?: string;
-  readonly alpha?: string;
-  readonly minUnits?: string;
-  readonly maxUnits?: string;
+  readonly effect?: number;
+  readonly margin?: number;
+  readonly alpha?: number;
+  readonly minUnits?: number;
+  readonly maxUnits?: number;
   readonly automatic?: boolean;
 }
 
@@ -212,17 +208,25 @@ export function addServingCommands(models: Command): void {
     .option("--metric <name>", "name of the outcome that the test compares")
     .option("--kind <binary|mean>", "outcomes are 0 or 1 (binary), or any number (mean)")
     .option("--goal <increase|decrease>", "direction of improvement")
-    .option("--effect <size>", "expected absolute difference; sets how fast the test decides")
-    .option("--margin <size>", "largest acceptable absolute loss against the champion")
-    .option("--alpha <probability>", "probability of a wrong decision, over all evaluations of the test")
-    .option("--min-units <n>", "minimum units per version before the test decides")
-    .option("--max-units <n>", "units of a canary after which it is rolled back if the result is not significant")
+    .option("--effect <size>", "expected absolute difference; sets how fast the test decides", numberOf("--effect"))
+    .option("--margin <size>", "largest acceptable absolute loss against the champion", numberOf("--margin"))
+    .option(
+      "--alpha <probability>",
+      "probability of a wrong decision, over all evaluations of the test",
+      numberOf("--alpha"),
+    )
+    .option("--min-units <n>", "minimum units per version before the test decides", numberOf("--min-units"))
+    .option(
+      "--max-units <n>",
+      "units of a canary after which it is rolled back if the result is not significant",
+      numberOf("--max-units"),
+    )
     .option("--automatic", "carry out the test's decision when outcomes are reported")
     .option("--reason <text>", "reason to record", "")
     .handle(async ({ client, json }, name: string, options: SetOptions) => {
       const body = {
         canaries: options.canary.map(canaryOf),
-        shadows: options.shadow.map((version) => numberOf("--shadow", version)),
+        shadows: options.shadow.map(numberOf("--shadow")),
         reason: options.reason,
         test: testOf(options),
       };
@@ -287,14 +291,8 @@ function testOf(options: TestOptions) {
     return undefined;
   }
   if (effect === undefined) throw invalidOption("--effect", undefined, "must be given with --metric");
-  const number = (name: string, value: string | undefined) =>
-    value === undefined ? undefined : numberOf(`--${name}`, value);
   return {
-    ...{ metric, effect: numberOf("--effect", effect), kind, goal },
-    margin: number("margin", margin),
-    alpha: number("alpha", alpha),
-    minUnits: number("minUnits", minUnits),
-    maxUnits: number("maxUnits", maxUnits),
+    ...{ metric, effect, kind, goal, margin, alpha, minUnits, maxUnits },
     act: automatic ? ("automatic" as const) : undefined,
   };
 }
@@ -305,8 +303,10 @@ function canaryOf(text: string): { readonly version: number; readonly weight: nu
   return { version: Number(match[1]), weight: Number(match[2]) };
 }
 
-function numberOf(option: string, text: string): number {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw invalidOption(option, text, "must be a number");
-  return value;
+function numberOf(option: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === "" || !Number.isFinite(value)) throw invalidOption(option, text, "must be a number");
+    return value;
+  };
 }
