@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { taskKind } from "../datasets/shapes";
 import { decision } from "../runs/decision";
+import type { RunStepKind } from "../runs/run-states";
 import { numericsRecord } from "../runs/shapes";
-import type { StepKind } from "../runs/step";
 import { category, contentReference, count, datasetReference, metrics, type Shape, storedNumber } from "../shapes";
 
 export const pairedInterval = z
@@ -177,4 +177,4 @@ export const evaluationOutput = z.object({
   task: taskKind,
 });
 export interface EvaluationOutput extends Shape<typeof evaluationOutput> {}
-export const evaluationKind: StepKind<EvaluationOutput> = { step: "Evaluate", output: evaluationOutput };
+export const evaluationKind: RunStepKind<EvaluationOutput> = { step: "Evaluate", output: evaluationOutput };

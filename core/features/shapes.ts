@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fittedPlan } from "../feature-plans/shapes";
 import type { DocumentKind } from "../object-documents";
-import type { StepKind } from "../runs/step";
+import type { RunStepKind } from "../runs/run-states";
 import { category, contentReference, count, datasetReference, type Shape } from "../shapes";
 
 const place = { column: z.string(), offset: count, width: count, source: count };
@@ -98,7 +98,7 @@ export const featuresOutput = z.object({
   rows: z.object({ train: count, validation: count, test: count }),
 });
 export interface FeaturesOutput extends Shape<typeof featuresOutput> {}
-export const featuresKind: StepKind<FeaturesOutput> = { step: "PrepareFeatures", output: featuresOutput };
+export const featuresKind: RunStepKind<FeaturesOutput> = { step: "PrepareFeatures", output: featuresOutput };
 
 /** A materialised feature set. Its JSON is stored at `objectKeys.featureManifest(inputHash)`. */
 export interface FeatureManifest extends Shape<typeof featureManifestSchema> {}

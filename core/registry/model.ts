@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Person } from "../access/principals";
-import type { StepKind } from "../runs/step";
+import type { RunStepKind } from "../runs/run-states";
 import { contentReference, count, instant, metrics, metricValue, type Shape, sha256, texts } from "../shapes";
 import { gateVerdict } from "./gates/verdict";
 import { type ModelPolicy, modelPolicy, type PolicyProposal, policyProposal } from "./policy";
@@ -256,4 +256,4 @@ export type ApprovalNeeded = z.infer<typeof approvalNeededSchema>;
 
 export const registrationOutput = z.object({ model: z.string(), version: z.int() });
 export interface RegistrationOutput extends Shape<typeof registrationOutput> {}
-export const registrationKind: StepKind<RegistrationOutput> = { step: "Register", output: registrationOutput };
+export const registrationKind: RunStepKind<RegistrationOutput> = { step: "Register", output: registrationOutput };

@@ -1,3 +1,5 @@
+import type * as z from "zod";
+
 /** `paused`: its training stopped at the end of an epoch and continues when the run is resumed. */
 export const runStatuses = ["queued", "running", "paused", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -9,4 +11,10 @@ export type Phase = (typeof phases)[number];
 /** Tests whether a run is at work. A paused run is not. */
 export function isOpen(status: RunStatus): boolean {
   return status === "queued" || status === "running";
+}
+
+/** A step's name, and the schema of its output. */
+export interface RunStepKind<Output> {
+  readonly step: Phase;
+  readonly output: z.ZodType<Output>;
 }

@@ -1,20 +1,13 @@
-import type * as z from "zod";
 import { digestOf } from "../digest";
 import { RingmasterError } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import { runAlreadyEnded, runNotFound, stepPassed, stepUnreadable } from "./errors";
 import type { RunPhases, RunSteps, StepCache } from "./run-repository";
-import { isOpen, type Phase } from "./run-states";
+import { isOpen, type Phase, type RunStepKind } from "./run-states";
 import type { Run, RunDetails, StepRecord } from "./shapes";
 
-/** A step's name, and the schema of its output. */
-export interface StepKind<Output> {
-  readonly step: Phase;
-  readonly output: z.ZodType<Output>;
-}
-
 /** Reads a stored output; `undefined` for one that is not as the step records it, e.g. by a module of the user. */
-export function readOutput<Output>({ output: schema }: StepKind<Output>, output: unknown): Output | undefined {
+export function readOutput<Output>({ output: schema }: RunStepKind<Output>, output: unknown): Output | undefined {
   return schema.safeParse(output).data;
 }
 
@@ -24,7 +17,7 @@ export function readOutput<Output>({ output: schema }: StepKind<Output>, output:
  * `inputs` must include everything on which the output depends, by digest. The version increases whenever a change of
  * the code changes the output.
  */
-export interface StepDefinition<Output> extends StepKind<Output> {
+export interface StepDefinition<Output> extends RunStepKind<Output> {
   readonly version: number;
   /** Returns JSON; its digest is the step's input hash. */
   inputs(run: Run, details: RunDetails): unknown;
@@ -128,7 +121,7 @@ export async function openStep<Output>(
 /** Finds an output that a step can reuse. One that cannot be read is made again. */
 export async function findCached<Output>(
   cache: Pick<StepCache, "find">,
-  kind: StepKind<Output>,
+  kind: RunStepKind<Output>,
   inputHash: string,
 ): Promise<{ readonly runId: string; readonly output: Output } | undefined> {
   const cached = await cache.find(kind.step, inputHash);
@@ -169,7 +162,7 @@ export async function runLaterStep<Output>(
 export async function finishStep<Output>(
   dependencies: StepDependencies,
   runId: string,
-  definition: Pick<StepKind<Output>, "step">,
+  definition: Pick<RunStepKind<Output>, "step">,
   inputHash: string,
   from: { readonly runId: string; readonly output: Output },
   startedAt: string,
@@ -193,14 +186,17 @@ export async function finishStep<Output>(
  *
  * @throws STEP_OUTPUT_UNREADABLE
  */
-export function outputOf<Output>(details: RunDetails, kind: StepKind<Output>): Output {
+export function outputOf<Output>(details: RunDetails, kind: RunStepKind<Output>): Output {
   const output = findOutput(details, kind);
   if (output === undefined) throw stepUnreadable(details.run.runId, kind.step);
   return output;
 }
 
 /** Returns a step's recorded output; `undefined` if the run has not reached it, or the record cannot be read. */
-export function findOutput<Output>({ steps }: Pick<RunDetails, "steps">, kind: StepKind<Output>): Output | undefined {
+export function findOutput<Output>(
+  { steps }: Pick<RunDetails, "steps">,
+  kind: RunStepKind<Output>,
+): Output | undefined {
   return readOutput(kind, steps.find(({ step }) => step === kind.step)?.output);
 }
 

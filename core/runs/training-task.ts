@@ -6,8 +6,8 @@ import { earlyStoppingOutcome, earlyStoppingSchema } from "./early-stopping";
 import { fineTuneOutcome, fineTuneSchema } from "./fine-tune";
 import { recordedHyperparameters } from "./hyperparameters";
 import { modelSpec } from "./job";
+import type { RunStepKind } from "./run-states";
 import { numericsRecord } from "./shapes";
-import type { StepKind } from "./step";
 
 /*
  * The documents between the platform and the trainers of one run. A training module can write all of them, so each is
@@ -213,7 +213,7 @@ export const trainerExitCodes = {
 /** Output of the step `LaunchTraining`. Its files are in the content store. */
 export const trainingOutput = trained;
 export interface TrainingOutput extends Shape<typeof trainingOutput> {}
-export const trainingKind: StepKind<TrainingOutput> = { step: "LaunchTraining", output: trainingOutput };
+export const trainingKind: RunStepKind<TrainingOutput> = { step: "LaunchTraining", output: trainingOutput };
 
 /** The next training of a job, with the key by which its trainer authenticates. */
 export interface NextTraining {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ageMs } from "../../quantities";
-import type { StepKind } from "../../runs/step";
+import type { RunStepKind } from "../../runs/run-states";
 import { contentReference, count, instant, type Shape, sha256, type Warning, warning } from "../../shapes";
 import { columnsOfRule, describeRule, percent } from "./describe";
 import type { DataContract, DataContractRule } from "./rules";
@@ -91,7 +91,7 @@ export const validationOutput = z.object({
   }),
 });
 export interface ValidationOutput extends Shape<typeof validationOutput> {}
-export const validationKind: StepKind<ValidationOutput> = { step: "ValidateDataset", output: validationOutput };
+export const validationKind: RunStepKind<ValidationOutput> = { step: "ValidateDataset", output: validationOutput };
 
 export interface Measurement {
   readonly rows?: number;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { pairedInterval, sliceEvidence } from "../../evaluation/shapes";
-import type { StepKind } from "../../runs/step";
+import type { RunStepKind } from "../../runs/run-states";
 import { contentReference, count, instant, type Shape } from "../../shapes";
 
 const checkAnswer = z
@@ -72,7 +72,7 @@ export const gateOutput = z.object({
   reasons: z.array(z.string()),
 });
 export interface GateOutput extends Shape<typeof gateOutput> {}
-export const gateKind: StepKind<GateOutput> = { step: "Gate", output: gateOutput };
+export const gateKind: RunStepKind<GateOutput> = { step: "Gate", output: gateOutput };
 
 /** Returns `passed`, `waiting for checks`, `refused` or `not evaluated`. */
 export function verdictWord({ gate }: { readonly gate?: Pick<GateVerdict, "passed" | "checks"> }): string {
