@@ -9,7 +9,6 @@ import { exitCodes, formatNumber, printJson, printTable } from "./output";
 import type { PreparedJob } from "./submission";
 import { exitCodeOf } from "./watch";
 
-/** Tag of the runs that were submitted together. */
 export const groupTag = "ringmaster.group";
 
 const submissionsAtOnce = 4;

@@ -200,7 +200,6 @@ function messageOf(error: unknown): string {
   return next === undefined ? message : `${message.replace(/\.$/, "")}; ${next}`;
 }
 
-/** Formats five significant digits without trailing zeros. */
 export function formatNumber(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
 }

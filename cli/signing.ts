@@ -10,7 +10,6 @@ export interface SigningScope {
   readonly now: number;
 }
 
-/** Thrown when there is neither a token nor an AWS credential. */
 export class NoCredentialsError extends RingmasterError {
   constructor(host: string, cause: unknown) {
     super(
@@ -20,7 +19,6 @@ export class NoCredentialsError extends RingmasterError {
   }
 }
 
-/** Tests whether a URL's host name is this machine's. */
 export function isOnThisMachine(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
 }

@@ -80,7 +80,6 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
   return (await uploadBytes(uploads, bundle.outputFiles[0]!.contents)).sha256;
 }
 
-/** Returns the broken rule for an error of esbuild. */
 function ruleOf(text: string): string {
   if (!text.startsWith("Top-level await")) return `must compile: ${text}`;
   return "must not use await outside of a function: a module is loaded synchronously; read files by readFileSync, and give other values by model.options";

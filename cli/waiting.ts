@@ -24,7 +24,6 @@ function isAwaited(step: NextStep): step is Awaited {
   return step.kind === "check" || step.kind === "approval" || step.kind === "test";
 }
 
-/** Returns one line for each step. */
 export function nextLines(next: readonly NextStep[] = []): readonly string[] {
   return next.map(({ what, command }, at) => `${at === 0 ? "next" : "then"}: ${what}${command ? `: ${command}` : ""}`);
 }

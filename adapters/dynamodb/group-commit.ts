@@ -6,7 +6,6 @@ import type { Item } from "./table";
 /** DynamoDB's limits are 100 items and 4 MB. */
 const maxItems = 99;
 const maxBytes = 1024 * 1024;
-/** The number of attempts of a transaction after conflicts. */
 const rounds = 10;
 
 /** Rows that are written together or not at all, in any tables. */

@@ -15,7 +15,6 @@ interface WaitingCall extends Call {
   readonly fail: (error: unknown) => void;
 }
 
-/** A range of points and its location in storage. */
 interface StoredEntry extends DirectoryEntry {
   readonly key: string;
   /** The index among the ranges of its metric in its block. */
@@ -33,7 +32,6 @@ interface StoredEntry extends DirectoryEntry {
  */
 export class MetricLog {
   private loaded: LogState | undefined;
-  /** The last work on the log. */
   private last: Promise<unknown> = Promise.resolve();
   /** A refresh that has not begun. Callers that arrive before it begins share it. */
   private refreshing: Promise<void> | undefined;
@@ -84,7 +82,6 @@ export class MetricLog {
     return this.isLoaded ? this.exclusively(async () => read(await this.load())) : this.fresh(read);
   }
 
-  /** Returns all metrics, of a log that this process has just loaded. */
   async allSeries(head: LogHead): Promise<{ readonly metric: string; readonly series: StoredSeries }[]> {
     const state = await this.load(head);
     const all: { metric: string; series: StoredSeries }[] = [];

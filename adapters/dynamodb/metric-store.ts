@@ -32,7 +32,6 @@ export class MetricLogs {
     private readonly limits?: LogLimits,
   ) {}
 
-  /** Creates a log that is not cached. */
   open(runId: string): MetricLog {
     return new MetricLog(runId, this.rows, this.limits);
   }

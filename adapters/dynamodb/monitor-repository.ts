@@ -87,7 +87,6 @@ export function createMonitorRepository(table: Table, team: string): MonitorRepo
   };
 }
 
-/** Finds the monitors of all teams for the sweep. */
 export function createMonitorIndex(table: Table): MonitorIndex {
   const listed = (list: string) => table.all(ex`gsi1pk = ${list}`, { index: "gsi1" });
   return {

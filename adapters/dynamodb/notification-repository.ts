@@ -49,7 +49,6 @@ export function createNotificationRepository(table: Table, team: string): Notifi
   };
 }
 
-/** Finds the due deliveries of all teams. */
 export function createDueDeliveries(table: Table): DueDeliveries {
   return {
     async list(before) {

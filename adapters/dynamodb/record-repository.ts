@@ -88,7 +88,6 @@ class RecordWrites {
     return this.marked(before, () => this.table.update(recordKey(runId), change, ex`revision = ${revision}`));
   }
 
-  /** Records the instance type of a training run's machine. Idempotent. */
   async addInstanceType(run: RunIdentity, instanceType: string): Promise<void> {
     const known = `${run.runId}/${instanceType}`;
     if (this.instanceTypes.has(known)) return;

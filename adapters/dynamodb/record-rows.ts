@@ -44,10 +44,8 @@ const maxInflatedBytes = 64 * 1024 * 1024;
 export const experimentRunsKey = (team: string, experimentId: string): string =>
   `TEAM#${team}#EXPERIMENT#${experimentId}#RUNS`;
 
-/** Returns the key of the rows that name the children of a run. */
 export const childrenKey = (team: string, parentRunId: string): string => `TEAM#${team}#CHILDREN#${parentRunId}`;
 
-/** Builds the row that names a run as a child of its parent. */
 export const childRow = ({ team, runId }: Pick<RunIdentity, "team" | "runId">, parentRunId: string): Key => ({
   pk: childrenKey(team, parentRunId),
   sk: runId,

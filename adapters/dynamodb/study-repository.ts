@@ -92,7 +92,6 @@ function isOpenStudy({ status, definition, best, bestRunId, bestFailure }: Study
   return definition.best !== undefined && best.length > 0 && bestRunId === undefined && bestFailure === undefined;
 }
 
-/** Finds the open studies of all teams. */
 export function createStudyIndex(table: Table): StudyIndex {
   return {
     listOpen: async () =>

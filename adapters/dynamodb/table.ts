@@ -17,7 +17,6 @@ import type { Permission } from "../../platform/permissions";
 import { sharedPort, teamPort } from "../port";
 import { documents, holds, isTransactionConditionFailed, isTransactionConflict, pauseBeforeRound } from "./client";
 
-/** A part of an expression of DynamoDB, with the values in it. */
 export class Expression {
   constructor(
     private readonly text: readonly string[],
@@ -293,7 +292,6 @@ export class Table {
     return found;
   }
 
-  /** Writes and deletes items without conditions. */
   async batchWrite(puts: readonly Item[], deletes: readonly Key[] = []): Promise<void> {
     const requests = [
       ...puts.map((Item) => ({ PutRequest: { Item } })),
@@ -337,11 +335,9 @@ export const catalogTable = sharedPort({
 
 type Grants<Group extends string> = Readonly<Record<Group, readonly Permission[]>>;
 
-/** Defines a port over the Catalog that all teams share. */
 export const catalogPort = <Group extends string, T>(make: (table: Table, clock: Clock) => T, grants?: Grants<Group>) =>
   sharedPort({ uses: { table: catalogTable() }, grants, make: ({ table }, { clock }) => make(table, clock) });
 
-/** Defines a port over the Catalog that each team has. */
 export const teamCatalogPort = <Group extends string, T>(
   make: (table: Table, team: string, clock: Clock) => T,
   grants: Grants<Group>,

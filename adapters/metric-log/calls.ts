@@ -19,7 +19,6 @@ export interface Call {
   failed?: boolean;
 }
 
-/** A part of a call that fits in a batch. */
 export interface CallPart<C extends Call = Call> {
   readonly series: readonly MetricSeries[];
   readonly points: number;

@@ -9,7 +9,6 @@ export const groupOf = (id: number): number => Math.floor(id / metricsPerGroup);
 export interface CompactionSizes {
   /** Number of points of a directory entry. An entry has their summary without reading them. */
   readonly entryPoints: number;
-  /** Number of points at which a block is full. */
   readonly blockPoints: number;
 }
 

@@ -79,7 +79,6 @@ const bytesPerPoint = 12;
 export class LogState {
   private readonly statistics: Statistics;
   private readonly receipts: Receipts;
-  /** The number of applied batches. */
   version: number;
   batched: boolean;
   private compacted: number;
@@ -118,7 +117,6 @@ export class LogState {
     this.statistics = from ? Statistics.read(from) : new Statistics();
   }
 
-  /** Returns the number of metrics that have points. Their numbers count from 0. */
   get metrics(): number {
     return this.statistics.names.length;
   }
@@ -211,7 +209,6 @@ export class LogState {
     return this.ends.map((to, i) => ({ from: this.ends[i - 1] ?? this.compacted, to }));
   }
 
-  /** Drops the points of compacted segments. */
   noteCompacted(version: number): void {
     if (version <= this.compacted || version > this.version) return;
     this.compacted = version;

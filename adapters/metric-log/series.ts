@@ -36,7 +36,6 @@ export function packDirectory(entries: readonly DirectoryEntry[]): Buffer {
   return out.bytes();
 }
 
-/** Reads the entries of one metric. */
 export function unpackDirectory(bytes: Uint8Array, wanted: number): DirectoryEntry[] {
   const from = new ByteReader(bytes);
   const length = from.count();
@@ -115,7 +114,6 @@ export async function setApart<Entry extends DirectoryEntry>(
   return { loose, entries: closed, total, openEntries: series.openEntries };
 }
 
-/** Reads all points, in order. */
 export async function openAll(series: StoredSeries, identity: PointIdentity): Promise<MetricPoint[]> {
   const opened = await series.openEntries(series.entries);
   return mergePoints([...series.loose, ...opened.flat()], identity);

@@ -121,7 +121,6 @@ export async function historyPage(
   return found.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
 }
 
-/** Returns as many of the waiting entries as hold the wanted points; at least one. */
 function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
   let to = from;
   for (let count = 0; to < waiting.length && (to === from || count < wanted); to += 1) count += waiting[to]!.count;
@@ -146,7 +145,6 @@ function decodeToken(token: string): MetricPoint {
   return { time: time!, step: step!, value: value! };
 }
 
-/** Approximate number of points on a follower's page. */
 const followedPoints = 10_000;
 
 /**

@@ -66,7 +66,6 @@ interface ContentUrls {
   forDownload(sha256: string, as?: DownloadedAs): Promise<string>;
 }
 
-/** The headers of the store's answer. */
 interface DownloadedAs {
   readonly contentType: string;
   readonly disposition: string;

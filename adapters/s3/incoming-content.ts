@@ -25,7 +25,6 @@ const rangeBytes = 8 * 1024 * 1024;
 const rangesAhead = 4;
 const defaultType = "application/octet-stream";
 
-/** The upload's id is unknown, or its parts no longer exist. */
 export const uploadNotFound = (upload: string) =>
   notFound(
     "UPLOAD_NOT_FOUND",
@@ -33,7 +32,6 @@ export const uploadNotFound = (upload: string) =>
     { upload: upload.slice(0, 100) },
   );
 
-/** The store refuses the parts: one is missing, of another upload, or too small. */
 export const uploadParts = (reason: string, cause: unknown) =>
   badRequest(
     "INVALID_INPUT",
@@ -53,7 +51,6 @@ export interface UploadedPart {
  * under the content's name.
  */
 export interface IncomingContent {
-  /** Receives a body as a stream, with the memory of a few parts. */
   receive(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
   /** Returns URLs for uploading that many parts directly to the store. */
   begin(parts: number): Promise<{ readonly upload: string; readonly urls: readonly string[] }>;

@@ -326,7 +326,6 @@ class S3ObjectStore implements ObjectStore {
 
 type Body = Uint8Array | string;
 
-/** Content, and its key if that is not its name. */
 type PlacedContent = ContentReference & { readonly key?: string };
 
 function keyOf({ sha256, key = objectKeys.content(sha256) }: PlacedContent): string {

@@ -63,7 +63,6 @@ export async function translated<T>(key: string, write: () => Promise<T>): Promi
   }
 }
 
-/** Returns the store's description of an object's damage, or undefined for other errors. */
 export function damageOf(error: unknown): string | undefined {
   if (!(error instanceof S3ServiceException) || error.name !== "InternalError") return undefined;
   const { Damage } = error as { readonly Damage?: unknown };
@@ -83,7 +82,6 @@ export function isCutBody(error: unknown): boolean {
   return code === "ECONNRESET" || code === "EPIPE" || error.message === "aborted";
 }
 
-/** Returns whether a range begins at or after the object's end. */
 export function isPastEnd(error: unknown): boolean {
   return error instanceof Error && error.name === "InvalidRange";
 }

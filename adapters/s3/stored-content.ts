@@ -3,7 +3,6 @@ import { GetObjectCommand, HeadObjectCommand, type S3Client } from "@aws-sdk/cli
 import type { ContentReference } from "../../core/shapes";
 import { damageOf, isCutBody, isMissing, isServerFailure } from "./service-errors";
 
-/** An object with the content. The time is unknown if S3 cannot describe the object. */
 export interface FoundContent {
   readonly modified: Date | undefined;
   readonly contentType: string | undefined;

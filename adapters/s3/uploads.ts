@@ -70,7 +70,6 @@ export class BufferPool {
   }
 }
 
-/** A part of a body: the first `length` bytes of a pooled buffer. */
 export interface FilledBuffer {
   readonly buffer: Buffer;
   readonly length: number;
@@ -173,7 +172,6 @@ export async function sendParts(
 export const partBytes = 8 * 1024 * 1024;
 
 interface ContentDescription extends ContentReference {
-  /** The SHA-256 of each part. */
   readonly parts: readonly Buffer[];
   /** A pooled buffer that begins with the bytes, if they fit in one part. The caller must return it to the pool. */
   readonly whole?: Buffer;

@@ -4,7 +4,6 @@ import * as contracts from "../contracts/contents";
 import { defineRoute } from "../http/route";
 
 export const contentRoutes = [
-  /** Returns which contents are missing, each with a URL for its upload. The store verifies the digest. */
   defineRoute(contracts.createUploads, async ({ platform: { objects, contentUrls }, body: { contents } }) => {
     const targets = await Promise.all(
       contents.map(async (content) => {
@@ -17,7 +16,6 @@ export const contentRoutes = [
     return { missing: targets.filter((target) => target !== undefined) };
   }),
 
-  /** Returns a URL for downloading a content, for serving and for people. */
   defineRoute(contracts.getContentUrl, async ({ platform: { objects, contentUrls }, params: { sha256 } }) => {
     if ((await objects.size(objectKeys.content(sha256))) === undefined) {
       throw new RingmasterError(

@@ -58,7 +58,6 @@ function addRow(block: readonly Cell[][], row: readonly Cell[]): void {
 
 type Rows = (add: (row: readonly Cell[]) => void) => void;
 
-/** Lists the experiment's runs that are not deleted, each once. */
 async function* runsOf(
   { records, changes, clock }: ExportDependencies,
   experimentId: string,
@@ -77,7 +76,6 @@ async function* runsOf(
 
 const isVisible = ({ lifecycle }: RunRecord): boolean => lifecycle === "active";
 
-/** Reads the rows of some runs. */
 async function rowsOf({ metrics }: ExportDependencies, table: ExportTable, runs: readonly RunRecord[]): Promise<Rows> {
   const ids = runs.map(({ runId }) => runId);
   switch (table) {

@@ -71,7 +71,6 @@ export function nextSteps(
   return [{ kind: "promotion", what: "promote it", command: `ringmaster models promote ${of}` }];
 }
 
-/** Names the policy by which a version is promoted without a person. */
 function policyOf(decision: Decision): string {
   return decision.state === "approved" && decision.approval.policy ? `, approved by ${decision.approval.by}` : "";
 }

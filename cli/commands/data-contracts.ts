@@ -103,7 +103,6 @@ function invalidOption(path: string, rule: string, value?: unknown): InvalidInpu
   return new InvalidInputError("the rows cannot be validated", [{ path, rule, value }]);
 }
 
-/** Prints a line for each violation, with the first rows below it. */
 export function printContractReport(report: ContractReport, what: string): void {
   const { status, rows, outcomes } = report;
   const violations = violationsOf(report);

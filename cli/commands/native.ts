@@ -7,7 +7,6 @@ import { wholeNumber } from "../command";
 import type { GlobalOptions } from "../context";
 import { exitCodes, printJson } from "../output";
 
-/** The exports of `scripts/native.js`. */
 interface NativeScript {
   ensureNative(options: {
     readonly library: "cpu" | "gpu";

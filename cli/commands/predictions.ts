@@ -110,7 +110,6 @@ async function numbered<Result>(before: number, work: () => Promise<Result>): Pr
   }
 }
 
-/** Returns the columns to read: the model's, those that identify entities, and the unit's. */
 function columnsToRead(
   { transform, inputSchema }: ModelArtifact,
   views: readonly NeededView[],

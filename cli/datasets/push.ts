@@ -45,12 +45,10 @@ export function pushTarget(given: readonly string[], files: readonly string[] = 
   return { name, sources, schemaFile };
 }
 
-/** Tests whether an argument is a path or a glob, and no dataset's name. */
 function isSource(argument: string): boolean {
   return /[./\\*?[]/.test(argument);
 }
 
-/** Returns the part of a path before a glob: `data` for `data/*.csv`. */
 function fixedPart(source: string): string {
   const parts = source.split(/[/\\]/);
   const glob = parts.findIndex((part) => /[*?[]/.test(part));

@@ -6,14 +6,10 @@ export interface AccountReader {
   readonly account: string;
   readonly region: string;
   readonly prefix: string;
-  /** Reads the platform's queues. A queue that does not exist is absent. */
   queues(): Promise<readonly Resource[]>;
-  /** Reads the compute environments of these queues. */
   environments(): Promise<readonly ComputeEnvironment[]>;
   quota(serviceCode: "ec2" | "lambda", quotaCode: string): Promise<number>;
-  /** Reads the effective value of the ECS account setting `dualStackIPv6`. */
   dualStackIPv6(): Promise<string>;
-  /** Tests whether the trainers' network has public addresses (`network.mode: "public"`). */
   publicNetwork(): Promise<boolean>;
   spotRole(): Promise<boolean>;
   /** Reads the subscriptions of the alarm topic. Undefined if there is no topic. */

@@ -46,7 +46,6 @@ async function callJson<T>(connection: AwsConnection, service: Service, target: 
   throw new AwsRefusalError(target.split(".").at(-1)!, code, answer.message ?? answer.Message ?? "");
 }
 
-/** Calls an operation of the query protocol and returns its XML. */
 async function callQuery(
   connection: AwsConnection,
   service: Service,

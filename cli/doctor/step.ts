@@ -12,7 +12,6 @@ import type { Finding } from "./account";
 
 export type StepKind = "cpu" | "gpu";
 
-/** The dataset and the experiment of these runs. */
 const name = "ringmaster-doctor";
 const pollMs = 1_000;
 

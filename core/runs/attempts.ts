@@ -1,7 +1,6 @@
 import type { AttemptUsage, TrainingAttempt } from "./shapes";
 import { type TrainingFailure, userCodeFailure } from "./training-task";
 
-/** Batch's state of the latest attempt's job. */
 export interface JobOutcome {
   readonly status: "running" | "succeeded" | "failed";
   /**
@@ -24,7 +23,6 @@ export type NextMove =
 /** The reason of an attempt that ended by the loss of its hosts. */
 export const hostLossReason = "host lost";
 
-/** The reason of a spot attempt that ended because no worker had started in time. */
 export const noCapacityReason = "no spot capacity in time";
 
 /**
@@ -127,7 +125,6 @@ export interface AttemptEnd {
   readonly usage?: AttemptUsage;
 }
 
-/** Usage of a team's attempts that ended in a calendar month (UTC). */
 export type MonthUsage = Pick<AttemptUsage, "workerSeconds" | "gpuSeconds"> & { readonly estimatedUsd: number };
 
 /** Returns the month of a time: `2026-11`. */
@@ -150,6 +147,5 @@ export interface AttemptRepository {
   recordJob(runId: string, attempt: number, jobId: string): Promise<boolean>;
   /** Completes the attempt once; the first end stays. Returns false if it had already ended. */
   completeAttempt(runId: string, attempt: number, end: AttemptEnd): Promise<boolean>;
-  /** Returns the usage of the port's team. */
   monthUsage(month: string): Promise<MonthUsage>;
 }

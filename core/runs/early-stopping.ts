@@ -3,7 +3,6 @@ import { type DeepReadonly, type Shape, storedNumber } from "../shapes";
 
 /** Stops a training whose validation metric no longer improves. The result has the weights of the best epoch. */
 export const earlyStoppingSchema = z.strictObject({
-  /** A metric that training records after each epoch. */
   metric: z
     .string()
     .max(250)

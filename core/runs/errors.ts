@@ -54,7 +54,6 @@ export const stepUnreadable = (runId: string, step: string) =>
     step,
   });
 
-/** Thrown when Batch refuses a training job of this shape permanently. */
 export class JobRefusedError extends RingmasterError {
   constructor(jobName: string, reason: string, cause?: unknown) {
     super(

@@ -46,7 +46,6 @@ export type FeatureSettings = DeepReadonly<z.output<typeof settings>>;
 
 const defaultPieces = 16;
 
-/** Returns the features of a job with an `mlp`. */
 export function withMlpDefaults<Settings extends FeatureSettings>(features: Settings): Settings {
   const { plan, standardize, pieces, standardizeLabel = true } = features;
   const hasNone = plan !== undefined || !standardize || pieces !== undefined;
@@ -63,7 +62,6 @@ export function planOf({ plan }: Partial<Pick<FeatureSettings, "plan">>): Featur
     : { name: "plan", entities: [], steps: plan.map(named) };
 }
 
-/** Returns the path of the steps of a job's plan, as a person writes them. */
 export const stepsPathOf = ({ plan }: Partial<Pick<FeatureSettings, "plan">>): readonly string[] =>
   plan !== undefined && "steps" in plan ? ["plan", "steps"] : ["plan"];
 

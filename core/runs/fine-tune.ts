@@ -2,7 +2,6 @@ import * as z from "zod";
 import type { DocumentKind } from "../object-documents";
 import { type ContentReference, contentReference, count, type DeepReadonly, type Shape, sha256 } from "../shapes";
 
-/** Source of the weights with which a training begins. */
 export const fineTuneSchema = z.strictObject({
   /** A version (`models:/NAME@ALIAS`, `models:/NAME/3`), a completed run (`run-…`), or its checkpoint (`run-…@EPOCH`). */
   from: z

@@ -22,12 +22,10 @@ const classWeights = z.union(
 
 /** Number format of the factors and results of matrix products and convolutions in gradients (docs/jobs.md). */
 export type Precision = z.output<typeof precision>;
-/** A precision that rounds to 16 bits. */
 export type NarrowPrecision = Extract<Precision, "bfloat16" | "float16">;
 
 export const isNarrow = (given: Precision): given is NarrowPrecision => given === "bfloat16" || given === "float16";
 
-/** Hyperparameters as runs record them. */
 export const recordedHyperparameters = z.strictObject({
   optimizer: optimizer.default("adam"),
   learningRate: z.number().gt(0).max(10).default(0.001),

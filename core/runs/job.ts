@@ -118,7 +118,6 @@ export const jobSchema = z
     /** Registered model of which the run makes a version. Default: the run makes none (`models register` does it later). */
     registerAs: name.optional(),
     model: modelSpec,
-    /** Begins with other weights than random ones. */
     fineTune: fineTuneSchema.optional(),
     hyperparameters: hyperparameters.prefault({}),
     features: featureSettings.prefault({}),
@@ -229,9 +228,7 @@ function whenValid(sections: z.ZodRawShape) {
   return (payload: { readonly value: unknown }): boolean => schema.safeParse(payload.value).success;
 }
 
-/** A validated job with every default filled in. */
 export type Job = DeepReadonly<z.output<typeof jobSchema>>;
-/** A job as people write it. */
 export type JobInput = z.input<typeof jobSchema>;
 export type ModelSpec = Job["model"];
 export type RunLimits = NonNullable<Job["limits"]>;

@@ -24,7 +24,6 @@ interface ModelShape {
   readonly label?: LabelScale;
 }
 
-/** Mean and deviation of the training labels. */
 export interface LabelScale {
   readonly mean: number;
   readonly deviation: number;
@@ -47,7 +46,6 @@ export interface MlpDefinition extends ModelShape {
  */
 export interface CnnDefinition extends ModelShape {
   readonly type: "cnn";
-  /** Filters of each convolution block. */
   readonly filters: readonly number[];
   /** Side of the square kernel, odd. Default 3. */
   readonly kernelSize?: number;

@@ -15,7 +15,6 @@ export interface Executions {
 /** The approval of a version, which has an execution of its own after its run's end. */
 export interface ApprovalExecution {
   readonly team: string;
-  /** The run that trained the version. */
   readonly runId: string;
   readonly model: string;
   readonly version: number;
@@ -49,7 +48,6 @@ export function segmentNameOf({ runId, segment = 0 }: RunSegment): string {
   return segment === 0 ? runId : `${runId}-${segment}`;
 }
 
-/** Returns the run and segment of a name of `segmentNameOf`. */
 export function parseSegmentName(name: string): Required<RunSegment> {
   const [, runId = name, segment] = /^(run-[0-9a-z]+)-(\d+)$/.exec(name) ?? [];
   return { runId, segment: segment === undefined ? 0 : Number(segment) };
@@ -111,7 +109,6 @@ export interface TrainingJobs {
   terminate(jobId: string, reason: string, runId: string): Promise<void>;
 }
 
-/** Returns a Batch job's name, which contains its run and attempt. */
 export function jobNameOf({
   runId,
   attempt,

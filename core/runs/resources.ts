@@ -15,7 +15,6 @@ const gpu = z.strictObject({
 
 const resourceFields = z.strictObject({
   workers: z.int().min(1).max(1_000).default(1),
-  /** Minimum number of workers with which training continues. */
   minWorkers: z.int().min(1).max(1_000).default(1),
   /** A worker is one process with at most one GPU. More GPUs need more workers. Default: 1 where `gpu` is given, else 0. */
   gpusPerWorker: z.int().min(0).max(1).default(0),

@@ -135,7 +135,6 @@ export type RunSteps = Pick<
   "find" | "findDetails" | "enterPhase" | "goBack" | "recordStep" | "putTaskToken" | "findTaskTokens"
 >;
 
-/** The operations of a step that records no output. */
 export type RunPhases = Omit<RunSteps, "recordStep">;
 
 /**

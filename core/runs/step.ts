@@ -86,7 +86,6 @@ export async function runStep<Output>(
   return open.known ?? executeStep(dependencies, definition, open);
 }
 
-/** A step that a run has entered. */
 export interface OpenStep<Output> {
   readonly details: RunDetails;
   readonly inputHash: string;

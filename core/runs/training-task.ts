@@ -14,7 +14,6 @@ import { numericsRecord } from "./shapes";
  * read through its schema, on both sides.
  */
 
-/** The engine of trainers. */
 export const engineBackend = z.enum(["auto", "native", "wasm"]);
 
 const trainingTaskSchema = z.object({

@@ -15,7 +15,6 @@ export type ArtifactOwner =
   | { readonly kind: "logged-model"; readonly modelId: string }
   | { readonly kind: "team" };
 
-/** A named content. */
 export interface ArtifactFile extends ContentReference {
   /** Relative and normalised: no `..`, no empty part, no leading slash; at most 1,000 bytes as UTF-8. */
   readonly path: string;
@@ -60,7 +59,6 @@ export interface Artifacts {
    * the list includes the folders that lead to runs and models.
    */
   list(owner: ArtifactOwner, path: string): Promise<readonly ArtifactEntry[]>;
-  /** Lists every file under a path, by path. */
   listAll(owner: ArtifactOwner, path: string): Promise<readonly Artifact[]>;
   /**
    * Removes a file or everything under a directory; for the team this includes files of runs and models. The content is
@@ -106,7 +104,6 @@ export function lowestPathPast(directory: string): string {
   return `${directory}0`;
 }
 
-/** The rules that protect an owner's artifacts against changes. */
 export interface Protection {
   readonly owner: ArtifactOwner;
   /** The record of the run that owns the files; `undefined` for other owners and for a run without a record. */
@@ -142,7 +139,6 @@ export function ownerName(owner: ArtifactOwner): string {
   return owner.kind === "logged-model" ? `logged model ${owner.modelId}` : "the team";
 }
 
-/** Directory of the files that training itself writes. */
 const producedDirectory = "training";
 
 /** Directory of a training run's model, by which clients of MLflow name it: `runs:/RUN/model`. */
@@ -261,7 +257,6 @@ export async function storedPlace(
   return { owner: { kind: "team" }, path };
 }
 
-/** The scheme of URIs of the team's artifact tree. */
 export const artifactScheme = "mlflow-artifacts:";
 
 /** Returns the path that a URI of the artifact tree names, not yet in normal form. */

@@ -115,7 +115,6 @@ function memberOf({ source }: RunRecord, key: string): MemberTag | undefined {
   return member && !(source === "training" && member.ofTraining === "read-only") ? member : undefined;
 }
 
-/** Returns the ids of parent runs in tags. */
 export function parentsIn(tags: readonly { readonly key?: string; readonly value?: string }[]): readonly string[] {
   return tags.flatMap(({ key, value }) => (key === "mlflow.parentRunId" && value ? [value] : []));
 }

@@ -11,7 +11,6 @@ export interface MetricBatch {
   readonly series: readonly MetricSeries[];
   /** The latest progress; older progress (by step) is ignored. */
   readonly progress?: TrainingProgress;
-  /** The sender's machine. */
   readonly machine?: MachineRecord;
   /** The gang's recoveries from losses. The first record of a generation stays. */
   readonly recoveries?: readonly RecoveryRecord[];
@@ -102,7 +101,6 @@ export interface HistoryPage {
   readonly nextToken?: string;
 }
 
-/** A place in a metric's points. */
 export interface SeriesPosition {
   /** The last step before the position; −1 at the start. */
   readonly step: number;

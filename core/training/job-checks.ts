@@ -18,7 +18,6 @@ export interface DeploymentSettings {
   readonly gpuClasses?: readonly string[];
 }
 
-/** Checks that the deployment has what a job needs. */
 export function deploymentProblems(
   { resources }: Pick<Job, "resources">,
   { gpuClasses = [] }: DeploymentSettings = {},
@@ -215,7 +214,6 @@ function batchWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] 
   return [{ code: "BATCH_SIZE", message }];
 }
 
-/** Returns the places where a job names slice columns. */
 function sliceColumns({
   evaluation: { slices, gates },
 }: Job): readonly { readonly column: string; readonly path: string }[] {

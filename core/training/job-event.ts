@@ -50,7 +50,6 @@ async function keepWorker(
 const firstStart = (record: WorkerRecord | undefined): number | undefined =>
   record?.attempts[0]?.startedAt ?? record?.startedAt;
 
-/** Returns the news in a worker's record against the previous one. */
 export function newsOf(
   before: WorkerRecord | undefined,
   worker: WorkerRecord,

@@ -10,7 +10,6 @@
 export type NarrowFormat = "bfloat16" | "float16";
 export type GradientFormat = "float32" | NarrowFormat;
 
-/** The layout of a packed vector. */
 export interface PackedLayout {
   /** Number of elements in 16 bits. */
   readonly narrow: number;

@@ -17,7 +17,6 @@ export interface Credentials {
   readonly expiresAt: string;
 }
 
-/** Sessions of the trainers' role. */
 export interface RunSessions {
   /** Opens a session that can access this run and nothing else, as far as the purpose needs it. */
   open(run: Run, purpose: KeyPurpose): Promise<Credentials>;

@@ -20,20 +20,15 @@ export const runEndedSchema = z.object({
   team: z.string(),
   runId: z.string(),
   experiment: z.string(),
-  /** The model of which the run makes a version. */
   model: z.string().optional(),
-  /** The version that the run registered. */
   version: z.int().optional(),
-  /** The result for that version. */
   decision: z.enum(["promoted", "registered", "refused-by-gate", "rejected", "not-registered"]).optional(),
   reasons: z.array(z.string()).optional(),
   failure: z.object({ code: z.string(), message: z.string(), phase: z.string().optional() }).optional(),
   /** Metrics of the test split, named as in the run: `test/accuracy`. */
   metrics: z.record(z.string(), z.number()),
-  /** Time from the run's creation to its end. */
   durationSeconds: z.number(),
   submittedBy: z.string(),
-  /** The trial of a study that the run was. */
   trial: z.object({ study: z.string(), number: z.int() }).optional(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
@@ -53,7 +48,6 @@ export interface RunPaused {
   readonly trial?: Run["trial"];
 }
 
-/** The port to EventBridge. */
 export interface RunEvents {
   /** Resolves when the event was accepted. */
   publishRunPaused(event: RunPaused): Promise<void>;

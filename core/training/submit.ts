@@ -23,7 +23,6 @@ import {
 import { primaryMetricOf } from "./primary-metric";
 
 export interface SubmitDependencies extends FineTuneDependencies {
-  /** Settings of the deployment. */
   readonly config?: DeploymentSettings & {
     readonly trainerImage?: string;
     readonly teamShares?: Readonly<Record<string, { readonly limits?: RunLimits }>>;
@@ -157,7 +156,6 @@ function digestOfRequest({ job, code, environment, noCache, pauseAt }: SubmitReq
   return digestOf({ job, code, environment, noCache, pauseAt });
 }
 
-/** Returns the id of the run that a submission under a key creates. */
 export function submittedRunId(team: string, idempotencyKey: string): string {
   return `run-${sha256(`${team}\0${idempotencyKey}`).slice(0, 16)}`;
 }

@@ -24,7 +24,6 @@ interface Snapshot {
   readonly kept: Promise<FrozenState | undefined>;
   /** The error because of which no file could take it. */
   readonly trouble: () => unknown;
-  /** Call it after the last read. */
   release(): void;
 }
 
@@ -192,7 +191,6 @@ interface StateCopiesOptions {
   readonly onNotKept: (error: unknown, finishedSteps: number) => void;
 }
 
-/** Copies the state, and delays steps while a copy still needs the live buffers. */
 export class StateCopies {
   private unwritable: readonly StateCopy[] = [];
 

@@ -103,7 +103,6 @@ function placeOf(store: Pick<ObjectStore, "hasContent">, { runId, step, earlier 
   };
 }
 
-/** Stores a state's groups. Those of the newest checkpoint are not sent again. */
 export async function storeState(
   store: Pick<ObjectStore, "putContentStream" | "hasContent">,
   { groups, weights }: StateFiles,

@@ -97,7 +97,6 @@ export class HalvingPart {
     }
   }
 
-  /** Runs the stages in order. Ends early if the operation has failed. */
   async run(): Promise<void> {
     const { position, gives, guests } = this.role;
     const levels = levelCount(this.shape);
@@ -256,7 +255,6 @@ export class HalvingPart {
     );
   }
 
-  /** Returns a slot's sum: an own leaf, or the sum that another rank gave. */
   private operand(slot: number): Operand {
     const { first, end } = this.leaves;
     if (slot >= first && slot < end) return { values: this.operation.input.local[slot - first]!, base: 0 };

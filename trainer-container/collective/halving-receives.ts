@@ -68,7 +68,6 @@ export function serveSlot(shape: PartShape): number {
   return shape.leafCount + levelCount(shape);
 }
 
-/** Lists all frames that a rank receives. No two entries have the same rank, type and slot. */
 export function postReceives(
   shape: PartShape,
   rank: number,

@@ -90,7 +90,6 @@ export abstract class MeshOperation implements Operation {
   }
 }
 
-/** Creates the end of an operation: the first of `resolve` and `reject` counts. */
 function createEnd() {
   let resolve: () => void = () => {};
   let reject: (error: Error) => void = () => {};

@@ -185,7 +185,6 @@ export class Staging {
     return this.slots.get(slot)!;
   }
 
-  /** Releases the memory. No socket may read into it any more. */
   release(): void {
     for (const values of this.slots.values()) releaseSum(values);
     this.slots.clear();

@@ -64,7 +64,6 @@ export interface GangMember {
   readonly finishedSteps: number;
 }
 
-/** An `allReduce` in progress, see `beginAllReduce`. */
 export interface BegunSum {
   /** Reports that elements [start, end) of all local leaves are final and may be overwritten. Never throws. */
   ready(start: number, end: number): void;

@@ -34,7 +34,6 @@ export interface TrainingState {
   readonly instanceTypes: readonly string[];
 }
 
-/** Returns the stored part at the run's creation. */
 export function keptAtFirst(run: Run, artifactLocation: string): KeptRecord {
   return {
     name: run.job.name ?? run.runId,
@@ -155,7 +154,6 @@ function datasetOf({ dataset: { name, version, digest } }: Run): DatasetInput {
   };
 }
 
-/** The first content of a training run's record. */
 export interface FirstRecord {
   readonly identity: RunIdentity;
   readonly kept: KeptRecord;

@@ -12,7 +12,6 @@ export type Comparator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 export type Condition<F = Field> = { readonly field: F } & Test;
 
-/** The test of a condition on the value of its field. */
 export type Test =
   | { readonly type: "compare"; readonly comparator: Comparator; readonly value: Value }
   | { readonly type: "in"; readonly negated: boolean; readonly values: readonly Value[] }

@@ -4,7 +4,6 @@ const maxWithAnyOne = 1_000;
 /** `_`, or a half of a surrogate pair, which is a character by itself. */
 const special = /[_\p{Surrogate}]/u;
 
-/** Returns the rule that a pattern breaks, or undefined. */
 export function likeProblem(pattern: string): string | undefined {
   const parts = pattern.split("%").filter((part) => special.test(part));
   const characters = parts.reduce((sum, { length }) => sum + length, 0);

@@ -84,7 +84,6 @@ function nativeCondition(field: Field, { name, negated }: Operator, tokens: read
   }
 }
 
-/** Refuses what is not a literal. */
 function checkValue(token: Token): void {
   if (token.type === "number" || token.type === "time" || token.type === "text") return;
   if (token.type === "word" && /^(?:true|false|nan|inf|infinity)$/i.test(token.raw)) return;

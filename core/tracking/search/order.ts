@@ -7,7 +7,6 @@ import { type Expression, type Field, fieldsOf, type OrderTerm, type Value } fro
 import type { SearchQuery } from "./query";
 import { metricOffsets, metricWidth, type NameSet, type Resolution, type SearchRow } from "./row";
 
-/** The value of a term of the order; `null` if the run has none. */
 type OrderValue = number | string | null;
 
 /** The position of a run in the order of a search. The run may have been deleted. */
@@ -145,14 +144,12 @@ function decode(value: unknown): OrderValue | undefined {
 
 export type ValueReader = (row: SearchRow) => Value | undefined;
 
-/** Returns the reader of a run's field, for a filter. */
 export function fieldReader(field: Field, context: SearchContext): Reader<SearchRow> {
   if (field.kind !== "dataset") return valueReader(field, context);
   return ({ record }) =>
     record.datasets.map((one) => datasetValue(one, field.name)).filter((value) => value !== undefined);
 }
 
-/** Returns the reader of a field that has one value. */
 export function valueReader(field: Exclude<Field, { kind: "dataset" }>, context: SearchContext): ValueReader {
   switch (field.kind) {
     case "metric": {

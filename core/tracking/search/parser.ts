@@ -8,7 +8,6 @@ export interface NamedPart {
   readonly quoted: boolean;
 }
 
-/** A place in a filter or an order, for errors. */
 export interface Place {
   readonly path: SearchPath;
   /** Position of the first character, from 1. */

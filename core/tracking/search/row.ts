@@ -13,9 +13,7 @@ export interface SearchRow {
   readonly metrics: Float64Array;
 }
 
-/** Number of stored numbers of a metric. */
 export const metricWidth = 5;
-/** Index of an aspect among them. */
 export const metricOffsets: Readonly<Record<MetricAspect, number>> = { last: 0, min: 1, max: 2, step: 3 };
 
 /** Makes the rows of an index. Rows share equal parts: jobs, environments, names, short texts. */
@@ -61,7 +59,6 @@ export class RowMaker {
   }
 }
 
-/** Returns a row with a metric's numbers by name. */
 export function searchedRun(row: SearchRow): SearchedRun {
   const { record, metricNames, metrics } = row;
   return {
