@@ -28,7 +28,6 @@ const external = [
   "classic-level",
   "@tensorflow/*",
   "onnxruntime-web",
-  "node-sqlite3-wasm",
   "esbuild",
   "aws-cdk-lib",
 ];
