@@ -18,35 +18,38 @@ function expected(rows: readonly (readonly [number, number])[]) {
   };
 }
 
-it("rows in several files are compared as if they were in one table", async () => {
-  const random = mulberry32(7);
-  const rows = Array.from({ length: 5_000 }, () => [Math.floor(random() * 1_500), Math.floor(random() * 3)] as const);
-  await withDuckDb(async (session) => {
-    await session.run("CREATE TABLE whole (value INTEGER)");
-    await session.run(`INSERT INTO whole VALUES ${rows.map(([value]) => `(${value})`).join(", ")}`);
-    const files: string[] = [];
-    for (const [from, to] of [
-      [0, 100],
-      [100, 100],
-      [100, 3_000],
-      [3_000, 5_000],
-    ] as const) {
-      // biome-ignore format: parts
-      const part = `(SELECT value FROM whole WHERE rowid >= ${from} AND rowid < ${to})`;
-      const splitOf = Uint8Array.from(rows.slice(from, to), ([, split]) => split);
-      const hashes = await writeHashes(session, part, ["value"], { splitOf, firstRow: from });
-      files.push(path.join(session.directory, `${files.length}.parquet`));
-      fs.renameSync(hashes, files.at(-1)!);
-    }
-    const { examples, ...counts } = await countRepeats(session, files, 4);
-    expect(counts).toEqual(expected(rows));
-    expect(examples).toHaveLength(4);
-    for (const row of examples) {
-      const same = rows.flatMap(([value], place) => (value === rows[row]![0] ? [place] : []));
-      expect(same.indexOf(row)).toBe(1);
-    }
-  });
-});
+it.each([2 ** 22, 700])(
+  "rows in several files are compared as if they were in one table, %s at once",
+  async (atOnce) => {
+    const random = mulberry32(7);
+    const rows = Array.from({ length: 5_000 }, () => [Math.floor(random() * 1_500), Math.floor(random() * 3)] as const);
+    await withDuckDb(async (session) => {
+      await session.run("CREATE TABLE whole (value INTEGER)");
+      await session.run(`INSERT INTO whole VALUES ${rows.map(([value]) => `(${value})`).join(", ")}`);
+      const files: string[] = [];
+      for (const [from, to] of [
+        [0, 100],
+        [100, 100],
+        [100, 3_000],
+        [3_000, 5_000],
+      ] as const) {
+        // biome-ignore format: parts
+        const part = `(SELECT value FROM whole WHERE rowid >= ${from} AND rowid < ${to})`;
+        const splitOf = Uint8Array.from(rows.slice(from, to), ([, split]) => split);
+        const hashes = await writeHashes(session, part, ["value"], { splitOf, firstRow: from });
+        files.push(path.join(session.directory, `${files.length}.parquet`));
+        fs.renameSync(hashes, files.at(-1)!);
+      }
+      const { examples, ...counts } = await countRepeats(session, files, 4, atOnce);
+      expect(counts).toEqual(expected(rows));
+      expect(examples).toHaveLength(4);
+      for (const row of examples) {
+        const same = rows.flatMap(([value], place) => (value === rows[row]![0] ? [place] : []));
+        expect(same.indexOf(row)).toBe(1);
+      }
+    });
+  },
+);
 
 it("rows without one of the columns repeat nothing, and no rows have none", async () => {
   await withDuckDb(async (session) => {
