@@ -23,7 +23,7 @@ export function readSteps(records: readonly StepRecord[]): {
     warnings: read.flatMap(({ record: { step }, output }) => {
       if (output) return "warnings" in output ? (output.warnings ?? []) : [];
       const message = `the record of ${step} cannot be read: the run is shown without it`;
-      return [{ code: "UNREADABLE_STEP", message }];
+      return [{ code: "STEP_UNREADABLE", message }];
     }),
   };
 }

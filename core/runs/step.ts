@@ -183,7 +183,7 @@ export async function finishStep<Output>(
  * Returns the output that an earlier step of the same run recorded. The state machine's order guarantees that there is
  * one.
  *
- * @throws STEP_OUTPUT_UNREADABLE
+ * @throws STEP_UNREADABLE
  */
 export function outputOf<Output>(details: RunDetails, kind: RunStepKind<Output>): Output {
   const output = findOutput(details, kind);

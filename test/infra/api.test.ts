@@ -98,11 +98,14 @@ describe("with IAM, which is the default", () => {
     const beginnings = Object.keys(body.paths).map((known) => known.slice(0, known.indexOf("{") >>> 0));
     for (const path of ["/api/2.0/mlflow/runs/create", "/api/3.0/mlflow/traces", "/ajax-api/2.0/mlflow/x", "/version"])
       expect(beginnings.filter((known) => path.startsWith(known))).toEqual(["/"]);
-    const { "x-amazon-apigateway-any-method": any, ...others } = body.paths["/{proxy+}"]!;
+    const { "x-amazon-apigateway-any-method": everyMethod, ...others } = body.paths["/{proxy+}"]!;
     expect(others).toEqual({});
-    expect(any!.security).toEqual([{ caller: [] }]);
-    expect(any!["x-amazon-apigateway-integration"]).toMatchObject({ type: "aws_proxy", timeoutInMillis: 29_000 });
-    expect(JSON.stringify(any!["x-amazon-apigateway-integration"]["uri"])).toContain(":ringmaster-api");
+    expect(everyMethod!.security).toEqual([{ caller: [] }]);
+    expect(everyMethod!["x-amazon-apigateway-integration"]).toMatchObject({
+      type: "aws_proxy",
+      timeoutInMillis: 29_000,
+    });
+    expect(JSON.stringify(everyMethod!["x-amazon-apigateway-integration"]["uri"])).toContain(":ringmaster-api");
   });
 
   it("hands bodies on as bytes, except JSON", () => {

@@ -164,7 +164,7 @@ describe("a step of a run", () => {
     await platform.runs.recordStep(runId, record);
     const details = (await platform.runs.findDetails(runId))!;
     expect(details.steps).toEqual([]);
-    expect(details.warnings).toMatchObject([{ code: "UNREADABLE_STEP" }]);
+    expect(details.warnings).toMatchObject([{ code: "STEP_UNREADABLE" }]);
     expect((await platform.runs.list({ limit: 100 })).runs.map((run) => run.runId)).toContain(runId);
     const message = `the record of Register of run ${runId} cannot be read; submit the run again`;
     const refusal = expect.objectContaining({ code: "STEP_UNREADABLE", message });
