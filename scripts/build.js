@@ -23,14 +23,7 @@ const sourceFolders = [
 /** The number of old builds that are always kept. */
 const kept = 4;
 /** Native addons and TensorFlow.js keep their files (and their one instance) in node_modules. */
-const external = [
-  "@duckdb/*",
-  "classic-level",
-  "@tensorflow/*",
-  "onnxruntime-web",
-  "esbuild",
-  "aws-cdk-lib",
-];
+const external = ["@duckdb/*", "classic-level", "@tensorflow/*", "onnxruntime-web", "esbuild", "aws-cdk-lib"];
 
 /** Adds a line for each source below a folder. Each command runs this, so it avoids slower functions of `path`. */
 function describeSources(folder, lines) {
