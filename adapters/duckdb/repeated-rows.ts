@@ -52,29 +52,17 @@ async function createSplits(session: DuckDbSession, splitOf: Uint8Array): Promis
   appender.closeSync();
 }
 
-interface Repeats {
-  readonly rows: number;
-  /** Rows that equal an earlier one. */
-  readonly repeats: number;
-  readonly testRows: number;
-  /** Test rows that equal a training row. */
-  readonly leaked: number;
-  /** Hashes that are in more than one split. */
-  readonly crossing: number;
-  /** Numbers of the second rows of some of the hashes that repeat. */
-  readonly examples: readonly number[];
-}
-
 /**
  * Compares the rows of all files of `writeHashes`, by parts of the hashes: DuckDB spills about 45 bytes for each hash
- * that is grouped at once.
+ * that is grouped at once. `repeats` are rows that equal an earlier one, `leaked` are test rows that equal a training
+ * row, `crossing` are hashes in more than one split, `examples` are numbers of the second rows of some repeated hashes.
  */
 export async function countRepeats(
   session: DuckDbSession,
   files: readonly string[],
   maxExamples = 0,
   hashesAtOnce = 2 ** 23,
-): Promise<Repeats> {
+) {
   const hashes = `read_parquet([${files.map(quoteText).join(", ")}])`;
   const [train, test] = [splitNames.indexOf("train"), splitNames.indexOf("test")];
   const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${hashes}`);
@@ -89,8 +77,7 @@ export async function countRepeats(
        FROM (SELECT count(*) AS n, count_if("split#" = ${test}) AS tested, bool_or("split#" = ${train}) AS trained,
                     min("split#") <> max("split#") AS crosses FROM ${some} GROUP BY "hash#")`,
     );
-    for (const name of ["rows", "repeats", "testRows", "leaked", "crossing"] as const)
-      sums[name] += Number(found![name]);
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += Number(found![name]);
     if (Number(found!["repeats"]) === 0 || examples.length >= maxExamples) continue;
     const seconds = await session.rows(
       `SELECT min("row#", 2)[2] AS row FROM ${some} AND "hash#" IN (SELECT "hash#" FROM ${some} GROUP BY 1
@@ -102,7 +89,12 @@ export async function countRepeats(
 }
 
 /** Returns a profile's shares of rows that repeat others. */
-export function sharesOf({ rows, repeats, testRows, leaked }: Repeats) {
+export function sharesOf({
+  rows,
+  repeats,
+  testRows,
+  leaked,
+}: Omit<Awaited<ReturnType<typeof countRepeats>>, "examples">) {
   return {
     duplicateShare: rows === 0 ? 0 : repeats / rows,
     leakedShare: testRows === 0 ? 0 : leaked / testRows,
