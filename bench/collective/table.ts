@@ -51,7 +51,7 @@ export function renderTable(lines: readonly Line[]): string {
   return [line(columns), line(columns.map(() => "--:")), ...rows.map(line)].join("\n");
 }
 
-export function sizeText(bytes: number): string {
+function sizeText(bytes: number): string {
   if (bytes >= 100_000_000) return `${bytes / 1_000_000} MB`;
   return bytes >= 2 ** 20 ? `${bytes / 2 ** 20} MiB` : `${bytes / 1024} KiB`;
 }

@@ -1,7 +1,4 @@
 import type { FormationLine } from "../../test/support/large-gang/formation";
-import type { GoodputLine } from "../../test/support/large-gang/goodput";
-import type { SumLine } from "../../test/support/large-gang/sums";
-import { sizeText } from "../collective/table";
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
@@ -11,7 +8,6 @@ function table(columns: readonly string[], rows: readonly (readonly string[])[])
 export function formationTable(lines: readonly FormationLine[]): string {
   const columns = [
     "workers",
-    "protocol",
     "event",
     "time",
     "generations",
@@ -24,9 +20,8 @@ export function formationTable(lines: readonly FormationLine[]): string {
   ];
   return table(
     columns,
-    lines.map(({ workers, protocol, event, ms, generations, store }) => [
+    lines.map(({ workers, event, ms, generations, store }) => [
       String(workers),
-      protocol,
       event,
       ms === undefined ? "not within 20 s" : timeText(ms),
       String(generations),
@@ -38,34 +33,6 @@ export function formationTable(lines: readonly FormationLine[]): string {
         store.peakWriteUnits,
         store.throttles,
       ].map((value) => value.toLocaleString("en-US")),
-    ]),
-  );
-}
-
-export function sumTable(lines: readonly SumLine[]): string {
-  return table(
-    ["workers", "size", "direct", "halving, doubling", "ring*", "two-level*", "chosen"],
-    lines.map((line) => [
-      String(line.workers),
-      sizeText(line.bytes),
-      `${timeText(line.direct)}${line.directExecuted ? "" : "*"}`,
-      timeText(line.halvingDoubling),
-      timeText(line.ring),
-      timeText(line.twoLevel),
-      line.chosen,
-    ]),
-  );
-}
-
-export function goodputTable(lines: readonly GoodputLine[]): string {
-  return table(
-    ["workers", "lost an hour, of all", "losses an hour", "time to recover", "goodput"],
-    lines.map(({ workers, lossRate, lossesAnHour, recoverMs, goodput }) => [
-      String(workers),
-      `${lossRate * 100} %`,
-      String(Number(lossesAnHour.toPrecision(3))),
-      timeText(recoverMs),
-      `${(goodput * 100).toFixed(2)} %`,
     ]),
   );
 }

@@ -1,10 +1,10 @@
 import { mulberry32 } from "../../../core/datasets/split";
 import type { GangEnvironment, GangTimers } from "../../../trainer-container/gang/environment";
 import { type Gang, type Generation, gangSignals } from "../../../trainer-container/gang/gang";
-import { createGang, type GangTiming } from "../../../trainer-container/gang/rendezvous-gang";
+import { createGang } from "../../../trainer-container/gang/rendezvous-gang";
 import { Partition, type StoreUse } from "./partition";
 import { shuffle } from "./random";
-import { type SimulatedMesh, SimulatedNetwork, type Topology } from "./simulated-network";
+import { SimulatedNetwork, type Topology } from "./simulated-network";
 import { SimulatedTable } from "./simulated-store";
 import { VirtualTime } from "./virtual-time";
 
@@ -13,7 +13,6 @@ export interface GangScenario {
   readonly microBatches: number;
   readonly topology: Topology;
   readonly seed: number;
-  readonly timing?: Partial<GangTiming>;
 }
 
 export interface Formation {
@@ -50,7 +49,7 @@ export class SimulatedGang {
     this.random = mulberry32(scenario.seed);
     this.network = new SimulatedNetwork(this.time, scenario.topology);
     this.partition = new Partition(this.time, this.random);
-    const table = new SimulatedTable(this.partition, scenario.timing?.largeGangWorkers === undefined);
+    const table = new SimulatedTable(this.partition);
     this.members = Array.from({ length: scenario.workers }, (_, i) => this.member(i, table));
   }
 
@@ -111,7 +110,6 @@ export class SimulatedGang {
       store: table.client(() => member.alive),
       clock: { now: () => epoch + Math.round(this.time.now + skew) },
       host: `10.0.${index >> 8}.${index & 255}`,
-      timing: this.scenario.timing,
       environment,
     });
     const member: Member = { gang, alive: true, port: listener.port, generation: undefined };
@@ -140,14 +138,9 @@ export class SimulatedGang {
         resolve();
       };
       const stop = this.time.every(stepMs, () => {
-        if (generation.rank === 0 && joinerWaits(generation)) this.reform(mesh);
+        if (generation.rank === 0 && joinerWaits(generation)) mesh.close();
       });
     });
-  }
-
-  /** Runs the actions of all ranks at the step boundary with the signal. */
-  private reform(mesh: SimulatedMesh): void {
-    mesh.close();
   }
 }
 

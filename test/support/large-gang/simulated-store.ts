@@ -22,17 +22,17 @@ const keyBytes = 90;
 /** Size of a member in a compressed list: two thirds are its random incarnation. */
 const rosterBytes = 60;
 
+function isSeparate(head: GangHead): boolean {
+  return head.members.length > inlineMembers;
+}
+
 /** The gangs' table as `trainer-container/gang/dynamodb-store.ts` uses it, call by call and byte by byte, over one partition. */
 export class SimulatedTable {
   private readonly inner = new MemoryGangStore();
   private readonly measured = new WeakMap<GangHead, number>();
   private memberBytes = 0;
 
-  /** @param separateRosters as in the adapter for large gangs; false: the list is always part of the head */
-  constructor(
-    private readonly partition: Partition,
-    private readonly separateRosters: boolean,
-  ) {}
+  constructor(private readonly partition: Partition) {}
 
   /** Returns the client of one process. A dead process sends nothing, but its earlier requests may still be executed. */
   client(alive: () => boolean): GangStore {
@@ -40,7 +40,7 @@ export class SimulatedTable {
     let rosterOf = 0;
     const withRoster = async (view: GangView): Promise<GangView> => {
       const { head } = view;
-      if (head && head.number !== rosterOf && this.isSeparate(head)) {
+      if (head && head.number !== rosterOf && isSeparate(head)) {
         const bytes = head.members.length * rosterBytes;
         await partition.read(
           false,
@@ -74,22 +74,18 @@ export class SimulatedTable {
       reportLost: (gangId, key) => ask(() => write(this.memberBytes, () => inner.reportLost(gangId, key))),
       seal: (gangId, head) =>
         ask(async () => {
-          if (this.isSeparate(head)) await write(head.members.length * rosterBytes, async () => true);
+          if (isSeparate(head)) await write(head.members.length * rosterBytes, async () => true);
           return write(this.headBytes(head), () => inner.seal(gangId, head));
         }),
       complete: (gangId) => ask(() => write(keyBytes, () => inner.complete(gangId))),
     };
   }
 
-  private isSeparate(head: GangHead): boolean {
-    return this.separateRosters && head.members.length > inlineMembers;
-  }
-
   private headBytes(head: GangHead | undefined): number {
     if (!head) return 0;
-    const known = this.measured.get(head);
-    if (known !== undefined) return known;
-    const bytes = this.isSeparate(head) ? 2 * keyBytes : itemBytes(head) + keyBytes;
+    const earlier = this.measured.get(head);
+    if (earlier !== undefined) return earlier;
+    const bytes = isSeparate(head) ? 2 * keyBytes : itemBytes(head) + keyBytes;
     this.measured.set(head, bytes);
     return bytes;
   }

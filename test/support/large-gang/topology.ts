@@ -7,27 +7,20 @@ import {
 import { planReduction } from "../../../trainer-container/reduction/plan";
 import type { Topology } from "./simulated-network";
 
-export function microBatchesFor(workers: number): number {
-  return 2 ** Math.ceil(Math.log2(workers));
-}
-
-/** Connects every rank with every other. */
-export const fullMesh: Topology = (worldSize, rank) =>
-  Array.from({ length: worldSize }, (_, other) => other).filter((other) => other !== rank);
-
 export function sparseMesh(microBatches: number): Topology {
-  const known = new Map<string, readonly number[]>();
+  const lists = new Map<string, readonly number[]>();
   return (worldSize, rank) => {
     const key = `${worldSize}/${rank}`;
-    const near = known.get(key) ?? neighbours(microBatches, worldSize, rank);
-    known.set(key, near);
+    const near = lists.get(key) ?? neighbours(microBatches, worldSize, rank);
+    lists.set(key, near);
     return near;
   };
 }
 
 function neighbours(microBatches: number, worldSize: number, rank: number): readonly number[] {
   const plan = worldSize > fullMeshWorkers ? planHalving(planReduction(microBatches, worldSize)) : undefined;
-  return plan ? halvingNeighbours(plan, rank) : fullMesh(worldSize, rank);
+  if (plan) return halvingNeighbours(plan, rank);
+  return Array.from({ length: worldSize }, (_, other) => other).filter((other) => other !== rank);
 }
 
 export function halvingNeighbours({ first, last }: HalvingPlans, rank: number): readonly number[] {

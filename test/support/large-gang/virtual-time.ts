@@ -5,7 +5,6 @@ interface Event {
   /** Events of one time run in the order of their creation. */
   readonly order: number;
   run: (() => void) | undefined;
-  readonly quiet: boolean;
 }
 
 /**
@@ -14,13 +13,12 @@ interface Event {
  */
 export class VirtualTime {
   now = 0;
-  events = 0;
   private readonly heap: Event[] = [];
   private order = 0;
 
   /** @returns a function that cancels it */
-  after(ms: number, run: () => void, quiet = false): () => void {
-    const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run, quiet };
+  after(ms: number, run: () => void): () => void {
+    const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run };
     this.push(event);
     return () => {
       event.run = undefined;
@@ -60,13 +58,12 @@ export class VirtualTime {
     while (!done()) {
       const event = this.pop();
       if (!event || event.at > limitMs) return false;
-      const { run, quiet } = event;
+      const { run } = event;
       if (!run) continue;
       event.run = undefined;
       this.now = event.at;
-      this.events++;
       run();
-      if (!quiet) await settled();
+      await settled();
     }
     return true;
   }
