@@ -79,7 +79,6 @@ ${body?.schema ? html`<h4>Body${requestBody?.required ? "" : " (optional)"}</h4>
 <small>Repeating the request is safe: ${operation["x-ringmaster"].repeatable}.</small></article>`;
 }
 
-/** Shows a schema: its type, its description, and its members as a list. Named schemas are links. */
 function schemaView(schema: JsonSchema): Markup {
   const { properties, required = [], items, anyOf, oneOf, additionalProperties, description } = schema;
   const nested = [items, additionalProperties, ...((anyOf ?? oneOf ?? []) as readonly unknown[])];

@@ -24,7 +24,6 @@ export function invalidOption(path: string, value: string | undefined, rule: str
   ]);
 }
 
-/** The form of an option that may be repeated. */
 interface Repetition {
   /** Whether each value is a list that is separated by commas. If the option is absent, it is `undefined`, not empty. */
   readonly commas?: boolean;

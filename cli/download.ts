@@ -16,7 +16,6 @@ export class DownloadError extends RingmasterError {
   }
 }
 
-/** @throws DownloadError */
 export async function download(client: ApiClient, digest: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of contentAt(await client.contentUrl(digest), digest)) chunks.push(chunk);

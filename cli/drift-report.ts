@@ -37,7 +37,6 @@ export function addThresholdOptions(command: Command): Command {
     .option("--psi <index>", "stability index above which drift is critical (default: 0.2)");
 }
 
-/** @throws InvalidInputError with every problem */
 export function thresholdsOf({ level, distance, psi }: DriftOptions): DriftThresholds {
   const given = Object.entries({ level, distance, psi }).filter(([, text]) => text !== undefined);
   const read = Object.fromEntries(given.map(([name, text = ""]) => [name, numberOrText(text)]));

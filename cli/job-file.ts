@@ -94,7 +94,6 @@ const text = z.string().min(1).max(4_096);
 
 const place = text.refine((value) => !hasPassword(value), passwordRule);
 
-/** Files, folders, globs or URLs. */
 const paths = z.union([place, z.array(place).min(1).max(1_000)]);
 
 const described = z.strictObject({

@@ -38,7 +38,6 @@ function listOf(file: string, text: string): readonly unknown[] {
 
 interface Parsed {
   readonly value?: unknown;
-  /** The rule that the text breaks. */
   readonly rule?: string;
 }
 

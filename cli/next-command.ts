@@ -70,7 +70,6 @@ function named(model: unknown): string {
   return shellWord(String(model));
 }
 
-/** Returns the command that helps with an error; `undefined` if there is none. */
 export function commandAfter({ code, details }: RingmasterError): string | undefined {
   return Object.hasOwn(commands, code) ? commands[code]?.((details ?? {}) as Details) : undefined;
 }

@@ -4,7 +4,6 @@ import { describeProblem, InvalidInputError, type Problem, RingmasterError } fro
 import type { Excerpt } from "../core/tracking/search/errors";
 import { commandAfter } from "./next-command";
 
-/** Space between columns. */
 const gap = 2;
 /** Minimum width of a truncated text. */
 const minTextWidth = 10;
@@ -15,7 +14,6 @@ const toTheMinute = "2026-03-01 12:00".length;
 interface FittedTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Titles of columns that do not fit. */
   readonly left: readonly string[];
 }
 
@@ -188,7 +186,6 @@ function problemsOf(error: unknown): readonly Problem[] | undefined {
   return (error.details as { problems?: readonly Problem[] } | undefined)?.problems;
 }
 
-/** Returns the place of the first problem in a filter or an order. */
 function excerptOf(error: unknown): Excerpt | undefined {
   const { search } = ((error as RingmasterError).details ?? {}) as { readonly search?: { readonly excerpt?: Excerpt } };
   return search?.excerpt;

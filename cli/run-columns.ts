@@ -11,7 +11,6 @@ const paramNames = paramNameSets();
 const columnText = /^(metrics|params|tags)\.(.+)$/s;
 const most = 4;
 
-/** @throws InvalidInputError if a column is no metric, param or tag */
 export function checkColumns(columns: readonly string[]): void {
   const wrong = columns.filter((column) => !columnText.test(column));
   if (wrong.length === 0) return;

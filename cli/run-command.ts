@@ -2,7 +2,6 @@ import { CommanderError } from "commander";
 import { exitCodes, printJson, reportError } from "./output";
 import { createProgram } from "./program";
 
-/** Runs a command of the command line, prints its error if it has one, and sets the exit code of the process. */
 export async function runCommand(argv: readonly string[]): Promise<void> {
   try {
     await createProgram().parseAsync([...argv], { from: "user" });

@@ -65,7 +65,6 @@ export function describeRun(details: RunDetails, metrics: readonly MetricSummary
   };
 }
 
-/** Finds the interruption notice of a worker's latest process. */
 function noticeOf({ machines }: RunDetails, memberId: string): { readonly interruptionNoticeAt?: string } {
   const at = machines.find((machine) => machine.memberId === containerOf(memberId))?.interruptionNoticeAt;
   return at === undefined ? {} : { interruptionNoticeAt: at };

@@ -70,7 +70,6 @@ function cut(line: string, columns: number): string {
 const pollMs = 500;
 
 interface WatchOptions {
-  /** Prints nothing. */
   readonly quiet?: boolean;
   /** Prints the run's id first. From then on, Ctrl-C shows how to continue. */
   readonly printId?: boolean;

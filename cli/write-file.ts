@@ -1,7 +1,6 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { InvalidInputError } from "../core/errors";
 
-/** @throws InvalidInputError if the file cannot be written */
 export function writeFileOf(option: string, file: string, content: string): void {
   try {
     writeFileSync(file, content);
@@ -45,7 +44,6 @@ function realPath(file: string): string | undefined {
   }
 }
 
-/** @throws InvalidInputError if the file cannot be written */
 export function writeReport(option: string, file: string, text: string): void {
   try {
     writeFileSync(file, text);

@@ -11,11 +11,9 @@ import { inputColumns } from "../core/features/planned-rows";
 import type { RawRow } from "../core/row-values";
 import type { ApiClient } from "./api-client";
 
-/** A version of a feature view that a model reads. */
 export interface NeededView {
   /** `name@version`. */
   readonly view: string;
-  /** The columns that identify an entity. */
   readonly entities: readonly PlanColumn[];
   /** The model's columns that are features of the view. */
   readonly columns: readonly OriginatedColumn[];
@@ -47,7 +45,6 @@ export async function neededViews(
   );
 }
 
-/** Returns what the owner of the model should know of its views. */
 export function viewWarnings(views: readonly NeededView[]): readonly string[] {
   return views.flatMap(({ view, successor }) => {
     if (successor === undefined) return [];

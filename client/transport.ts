@@ -19,7 +19,6 @@ export interface TransportOptions extends Partial<RetryOptions> {
   readonly actor?: string;
   /** One of the caller's teams; optional for callers in one team. */
   readonly team?: string;
-  /** Sent as a bearer token. */
   readonly token?: string;
   /** Returns further headers of each request, e.g. a signature over method, URL, headers and body. */
   readonly authorize?: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;

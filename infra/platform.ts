@@ -14,7 +14,6 @@ import { trainerImage } from "./trainer-image";
 
 export interface PlatformSources {
   readonly repository: string;
-  /** The directory of the built bundles (`scripts/build.js`). */
   readonly bundles: string;
 }
 

@@ -2,7 +2,6 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { DeploymentConfig } from "./config";
 
-/** Returns the retention of logs. CDK's constants are numbers of days. */
 export function retentionOf({ retention }: DeploymentConfig): RetentionDays {
   return retention.logDays as RetentionDays;
 }

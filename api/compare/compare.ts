@@ -16,7 +16,6 @@ const maxPoints = 80_000;
 const usualCurves = 6;
 
 export interface CompareRequest {
-  /** Run ids, or the best runs of a search by a metric. */
   readonly runs: readonly string[] | TopRuns;
   /** Run with which the others are compared. If it is not among them, it is added. */
   readonly baseline?: string;

@@ -100,7 +100,6 @@ export function metricsOf(runs: readonly SearchedRun[]): readonly string[] {
     .map(([metric]) => metric);
 }
 
-/** Returns the rows, other than params, that differ between the runs. */
 export function differencesOf(records: readonly RunRecord[]): {
   readonly code: readonly Row[];
   readonly data: readonly Row[];

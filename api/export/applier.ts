@@ -68,7 +68,6 @@ function plannedInputs(columns, { outputs, width }, { intermediates, features },
   return dense;
 }
 
-/** The value of an expression of a plan: a number, text or boolean; null is missing. */
 function valueOf(operation, row) {
   const { op, inputs } = operation;
   if (op === "variable") return row[operation.name] ?? null;

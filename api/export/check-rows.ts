@@ -51,13 +51,11 @@ function largestIdOf({ network }: ExportableModel): number | undefined {
   return sizes.length === 0 ? undefined : Math.min(...sizes) - 1;
 }
 
-/** Returns the column with bounds of ids where the schema has none. */
 function within(column: ColumnSchema, largestId: number | undefined): ColumnSchema {
   if (largestId === undefined || (column.type !== "int" && column.type !== "tensor")) return column;
   return { minimum: 0, maximum: Math.max(largestId, column.minimum ?? 0), ...column };
 }
 
-/** The kind of values that a column has. */
 type Known =
   | { readonly kind: "numeric"; readonly mean: number; readonly deviation: number }
   | { readonly kind: "one-hot"; readonly vocabulary: readonly Category[]; readonly buckets?: number | undefined }

@@ -38,13 +38,11 @@ export const toOnnx: Exporter = async (source) => {
   }
 };
 
-/** Builds `model.onnx` and compares it with the platform's predictor. */
 export async function checkedModel(source: ExportSource, runtime: OnnxRuntime): Promise<ExportedFile> {
   const { file, difference } = await checkedGraph(source, runtime);
   return { path: "model.onnx", contentType, body: file, difference };
 }
 
-/** Builds the graph from raw rows, and compares it with the platform's predictor. */
 export async function checkedGraph(
   source: ExportSource,
   runtime: OnnxRuntime,
@@ -60,7 +58,6 @@ interface WholeModel {
   readonly answer: ReturnType<typeof addAnswer>;
 }
 
-/** Builds the graph from raw rows to labels and probabilities, or values. */
 function wholeModel({ artifact, model }: Pick<ExportSource, "artifact" | "model">): WholeModel {
   const builder = new GraphBuilder();
   const { dense, inputs } = addFeatures(builder, artifact.transform, artifact.inputSchema);
@@ -120,7 +117,6 @@ function numbers({ data }: OnnxTensor): Float32Array {
   return data as Float32Array;
 }
 
-/** Converts a column of the rows to the file's input. */
 function feedOf({ column, type, shape }: RawInput, { rows }: CheckRows, missing: string): OnnxInput {
   const values = rows.map((row) => row[column]);
   const dims = [rows.length, ...shape];

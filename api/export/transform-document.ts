@@ -22,7 +22,6 @@ export interface TransformDocument {
     readonly features: readonly Operation[];
   };
   readonly label: LabelEncoding;
-  /** The function that converts the network's output (logits, or values) to probabilities. */
   readonly activation: "softmax" | "sigmoid" | "none";
   /** Probability of the second of two classes above which it is predicted. Absent: 0.5. */
   readonly cut?: number;

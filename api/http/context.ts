@@ -16,7 +16,6 @@ export interface ApiEnvironment {
     readonly contract: Contract | undefined;
     /** Display name of the caller, for the records. */
     readonly actor: string;
-    /** The caller, if the gateway authenticated a person. */
     readonly person: Person | undefined;
     /** The scopes of the caller's token; absent if it has none. */
     readonly scopes: readonly Scope[] | undefined;

@@ -55,7 +55,6 @@ export async function checkedRefusal(
   return Response.json({ error: { code: "BROKEN_CONTRACT", message: broken.message } }, { status: 500 });
 }
 
-/** Checks an error's shape, and that the contract lists its code with this status. */
 function checkErrorBody(contract: Contract, status: number, body: unknown): void {
   const parsed = errorBody.safeParse(body);
   if (!parsed.success) throw new BrokenContractError(contract, status, JSON.stringify(problemsOf(parsed.error)));

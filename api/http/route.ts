@@ -26,7 +26,6 @@ export interface Call<
   readonly body: z.output<Body>;
   readonly idempotencyKey: string | undefined;
   readonly platform: Ports;
-  /** Display name of the caller, for the records. */
   readonly actor: string;
   readonly caller: Pick<Actor, "by" | "person">;
   /** Returns the caller as the actor of a change that is made now. */

@@ -166,7 +166,6 @@ export const teamless: ReadonlySet<string> = new Set([
 ]);
 
 export interface CallerSettings {
-  /** Members of teams. If no team has members, every caller is in the default team. */
   readonly directory?: readonly TeamMembers[];
   /** Patterns of IAM roles whose session name is a person's, set by the identity provider. */
   readonly personalRoles?: readonly string[];

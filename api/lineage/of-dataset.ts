@@ -10,9 +10,6 @@ import type { RunRecords } from "../../core/tracking/run-records";
 import type { RunRecord } from "../../core/tracking/shapes";
 import { LineageBuilder, type LineageGraph } from "./shapes";
 
-/**
- * Returns the lineage of a dataset version: upstream its files and shards, downstream the runs and models that used it.
- */
 export async function lineageOfDataset(
   dependencies: ForwardDependencies & { readonly datasets: DatasetRepository },
   name: string,

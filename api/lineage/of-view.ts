@@ -8,7 +8,6 @@ import type { ViewUse } from "./shapes";
 interface ViewUseDependencies {
   readonly lineage: Pick<LineageIndex, "datasetsOfView" | "modelsOf">;
   readonly registry: {
-    /** @throws MODEL_NOT_FOUND */
     details(name: string): Promise<{ readonly versions: readonly ModelVersion[] }>;
   };
 }
@@ -36,7 +35,6 @@ export async function usesOfView(
   return { ...found, items };
 }
 
-/** Returns the model versions in production that use a view, each as `model/version`. */
 export async function productionUsesOf(dependencies: ViewUseDependencies, view: string): Promise<readonly string[]> {
   const found = new Set<string>();
   let nextToken: string | undefined;

@@ -45,7 +45,6 @@ export class LineageBuilder {
   private readonly nodes = new Map<string, LineageNode>();
   private readonly edges = new Map<string, LineageEdge>();
 
-  /** Adds a node. @returns its id */
   add(
     kind: LineageNode["kind"],
     name: string,

@@ -34,7 +34,6 @@ export function invalidParameter(message: string): MlflowError {
 /** Maximum number of characters of a refused value in a message. */
 const maxShown = 1_000;
 
-/** @param rule the rule that the value breaks */
 export function invalidValue(parameter: string, value: unknown, rule?: string): MlflowError {
   return invalidJsonValue(parameter, JSON.stringify(value) ?? "null", rule);
 }
@@ -88,7 +87,6 @@ const byStatus: Readonly<Record<number, MlflowErrorCode>> = {
 /** Statuses that MLflow does not use stay unchanged: its client decides by the status whether to retry. */
 const keptStatuses: ReadonlySet<number> = new Set([405, 413, 415, 507]);
 
-/** Creates a response `{error_code, message}` for any error. */
 export function mlflowErrorResponse(
   error: RingmasterError,
   requestId: string,

@@ -3,7 +3,6 @@
  * integer may be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
  */
 export interface Field<T, Absent = undefined> {
-  /** @throws FieldError */
   read(value: unknown): T;
   readonly absent: Absent;
   readonly required?: true;
@@ -17,7 +16,6 @@ export interface Field<T, Absent = undefined> {
   readonly shape: Shape;
 }
 
-/** A member's type in the `.proto` files. */
 export type Shape =
   | { readonly type: "text" | "integer" | "double" | "boolean" }
   | { readonly type: "enum"; readonly names: readonly string[] }
@@ -88,7 +86,6 @@ export const boolean: Field<boolean> & { readonly boolean: true } = {
   boolean: true,
 };
 
-/** @param names names of the enum's values, with their numbers */
 export function oneOf<Name extends string>(names: Readonly<Record<Name, number>>): Field<Name> {
   const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as Name]));
   return scalar({ type: "enum", names: Object.keys(names) }, (value) => {

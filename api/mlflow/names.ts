@@ -39,7 +39,6 @@ export function isLongerThan(text: string, limit: number): boolean {
   return text.length > limit && (text.length > 2 * limit || [...text].length > limit);
 }
 
-/** Truncates a text to a number of code points. */
 export function truncated(text: string, limit: number): string {
   return isLongerThan(text, limit) ? [...text.slice(0, 2 * limit)].slice(0, limit).join("") : text;
 }

@@ -6,7 +6,6 @@ import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../
 import { errorBody } from "../schemas/common";
 import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
 
-/** Collects the named schemas (`.meta({ id })`) while others are converted. */
 class SchemaCollection {
   private readonly named = new Map<string, JsonSchema>();
 
@@ -32,7 +31,6 @@ class SchemaCollection {
     return withReferences(json);
   }
 
-  /** The named schemas, ordered by name. */
   get components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries([...this.named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

@@ -38,7 +38,6 @@ ${nextToken === undefined ? undefined : html`<p>${link(links.experiments(nextTok
 
 const maxColumns = { metrics: 5, params: 5 };
 
-/** @param now milliseconds since the epoch */
 export function experimentHtml(page: ExperimentPage, links: Links, now: number): Page {
   const { experiment, comparison, problem, query, runs, nextToken } = page;
   const { experimentId, name, lifecycle, tags, createdAt, createdBy } = experiment;

@@ -25,7 +25,6 @@ export interface ExperimentPage {
   readonly nextToken?: string;
   /** Comparison of the runs on the page, without curves. */
   readonly comparison?: Comparison;
-  /** The reason why nothing was searched. */
   readonly problem?: string;
 }
 

@@ -184,7 +184,6 @@ const refreshSeconds = 30;
 /** Time without a new point or change after which an open run counts as abandoned. */
 const silentMs = 15 * 60_000;
 
-/** @param now milliseconds since the epoch */
 export function runHtml(page: RunPage, links: Links, now: number): Page {
   const { record, experiment, details, curves, diff } = page;
   const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -13,7 +13,6 @@ export interface EvaluationView {
   readonly calibration?: Calibration;
   /** One curve for two classes; else one curve for each class against the rest. */
   readonly curves?: readonly ClassCurves[];
-  /** True and predicted values of a regression. */
   readonly scatter?: readonly CurvePoint[];
 }
 
@@ -24,7 +23,6 @@ interface ClassCurves extends RankingCurves {
 
 const limits = { predictionBytes: 16 * 1024 * 1024, curves: 10, scatterPoints: 500 } as const;
 
-/** Reads an evaluation's report and computes its curves from the stored predictions. */
 export async function readEvaluationView(
   objects: Pick<ObjectStore, "getContent">,
   reference: ContentReference,

@@ -46,7 +46,6 @@ export const artifactRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws RUN_NOT_FOUND */
 async function ownerOf(records: Pick<RunRecords, "identify">, runId: string): Promise<ArtifactOwner> {
   if (!(await records.identify(runId))) throw runNotFound(runId);
   return { kind: "run", runId };

@@ -65,7 +65,6 @@ export const driftRoutes = [
   ),
 ];
 
-/** @throws MONITOR_NOT_FOUND, MONITOR_WINDOW_NOT_FOUND */
 export async function readWindow({ monitors, objects }: Platform, name: string, number: number) {
   await getMonitor(monitors, name);
   const window = await monitors.findWindow(name, number);

@@ -23,7 +23,6 @@ import { systemRoutes } from "./system";
 import { trackedMetricsRoutes } from "./tracked-metrics";
 import { trackedRunRoutes } from "./tracked-runs";
 
-/** The routes of the API: one for each contract (`api/contracts`). A test checks that none is missing. */
 export const routes: readonly Route[] = [
   ...runRoutes,
   ...experimentRoutes,

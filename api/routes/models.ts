@@ -14,7 +14,6 @@ import { served } from "../services/served";
 interface HistoryPage {
   /** Newest first. */
   readonly items: readonly HistoryEntry[];
-  /** Token of the next, older page; absent if there is none. */
   readonly nextToken?: string;
 }
 

@@ -103,7 +103,6 @@ export const pageRoutes: readonly Route[] = [
   }),
 ];
 
-/** @throws RUN_NOT_FOUND */
 async function trainingRun({ runs }: Pick<Platform, "runs">, runId: string): Promise<Run> {
   const run = await runs.find(runId);
   if (!run) throw runNotFound(runId, "training");

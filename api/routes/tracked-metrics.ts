@@ -135,7 +135,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws RUN_NOT_FOUND, RUN_DELETED */
 async function requireLive({ records, liveRuns }: Platform, runId: string): Promise<void> {
   if (liveRuns.isLive(runId)) return;
   const run = await records.find(runId);

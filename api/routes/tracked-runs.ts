@@ -41,7 +41,6 @@ export const trackedRunRoutes: readonly Route[] = [
   })),
 ];
 
-/** @throws RUN_NOT_FOUND */
 export async function viewOf(platform: Platform, runId: string) {
   const run = await platform.records.find(runId);
   if (!run) throw runNotFound(runId);

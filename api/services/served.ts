@@ -3,7 +3,6 @@ import { RingmasterError } from "../../core/errors";
 import { CorruptObjectError } from "../../core/object-documents";
 import { registryUnavailable } from "../../core/registry/errors";
 
-/** The sources of a state that serving needs. */
 interface ServedSources<State> {
   /** Reads from the registry, strongly consistently. */
   resolve(model: string): Promise<State>;

@@ -16,7 +16,6 @@ interface ViewOptions {
   readonly all?: boolean;
 }
 
-/** @returns the command to which others add subcommands */
 export function addExperimentCommands(program: Command): Command {
   const experiments = program.command("experiments").description("list and change experiments");
 

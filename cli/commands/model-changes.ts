@@ -147,7 +147,6 @@ export function addModelChangeCommands(models: Command): void {
   }
 }
 
-/** @throws InvalidInputError */
 function readJson(file: string): unknown {
   try {
     return parseJson(readFileSync(file, "utf8"), documentLimits);

@@ -51,7 +51,6 @@ export function addModelPolicyCommands(models: Command): void {
     });
 }
 
-/** @throws InvalidInputError with the lines at fault */
 function readPolicy(file: string): z.output<typeof policyFile> {
   return parseYamlInput(basename(file), textOf(file), policyFile).value;
 }

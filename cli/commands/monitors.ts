@@ -111,7 +111,6 @@ export function addMonitorCommands(program: Command): void {
     });
 }
 
-/** @throws InvalidInputError unless it is one model or one dataset */
 function targetOf(options: CreateOptions) {
   const { model, dataset, baseline, everyRows, schedule, timeZone, minRows, rate } = options;
   const refuse = (path: string, rule: string) =>

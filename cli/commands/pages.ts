@@ -169,7 +169,6 @@ export function addBrowseCommand(program: Command): void {
     });
 }
 
-/** @throws InvalidInputError */
 function fragmentOf(link: string | undefined): string {
   if (link === undefined) return "";
   const at = link.indexOf("#/");

@@ -94,7 +94,6 @@ function short(text: string): string {
 
 const logPollMs = 1_000;
 
-/** @returns the command to which others add subcommands */
 export function addRunCommands(program: Command): Command {
   const runs = program
     .command("runs")

@@ -135,7 +135,6 @@ function inOptions(error: unknown): never {
   throw new InvalidInputError("the runs cannot be compared", problems, error);
 }
 
-/** @throws InvalidInputError if there is no such group */
 async function runsOfGroup(client: ApiClient, group: string): Promise<readonly string[]> {
   const filter = `tags."${groupTag}" = '${group.replaceAll("'", "")}'`;
   const { runs } = await client.call("searchRuns", { body: { filter, limit: 1_000, orderBy: ["start_time ASC"] } });

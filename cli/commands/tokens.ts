@@ -73,7 +73,6 @@ async function create(name: string | undefined, command: Command): Promise<void>
     );
 }
 
-/** @throws InvalidInputError with every problem */
 function readOwner(name: string | undefined, options: Pick<CreateOptions, "actor" | "expires" | "scope">) {
   const actor = name ?? options.actor ?? "";
   const permitted = options.scope.split(",").map((each) => each.trim());

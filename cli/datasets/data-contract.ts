@@ -17,7 +17,6 @@ export interface ChosenContract {
   readonly revision?: number;
 }
 
-/** @throws InvalidInputError */
 export function readContractFile(file: string): DataContract {
   return parseDataContract(textOf(file, "--contract"), file);
 }

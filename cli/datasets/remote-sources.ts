@@ -110,7 +110,6 @@ function tagOf(headers: Headers): string | undefined {
   return (etag?.startsWith("W/") ? undefined : etag) ?? headers.get("last-modified") ?? undefined;
 }
 
-/** Streams a remote file into a folder. @throws InvalidInputError */
 export async function download(source: string, remote: RemoteFile, folder: string): Promise<void> {
   const file = path.join(folder, remote.name);
   if (!file.startsWith(`${folder}${path.sep}`))

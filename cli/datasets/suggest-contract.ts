@@ -92,7 +92,6 @@ function rangeOf(min: number, max: number): { readonly minimum: number; readonly
 const down = (value: number): number => rounded(value, Math.floor);
 const up = (value: number): number => rounded(value, Math.ceil);
 
-/** Rounds to three significant digits. */
 function rounded(value: number, round: (value: number) => number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const digits = 2 - Math.floor(Math.log10(Math.abs(value)));

@@ -13,11 +13,8 @@ interface AwsConnection {
   readonly endpoint?: string;
 }
 
-/** A service that this command calls without an SDK of its own. */
 interface Service {
-  /** The name in the signature. */
   readonly name: string;
-  /** A service with one endpoint for all regions. */
   readonly global?: boolean;
 }
 

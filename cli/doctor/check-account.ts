@@ -213,7 +213,6 @@ export async function checkAccount(reader: AccountReader, gpusWanted: boolean): 
   const partition = region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
   const topicArn = `arn:${partition}:sns:${region}:${account}:${prefix}-alarms`;
   const findings: Finding[] = [];
-  /** Adds the findings of a check, or the reason why it could not be done. */
   const check = async <T>(what: string, read: () => Promise<T>, judge: (value: T) => readonly Finding[]) => {
     try {
       const value = await read();

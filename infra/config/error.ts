@@ -1,7 +1,6 @@
 export interface ConfigProblem {
   /** The path as in the file: `teams[0].weight`. */
   readonly path: string;
-  /** The problem in complete sentences. */
   readonly text: string;
 }
 

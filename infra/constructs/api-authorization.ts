@@ -4,7 +4,6 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 
 /** The time that the gateway caches an authorizer's answer for a token. */
 const remembered = Duration.minutes(5);
-/** OpenAPI's security scheme with the gateway's extensions. */
 export type SecurityScheme = Readonly<Record<string, unknown>>;
 
 const authorizationHeader = { type: "apiKey", name: "Authorization", in: "header" };

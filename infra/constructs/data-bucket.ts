@@ -30,7 +30,6 @@ const uploadsGivenUp = { id: "uploads-given-up", abortIncompleteMultipartUploadA
 /** The maximum duration of an upload. Completing it later fails, because it was deleted. */
 const incomingDays = 7;
 
-/** The bucket of all data, and the bucket of its access logs. */
 export class DataBucket extends Construct {
   constructor(scope: Construct, id: string, config: DeploymentConfig) {
     super(scope, id);

@@ -25,7 +25,6 @@ const sessionManagerActions = [
   "ssmmessages:OpenDataChannel",
 ];
 
-/** The common settings of the instances of every queue: role, disk and metadata service. */
 export class TrainerInstances extends Construct {
   readonly role: Role;
   readonly launchTemplate: LaunchTemplate;

@@ -10,7 +10,6 @@ export interface Graph {
   readonly stacked?: boolean;
 }
 
-/** A row of graphs of equal width, under a heading with the question that they answer. */
 export interface DashboardRow {
   readonly question: string;
   readonly graphs: readonly Graph[];

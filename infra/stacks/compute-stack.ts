@@ -23,7 +23,6 @@ export interface ComputeStackProps extends StackProps {
 }
 
 export class ComputeStack extends Stack {
-  /** The URI of the trainers' image, which any stack may use. */
   readonly trainerImage: string;
   private readonly network: DeploymentConfig["network"];
 

@@ -9,7 +9,6 @@ interface AnswerOutputs {
   readonly label?: string;
   /** Probabilities of the classes, `[rows, classes]`, in the order of the label's encoding. */
   readonly probabilities?: string;
-  /** Value of a regression, `[rows]`. */
   readonly value?: string;
 }
 

@@ -22,7 +22,6 @@ export class GraphBuilder {
     return free;
   }
 
-  /** @returns the name of the output */
   output(wanted: string, value: string, type: ElementType, dims: Port["dims"]): string {
     const name = this.free(wanted);
     this.operations.push({ op: "Identity", inputs: [value], outputs: [name], attributes: {} });
@@ -56,7 +55,6 @@ export class GraphBuilder {
     return this.constant({ type: "int64", data: BigInt64Array.from(data.map(BigInt)), dims: [data.length] });
   }
 
-  /** Adds an operation with one output. @returns the output's name */
   add(
     op: string,
     inputs: readonly string[],
@@ -102,7 +100,6 @@ export class Value {
     this.channelsFirst = form.first;
   }
 
-  /** The value in TensorFlow.js's axis order. */
   get last(): string {
     const rank = this.shape.length;
     this.channelsLast ??= this.transposed(this.channelsFirst!, [0, ...range(2, rank + 1), 1]);

@@ -18,7 +18,6 @@ export interface RawInput {
   readonly shape: readonly number[];
 }
 
-/** Adds a part without columns: `[rows, 0]`. */
 export function addEmptyPart(builder: GraphBuilder, input: string): string {
   const none = builder.constant({ type: "float", data: new Float32Array(0), dims: [1, 0] });
   const rows = builder.add("Gather", [builder.add("Shape", [input]), builder.integers([0])], { axis: { int: 0 } });
@@ -68,7 +67,6 @@ export function addCalendarPart(builder: GraphBuilder, part: CalendarPart, days:
   return minus(fromJanuary, times(isNextYear, plus(isLeap, 365)));
 }
 
-/** Returns arithmetic on float64 values of a graph. */
 function arithmeticOf(builder: GraphBuilder) {
   const op = (name: string) => (a: string, b: string | number) =>
     builder.add(name, [a, typeof b === "number" ? builder.double(b) : b]);

@@ -35,7 +35,6 @@ export function addPlan(
   });
 }
 
-/** A table from texts to numbers, as a graph needs it. */
 type Table = ReadonlyMap<string, number>;
 
 class PlanGraph {
@@ -260,12 +259,10 @@ class PlanGraph {
     return this.add("Less", x, this.double(limit));
   }
 
-  /** Returns a comparison as 1 and 0. */
   private flag(op: string, ...inputs: readonly string[]): string {
     return this.builder.add("Cast", [this.add(op, ...inputs)], { to: { int: 11 } });
   }
 
-  /** Returns the value, or NaN where `missing` is not 0. */
   private unless(missing: string, value: string): string {
     return this.where(this.add("Equal", missing, this.double(0)), value, this.double(Number.NaN));
   }

@@ -17,7 +17,6 @@ type Attributes = Readonly<Record<string, Attribute>>;
 
 export const typeOf = (type: ElementType): Attribute => ({ kind: "type", value: elementTypes[type] });
 
-/** Collects a TensorFlow graph's nodes. */
 export class NodeBuilder {
   readonly nodes: GraphNode[] = [];
   /** The sources of transposed tensors, by node. */
@@ -147,7 +146,6 @@ export interface Translation {
   readonly op: string;
   readonly attributes: Readonly<Record<string, OnnxAttribute>>;
   readonly inputs: readonly Tensor[];
-  /** The values of inputs that are constants. */
   readonly constants: readonly (TensorValue | undefined)[];
 }
 

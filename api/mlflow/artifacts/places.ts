@@ -21,7 +21,6 @@ export function safePath(path: string): string {
   throw invalidParameter(normal.rule === "" ? "Invalid path" : `Invalid path: ${normal.rule}`);
 }
 
-/** @throws MlflowError */
 export function safeFilePath(path: string): string {
   if (path === "" || path.endsWith("/")) {
     throw invalidParameter("Artifact path must include a filename (cannot end with '/').");
@@ -51,7 +50,6 @@ export function writable(place: Place): StoredPlace {
   );
 }
 
-/** @param path as `safePath` returns it */
 export async function placeOf({ records }: Pick<Platform, "records">, path: string): Promise<Place> {
   return exportPlaceOf(path) ?? storedPlace((runId) => records.identify(runId), path);
 }

@@ -45,14 +45,12 @@ export function proxiedArtifacts(delivery: Delivery): readonly MlflowOperation[]
   ];
 }
 
-/** Refuses to delete all files of the team. */
 function refuseRoot(path: string): string {
   if (path === "")
     throw new MlflowError("ENDPOINT_NOT_FOUND", "The artifact root is not deleted: name a path under it.");
   return path;
 }
 
-/** Returns the rest of the path after a prefix, undecoded. */
 export function pathBehind(context: Context<ApiEnvironment>, prefix: string): string {
   const { pathname } = new URL(context.req.url);
   return pathname.slice(pathname.indexOf(`${prefix}/`) + prefix.length + 1);

@@ -85,7 +85,6 @@ export type Delivery = "stream" | "redirect";
 const pieceBytes = 1024 * 1024;
 const piecesAhead = 2;
 
-/** @throws MlflowError if there is no such file */
 export async function findFile(platform: Platform, place: Place): Promise<ArtifactFile> {
   const { artifacts } = platform;
   const { path } = place;

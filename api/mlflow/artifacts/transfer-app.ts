@@ -4,7 +4,6 @@ import { frameApp } from "../../frame";
 import type { ApiEnvironment } from "../../http/context";
 import { artifactOperations } from ".";
 
-/** Creates the app of the artifact operations with streamed bodies and responses. */
 export function createTransferApp(deployment: Deployment): Hono<ApiEnvironment> {
   return frameApp(deployment, [], { mlflow: artifactOperations("stream"), streamedBodies: true });
 }

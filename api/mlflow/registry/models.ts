@@ -96,7 +96,6 @@ export const aliasOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** @throws MODEL_NAME_FIXED */
 async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
     const page = await retraining.list({ limit: 100, nextToken });

@@ -117,7 +117,6 @@ interface Origin {
   readonly submitters?: readonly string[];
 }
 
-/** @throws MlflowError if the team has no such run */
 async function ownOrigin(platform: Platform, origin: Origin, caller: Caller): Promise<Origin> {
   const { runId } = origin;
   if (runId !== "") await identifyRun(platform, runId);
@@ -149,7 +148,6 @@ async function originOf(
   return ownOrigin(platform, { source, runId: runId || logged.sourceRunId, modelId }, caller);
 }
 
-/** @throws MlflowError */
 async function resolve(
   platform: Platform,
   source: string,

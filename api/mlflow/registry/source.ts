@@ -52,7 +52,6 @@ export function notTheSources(source: string, parameter: "run_id" | "model_id"):
   );
 }
 
-/** @throws MlflowError */
 export function parseModelUri(uri: string): ModelUri {
   const read = readModelUri(uri);
   if (read === undefined) throw notAModelUri(uri);

@@ -3,7 +3,6 @@ import { invalidParameter, invalidValue, missingValue } from "../errors";
 import { problemOfName } from "../names";
 import { checkLength } from "../tracking/validation";
 
-/** @throws MlflowError */
 export function checkModelName(name: string, parameter = "name"): void {
   if (name.trim() === "") throw missingValue(parameter);
   if (/[/:]/.test(name)) throw invalidParameter(`Invalid model name '${name}'. Names cannot contain '/' or ':'.`);
@@ -45,7 +44,6 @@ export function checkAlias(alias: string): void {
   checkLength("Registered model alias name", 255, alias);
 }
 
-/** @throws MlflowError */
 export function checkAliasIsFree(alias: string): void {
   if (alias.toLowerCase() === "latest") throw invalidParameter("'latest' alias name (case insensitive) is reserved.");
   if (/^v\d+$/i.test(alias)) throw invalidParameter(`Version alias name '${alias}' is reserved.`);

@@ -82,13 +82,11 @@ export function actorOf({ clock }: Pick<Platform, "clock">, caller: Pick<Actor, 
   return { ...caller, at: isoTime(clock) };
 }
 
-/** @throws MlflowError if the team has no such model */
 export async function findModel({ registry }: Pick<Platform, "registry">, name: string): Promise<Model> {
   checkModelName(name);
   return translateErrors(() => registry.head(name));
 }
 
-/** @throws MlflowError if the model has no such version */
 export async function findVersion(
   { registry }: Pick<Platform, "registry">,
   name: string,

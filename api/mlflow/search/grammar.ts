@@ -59,7 +59,6 @@ function keyOf(parts: readonly NamedPart[]): string {
   return parts.map(({ value }) => value).join(".");
 }
 
-/** @throws SearchSyntaxError */
 export function parseMlflowOrder<N, F>(grammar: Grammar<N, F>, texts: readonly string[]): readonly OrderTerm<F>[] {
   return texts.map((text) => {
     if (text !== text.trim()) refuse({ path: "order_by", position: 1, raw: text }, "begins or ends with a blank");
@@ -74,7 +73,6 @@ export function parseMlflowFilter<N, F>(grammar: Grammar<N, F>, filter: string) 
   return parseExpression(grammar, filter, 0);
 }
 
-/** @throws SearchSyntaxError */
 export function refuseDuplicates(names: readonly string[]): void {
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice === undefined) return;
@@ -193,7 +191,6 @@ export function parseEntityFilter<T extends Tagged>(grammar: EntityGrammar, filt
   return entityFilter(parseMlflowFilter(grammar, filter), attributes);
 }
 
-/** @throws SearchSyntaxError */
 export function parseEntityOrder(grammar: EntityGrammar, texts: readonly string[]): readonly OrderTerm<string>[] {
   return parseMlflowOrder(grammar, texts).map(({ field, ascending }) => ({ field: field.key, ascending }));
 }

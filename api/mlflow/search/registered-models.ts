@@ -50,12 +50,10 @@ const versionAttributes = {
   last_updated_timestamp: ({ updatedAt }: SearchedVersion) => Date.parse(updatedAt),
 };
 
-/** @throws SearchSyntaxError */
 export function parseModelFilter(filter: string): (model: SearchedModel) => boolean {
   return promptFilter(modelGrammar, filter, modelAttributes);
 }
 
-/** @throws SearchSyntaxError */
 export function parseModelVersionFilter(filter: string): (version: SearchedVersion) => boolean {
   return promptFilter(versionGrammar, filter, versionAttributes);
 }

@@ -31,7 +31,6 @@ const attributes = {
   last_update_time: ({ updatedAt }: Searched) => Date.parse(updatedAt),
 };
 
-/** @throws SearchSyntaxError */
 export function parseExperimentFilter(filter: string): (experiment: Searched) => boolean {
   return parseEntityFilter(grammar, filter, attributes);
 }
@@ -168,7 +167,6 @@ export const experimentOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-/** @throws MlflowError */
 async function unlessNameIsTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -16,7 +16,6 @@ export function statusFromMlflow(status: MlflowRunStatus): RunStatus {
   return fromMlflow[status];
 }
 
-/** Builds the view of a new run, which has no outputs. */
 export function newRunView(record: RunRecord): object {
   const { outputs: _, ...view } = runView(record, []);
   return view;

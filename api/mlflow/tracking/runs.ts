@@ -154,7 +154,6 @@ async function setRunLifecycle(platform: Platform, id: string, lifecycle: Lifecy
   });
 }
 
-/** Derives a run's id from an idempotency key. */
 function runIdOfKey(team: string, key: string): string {
   return createHash("sha256").update(`mlflow-run\n${team}\n${key}`).digest("hex").slice(0, 32);
 }

@@ -2,7 +2,6 @@ import { html, jsonMarkup, type Markup } from "../../../core/html/markup";
 import { numberText, timeText } from "../../../core/quantities";
 import type { Axis, Curve } from "../../compare/comparison";
 
-/** Maps a range of values to a range of pixels. */
 interface Scale {
   readonly log: boolean;
   at(value: number): number;
@@ -39,7 +38,6 @@ export function scaleOf(
   };
 }
 
-/** Rounds to hundredths of a pixel. */
 function round(pixel: number): number {
   return Math.round(pixel * 100) / 100;
 }

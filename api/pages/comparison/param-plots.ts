@@ -12,7 +12,6 @@ const logWorthy = 50;
 
 interface AxisOf {
   readonly name: string;
-  /** Value of each run, or `undefined`. */
   readonly at: readonly (number | undefined)[];
   readonly labels: readonly { readonly y: number; readonly text: string }[];
 }

@@ -1,4 +1,3 @@
-/** Conversion of layers to ONNX: what all of them use, activations, and layers whose weights apply to the last axis. */
 import { type NetworkLayer, type NetworkWeight, unsupportedLayer } from "../../../../core/export";
 import { type GraphBuilder, Value } from "../builder";
 
@@ -27,12 +26,10 @@ export function channelsFirst({ builder, layer }: Conversion, first: string): Va
   return new Value(builder, layer.outputShape, { first });
 }
 
-/** Returns the layer's only input. */
 export function only({ inputs }: Conversion): Value {
   return inputs[0]!;
 }
 
-/** Reads a number of the configuration, or `otherwise` if it has none. */
 export function numberOf({ layer }: Conversion, field: string, otherwise: number): number {
   const value = layer.config[field];
   return typeof value === "number" ? value : otherwise;
@@ -140,7 +137,6 @@ function withAlpha(op: string, otherwise: number): Converter {
   };
 }
 
-/** Layers whose weights apply to the last axis, or that look up a table. */
 export const denseLayers: Readonly<Record<string, Converter>> = {
   Dense(conversion) {
     const { builder, layer } = conversion;

@@ -162,14 +162,12 @@ function result({ builder }: Conversion, config: Config, outputs: readonly strin
   return builder.add("Reshape", [joined, builder.integers([0, outputs.length, config["units"] as number])]);
 }
 
-/** Returns the columns of some gates of U. */
 function gatesOf({ conversion, recurrentKernel, units }: Direction, from: number, count: number): string {
   const { data, shape, name } = recurrentKernel;
   const columns = columnsOf(data, shape[1]!, from * units, count * units);
   return conversion.builder.floats(columns, [units, count * units], `${name}/${from}`);
 }
 
-/** Returns one gate of z, `[rows, gates × units]`. */
 function gateOf({ conversion: { builder }, units }: Direction, z: string, index: number): string {
   const [from, to] = [index * units, (index + 1) * units];
   return builder.add("Slice", [z, builder.integers([from]), builder.integers([to]), builder.integers([1])]);

@@ -1,4 +1,3 @@
-/** Masks of steps, and layers of sequences. */
 import { causalMask, hiddenScore, sinusoidalPositions } from "../../../../adapters/tfjs/layers/sequence-constants";
 import { applied, type Conversion, type Converter, channelsLast, numberOf, only, unsupported, weight } from "./dense";
 
@@ -61,7 +60,6 @@ function omittedScores({ builder }: Conversion, mask: string, time: number): str
   return builder.add("Mul", [byKey, builder.floats([hiddenScore], [])]);
 }
 
-/** Layers of sequences: the platform's own (`adapters/tfjs/layers`), and Masking. */
 export const sequenceLayers: Readonly<Record<string, Converter>> = {
   /** Queries, keys and values are three products here, because each has its own transposition. */
   MultiHeadAttention(conversion) {

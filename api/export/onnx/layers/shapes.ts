@@ -81,7 +81,6 @@ function elementwise(op: string): Converter {
   };
 }
 
-/** Layers that move elements, or leave them unchanged. */
 export const shapeLayers: Readonly<Record<string, Converter>> = {
   Flatten: reshaped,
   Reshape: reshaped,

@@ -12,7 +12,6 @@ import {
   weight,
 } from "./dense";
 
-/** Layers that slide a window over rows' positions: convolutions and pooling, in one to three dimensions. */
 export const spatialLayers: Readonly<Record<string, Converter>> = {
   Conv1D: (conversion) => convolution(conversion, 1),
   Conv2D: (conversion) => convolution(conversion, 2),
