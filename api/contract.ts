@@ -42,8 +42,7 @@ export function pageOf<Item extends z.ZodType>(
 export type ResponseContracts = Readonly<Record<number, ResponseContract>>;
 
 /**
- * Describes one operation of the API. The same object checks requests, types the client (`client/operations.ts`), documents
- * the operation and defines the gateway's route.
+ * Describes one operation of the API. It checks requests, types the client and defines document and gateway's route.
  */
 export interface Contract<
   Params extends z.ZodType = z.ZodType,

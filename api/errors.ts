@@ -1,7 +1,4 @@
-/**
- * Every error code of the API, with its status and its meaning. A route returns those of its contract and the general
- * ones.
- */
+/** Every error code of the API, with its status and its meaning. */
 export const errorCatalogue = {
   INVALID_INPUT: {
     status: 400,

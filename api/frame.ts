@@ -16,8 +16,7 @@ import { isMlflowPath, mountMlflow } from "./mlflow/mount";
 import type { MlflowOperation } from "./mlflow/operation";
 
 /**
- * Refuses a body whose SHA-256 differs from the signed one (`x-amz-content-sha256`). A streamed body fails at its end,
- * so that no route can store it.
+ * Refuses a body whose SHA-256 differs from the signed one. A streamed body fails at its end, so no route stores it.
  */
 function signedBody(streamed: boolean): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {
@@ -102,10 +101,7 @@ export interface AppOptions extends CallerSettings {
   readonly streamedBodies?: boolean;
 }
 
-/**
- * Creates the app with the routes under `/api/v1` and their common parts: request ids, limits, tenancy, errors as
- * `{error: {code, message, details, requestId}}`, and as `{error_code, message}` for MLflow's clients.
- */
+/** Creates the app with the routes under `/api/v1` and their common parts: request ids, limits, tenancy, errors. */
 export function frameApp<Ports = Platform>(
   deployment: Scope & { forTeam(team: string): Ports },
   routes: readonly Route<Ports>[],

@@ -35,12 +35,7 @@ const plain = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", 
 const pathspec = (magic: string): readonly string[] => secrets.map((glob) => `:(top,glob,icase${magic})${glob}`);
 
 /**
- * Returns the difference from the commit as a patch for `git apply`: changed files as they are on disk. The names of
- * omitted files (untracked files, files that usually hold secrets, and files that are too large) stand before the
- * patch, where `git apply` ignores them.
- *
- * @param git returns texts with one byte in each character, for files of any encoding
- * @returns such a text
+ * Returns the difference from the commit as a patch for `git apply`, in latin1; names of omitted files stand before it.
  */
 function describeChanges(git: Git, commit: string): string {
   const diff = (...paths: readonly string[]): string | undefined =>
@@ -99,10 +94,7 @@ const lockfiles = [
 /** Larger than any diff that is kept; git is stopped beyond it. */
 const maxOutput = 64 * 1024 * 1024;
 
-/**
- * Describes the origin of a directory's code: repository, branch, commit and, if there are uncommitted changes, the
- * difference, which is uploaded to the content store. Empty if the directory is no checkout, or git does not exist.
- */
+/** Describes the origin of a directory's code, and uploads uncommitted changes. Empty without git or checkout. */
 export async function describeCode(directory: string, uploads: (() => UploadPort) | undefined): Promise<CodeReference> {
   const git = gitIn(directory);
   const commit = git("rev-parse", "HEAD");

@@ -66,9 +66,8 @@ export function teamOf(command: Command): string | undefined {
 }
 
 /**
- * Returns the API's URL: `--api`, else the stack of a given `--data`, else RINGMASTER_API_URL, else the stack of the
- * default data directory, else the default port. A given directory always means its own stack, whatever the environment
- * or the port has.
+ * `--api`, else the stack of a given `--data`, else RINGMASTER_API_URL, else the stack of the default data, else the
+ * default port.
  */
 export function apiUrlOf(command: Command): string {
   const { api, data } = command.optsWithGlobals<GlobalOptions>();

@@ -23,13 +23,8 @@ export async function download(client: ApiClient, digest: string): Promise<Uint8
 }
 
 /**
- * Downloads a content into a file atomically: the bytes go to a temporary file next to it, which is renamed once the
- * digest is verified.
- *
- * @param option the argument that gave the file, for the error
- * @throws DownloadError
- * @throws CorruptObjectError if the store reports damage
- * @throws InvalidInputError if the file cannot be written
+ * Downloads a content atomically, by a rename once the digest is verified. @throws DownloadError; CorruptObjectError if
+ * the store reports damage; InvalidInputError if the file cannot be written
  */
 export async function downloadFile(url: string, digest: string, file: string, option: string): Promise<void> {
   const target = await writableTarget(file, option);

@@ -22,11 +22,7 @@ export interface GroupMember {
   readonly run: Run;
 }
 
-/**
- * Submits several jobs as one group. All of them are valid before the first is submitted.
- *
- * @param key idempotency key of the submission
- */
+/** Submits jobs as one group, once all of them are valid. `key` is the submission's idempotency key. */
 export async function submitGroup(
   client: ApiClient,
   prepared: readonly { readonly settings: readonly string[]; readonly job: PreparedJob }[],

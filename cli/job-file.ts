@@ -21,13 +21,8 @@ interface Combination {
 }
 
 /**
- * Expands `--set` options with several values to their cross product. `path=1,2`, `path=[8],[16]` and `path=1..5` have
- * several values; `path=[8,16]` and a quoted text are one value. A setting may be named by the end of its path, if no
- * other ends so.
- *
- * @param readJob returns the job without the options, whose settings can be named
- * @returns the last option changes fastest
- * @throws InvalidInputError
+ * Expands `--set` options to their cross product: `path=1,2`, `path=[8],[16]` and `path=1..5` have several values,
+ * `path=[8,16]` one. The last option changes fastest. @throws InvalidInputError
  */
 export function expandSettings(options: readonly string[], readJob: () => Job): readonly Combination[] {
   const choices = options.map((text): readonly Combination[] => {
@@ -139,11 +134,8 @@ function hasVersionAndSource(value: unknown): boolean {
 }
 
 /**
- * Reads a job file.
- *
- * @param overrides `path=value` pairs, as in `--set resources.workers=3`; values are YAML
- * @param readPlan reads the file of a plan that `features.plan` names, whose content becomes a part of the job
- * @throws InvalidInputError with every problem: line, path, value, rule
+ * Reads a job file. `overrides` are `path=value` pairs with values in YAML; `readPlan` reads the plan that
+ * `features.plan` names. @throws InvalidInputError with every problem: line, path, value, rule
  */
 export function parseJobFile(
   fileName: string,

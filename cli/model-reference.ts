@@ -1,11 +1,7 @@
 import type { ApiClient } from "../client/api-client";
 import { InvalidInputError } from "../core/errors";
 
-/**
- * Finds a version and its artifact: NAME (the one in production), NAME@3 or NAME@ALIAS.
- *
- * @throws InvalidInputError if it has none, or the alias is unknown
- */
+/** Finds NAME (the one in production), NAME@3 or NAME@ALIAS. @throws InvalidInputError */
 export async function artifactOf(client: ApiClient, which: string) {
   const { name, version } = await modelVersionOf(client, which);
   const { artifact } = await client.call("getModelArtifact", { params: { name, version } });
@@ -30,11 +26,7 @@ export function parseReference(text: string): VersionReference {
   return version === undefined ? { name, alias: alias ?? "" } : { name, version: Number(version) };
 }
 
-/**
- * Finds the version of a model that a reference means. NAME is the one in production.
- *
- * @throws InvalidInputError if the model has no such alias
- */
+/** NAME is the version in production. @throws InvalidInputError if the model has no such alias */
 export async function modelVersionOf(
   client: ApiClient,
   reference: string,

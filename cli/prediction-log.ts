@@ -48,10 +48,8 @@ const distinctTimes = 3_600_000;
 const maxBatchCharacters = 2_000_000;
 
 /**
- * Opens a log on the disk, so that memory does not grow with the rows.
- *
- * @param unit column of the unit; by default the entity of the model's views, else the row itself
- * @param time of the predictions, in milliseconds. Row n, from 0, is n ms earlier
+ * Opens a log on the disk. `unit` defaults to the entity of the model's views, else the row. Row n is n ms before
+ * `time`.
  */
 export function openPredictionLog(target: LogTarget, unit: string | undefined, time: number): PredictionLog {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-predictions-"));
@@ -78,11 +76,7 @@ export function openPredictionLog(target: LogTarget, unit: string | undefined, t
   };
 }
 
-/**
- * Returns the time of predictions, the same for a repeated command: the given one, the file's, or the start of the day.
- *
- * @throws InvalidInputError
- */
+/** The given time, the file's, or the start of the day: the same for a repeated command. @throws InvalidInputError */
 export function timeOfPredictions({ file, at }: { readonly file?: string; readonly at?: string }): number {
   const now = Date.now();
   if (at !== undefined) return timeBefore("--at", at, now);

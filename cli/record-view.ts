@@ -11,10 +11,7 @@ type RunView = Answer<"getRun">;
 
 type Line = readonly [name: string, value: string | undefined];
 
-/**
- * Returns the parts of a record that a training run's own state lacks: name, tags, notes, code, environment, further
- * params, children.
- */
+/** Returns the parts of a record that a training run's own state lacks. */
 export function recordLines({ run, children }: RunView, experiment?: string): readonly Line[] {
   const { code, environment, tags, params, job } = run;
   const own = job === undefined ? {} : paramsOfJob(job as Job);
@@ -61,10 +58,7 @@ export function showRecord(view: RunView, experiment?: string): void {
   printMetrics(metrics.map(decodedSummary));
 }
 
-/**
- * Formats the time of a run's own work; `–` for a paused run, whose record lacks the start of the pause, and for an
- * open run that is logged from elsewhere, because its client may have died.
- */
+/** `–` for a paused run, and for an open one that is logged from elsewhere, because its client may have died. */
 export function tookOf(run: Pick<RunView["run"], "source" | "status" | "startedAt" | "endedAt">): string {
   if (run.endedAt === undefined && (run.source === "logged" || run.status === "paused")) return "–";
   return formatDuration(workMs(run, Date.now()));

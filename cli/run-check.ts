@@ -13,12 +13,7 @@ const outputCharacters = 4_000;
 /** Time between SIGTERM and SIGKILL. */
 const graceMs = 5_000;
 
-/**
- * Runs a command like a person would, and keeps the end of its output.
- *
- * @param show receives its output as it arrives
- * @throws InvalidInputError if it cannot be started
- */
+/** Runs a command, and keeps the end of its output; `show` gets it as it arrives. @throws InvalidInputError */
 export function runCheck(
   [program, ...args]: readonly string[],
   options: {

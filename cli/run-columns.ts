@@ -36,10 +36,7 @@ export function usualColumns(runs: readonly SearchedRun[], order: readonly strin
   return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
 }
 
-/**
- * Returns a cell by the rules of a filter: `val_loss` also means `validation/loss`; a name in backticks means only
- * itself.
- */
+/** Returns a cell by the rules of a filter: `val_loss` also means `validation/loss`, except in backticks. */
 export function cellOf({ run, metrics }: SearchedRun, column: string): string {
   const [, kind, written = ""] = columnText.exec(column) ?? [];
   const exact = /^`.*`$/s.test(written);

@@ -23,10 +23,7 @@ export function isOnThisMachine(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\./.test(hostname);
 }
 
-/**
- * Signs requests to other machines with the AWS credentials of the environment, as the AWS CLI finds them. The SDK is
- * loaded for the first signature, because most commands never need it.
- */
+/** Signs with the AWS credentials of the environment. The SDK is loaded for the first signature. */
 export function createSigner(
   baseUrl: string,
 ): ((request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>) | undefined {

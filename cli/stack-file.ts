@@ -15,11 +15,7 @@ export interface StackInfo {
 
 const remedy = "Stop the stack by its process id (it is in stack.lock), then start it again with: ringmaster up";
 
-/**
- * Returns the stack that was started with these data; it may have died since.
- *
- * @throws DamagedFileError so that damage does not look like a stack that was never started
- */
+/** The stack may have died since. @throws DamagedFileError so that damage does not look like a stack never started */
 export function readStackFile(data: string): StackInfo | undefined {
   const file = join(resolve(data), "stack.json");
   const info = readSealedFile<StackInfo>(file, "pid", remedy);
@@ -46,10 +42,7 @@ export async function findStack(data: string): Promise<StackInfo | undefined> {
   }
 }
 
-/**
- * Returns whether the stack's own process lives. Pids are reused, so the process's command is checked if the system
- * shows it.
- */
+/** Pids are reused, so the process's command is checked if the system shows it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

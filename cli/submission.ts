@@ -38,11 +38,8 @@ const ringmaster: Plugin = {
 };
 
 /**
- * Bundles a user's training module into one file and stores it in the content store.
- *
- * TensorFlow.js stays external. The trainer provides its own, so that there is one instance of it.
- *
- * @returns the bundle's SHA-256
+ * Bundles a training module and stores it. TensorFlow.js stays external, so that there is one instance. @returns
+ * SHA-256
  */
 export async function bundleModule(path: string, uploads: UploadPort): Promise<string> {
   if (!existsSync(path)) {
@@ -109,8 +106,7 @@ export function withJobOptions(command: Command): Command {
 }
 
 /**
- * Reads a job file; bundles and uploads the user's module, if there is one, and makes a dataset version of the data that
- * the job names. Errors in the file are reported without the API.
+ * Reads a job file, uploads the user's module, and makes a version of its data. Errors are reported without the API.
  */
 export async function prepareJob(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedJob> {
   const read = readJobFile(file, options.set);
@@ -151,12 +147,7 @@ async function withCode(job: Job, file: string, { diff }: JobOptions, client: ()
 /** The jobs of one submission, each with the settings in which it differs from the others. */
 export type PreparedGroup = readonly { readonly settings: readonly string[]; readonly job: PreparedJob }[];
 
-/**
- * Reads a job file once for each combination of the values of `--set`. The user's module is bundled once, and each source
- * of data is pushed once. The jobs of several combinations are named by their settings.
- *
- * @throws InvalidInputError with every problem of the first combination that has one
- */
+/** Reads a job file for each combination of `--set`, but uploads module and data once. @throws InvalidInputError */
 export async function prepareJobs(file: string, options: JobOptions, client: () => ApiClient): Promise<PreparedGroup> {
   const combinations = expandSettings(options.set, () => readJobFile(file).job);
   const files = combinations.map(({ settings }) => readJobFile(file, settings));
@@ -178,12 +169,7 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
   return prepared;
 }
 
-/**
- * Reads a job file, with the file of a plan that it names.
- *
- * @param set settings with one value each
- * @throws InvalidInputError with every problem
- */
+/** Reads a job file, with the file of a plan that it names. @throws InvalidInputError with every problem */
 export function readJobFile(file: string, set: readonly string[] = []): JobFile {
   const readPlan = (plan: string): string => read(resolve(dirname(file), plan), "plan", "features.plan");
   const [combination, ...others] = expandSettings(set, () => readJobFile(file).job);

@@ -1,10 +1,6 @@
 import { InvalidInputError, type Problem } from "../core/errors";
 
-/**
- * Parses `key=value` pairs; the value is everything after the first `=`.
- *
- * @throws InvalidInputError with every invalid pair and every repeated key
- */
+/** Parses `key=value` pairs. @throws InvalidInputError with every invalid pair and every repeated key */
 export function tagsOf(given: readonly string[]): Record<string, string>;
 /** `key=` removes a tag. */
 export function tagsOf(

@@ -80,10 +80,8 @@ interface WatchOptions {
 type WatchedRun = RunDetails & { readonly awaited: readonly Awaited[] };
 
 /**
- * Follows a run until it ends, or until it waits for a check, an approval or a canary's test, because a command must
- * not wait for a person.
- *
- * A terminal shows a picture that is redrawn; otherwise each change is a line.
+ * Follows a run until it ends, or waits for a check, an approval or a canary's test: a command must not wait for
+ * people.
  */
 export async function watchRun(client: ApiClient, runId: string, options: WatchOptions = {}): Promise<WatchedRun> {
   const interrupted = (): never => reportInterrupt(runId, options.quiet === true);

@@ -16,10 +16,8 @@ export function unwritable(option: string, file: string, cause: unknown): Invali
 }
 
 /**
- * Checks that a command does not overwrite what it reads, also by another spelling of the path or by a link.
- *
- * @param inputs files by the options that name them
- * @throws InvalidInputError
+ * Checks that a command does not overwrite what it reads, by any spelling of the path or a link. @throws
+ * InvalidInputError
  */
 export function assertKeepsInputs(
   option: string,

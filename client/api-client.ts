@@ -8,10 +8,7 @@ export type ClientOptions = TransportOptions;
 type Query<Name extends OperationName> = Request<Name> extends { readonly query?: infer Q } ? Q : never;
 type Body<Name extends OperationName> = Request<Name> extends { readonly body?: infer B } ? B : never;
 
-/**
- * Creates a typed client. `call`, `pages` and `list` accept any operation by its name; the other functions are those that the
- * command line uses often. Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`.
- */
+/** Creates a typed client. Rejects with `ApiError`, `ApiUnreachableError` or `ApiTimeoutError`. */
 export function createClient(options: ClientOptions) {
   const { call, text, pages, followRun } = createTransport(options);
   async function list<Name extends PagedName>(name: Name, request: Request<Name>): Promise<readonly Item<Name>[]> {

@@ -11,10 +11,7 @@ export interface OperationCall {
 
 let calls: Readonly<Record<string, OperationCall>> | undefined;
 
-/**
- * Returns each operation's call by operation id. The build replaces this function by its result (`scripts/build.js`), so that
- * the command line starts without the contracts' schemas.
- */
+/** Returns each call by operation id. The build replaces it by its result, so that no schema is loaded. */
 export function operationCalls(): Readonly<Record<string, OperationCall>> {
   calls ??= Object.fromEntries(contracts.map((contract) => [contract.operationId, callOf(contract)]));
   return calls;

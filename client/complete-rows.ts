@@ -55,13 +55,9 @@ export function viewWarnings(views: readonly NeededView[]): readonly string[] {
 const requestsAtOnce = 4;
 
 /**
- * Adds to rows the columns that they lack and that are features of views, as the online store has them now. A value that
- * a row has, also a missing one, stays. Features of an entity without a row, with one beyond the TTL, or of a row whose
- * entity is null are null, as in the join of the training rows.
- *
- * @param onAbsent is called with the entities, as JSON, that have no row within the TTL
- * @throws InvalidInputError that names rows as `rows[0]`: an entity column is not given or has another type, or a
- * feature without a value belongs to a column that must have one
+ * Adds to rows the columns of views that they lack, as the online store has them now; null for an entity without a row
+ * within the TTL, as in the join of the training rows. `onAbsent` gets these entities, as JSON. @throws
+ * InvalidInputError that names rows as `rows[0]`
  */
 export async function completeRows(
   client: Pick<ApiClient, "call">,

@@ -9,10 +9,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/**
- * Parses server-sent events (html.spec.whatwg.org, "Interpreting an event stream"). Skips comments, which only keep the connection alive, and an event that the
- * end of the stream cuts off.
- */
+/** Parses server-sent events (html.spec.whatwg.org), without comments and an event that the stream's end cuts off. */
 export async function* parseEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
   const decoder = new TextDecoder();
   const parsed: ServerEvent[] = [];
@@ -38,19 +35,14 @@ export type RunEvent = Exclude<FollowEvent, { readonly event: "heartbeat" }>;
 export interface FollowConnection {
   readonly baseUrl: string;
   /**
-   * Opens a stream that continues after an event; 204 if there is nothing more.
-   *
-   * @throws ApiError, ApiUnreachableError
+   * Opens a stream that continues after an event; 204 if there is nothing more. @throws ApiError, ApiUnreachableError
    */
   readonly connect: (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly retry: RetryOptions;
 }
 
 /**
- * Follows a run until it has ended, with reconnections: each point once. Ends after the event `end`; breaking out of
- * the loop closes the connection.
- *
- * @throws ApiError, ApiUnreachableError if the API refuses, or is unavailable for longer than the retries last
+ * Follows a run until `end`, each point once; breaking out closes the connection. @throws ApiError, ApiUnreachableError
  */
 export async function* follow({
   baseUrl,

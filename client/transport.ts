@@ -41,10 +41,7 @@ interface AnyRequest {
   readonly idempotencyKey?: string;
 }
 
-/**
- * Creates the transport, which calls operations by name. Idempotent requests are retried with full jitter after no
- * response, a timeout, or a status that permits it (429, 502, 503, 504).
- */
+/** Idempotent requests are retried with full jitter after no response, a timeout, 429, 502, 503 or 504. */
 export function createTransport(options: TransportOptions) {
   const retry = { ...retryDefaults, ...options };
   const send = options.fetch ?? fetch;
@@ -113,10 +110,7 @@ export function createTransport(options: TransportOptions) {
     return send(url, { method, headers: { ...headers, ...signature }, body, signal, ...more });
   }
 
-  /**
-   * Requests content other than JSON (a page, a file's address), by its path below the base URL. Returns redirects
-   * instead of following them. A POST has no body.
-   */
+  /** Requests a path below the base URL with content other than JSON. Returns redirects. A POST has no body. */
   async function raw(
     path: string,
     headers: Readonly<Record<string, string>> = {},

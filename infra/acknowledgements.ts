@@ -33,10 +33,7 @@ function wildcards(prefix: string): readonly (readonly [arn: string, reason: str
 /** The policies that AWS maintains for its agents. AWS changes them with the agents' needs. */
 const agentPolicies = ["AmazonEC2ContainerServiceforEC2Role"];
 
-/**
- * Acknowledges the intended findings of cdk-nag's AwsSolutions rules, each with its reason. `test/infra/platform/nag.ts`
- * runs the rules and fails for any other finding.
- */
+/** Acknowledges cdk-nag's intended findings, each with its reason. `test/infra/platform/nag.ts` refuses others. */
 export function acknowledgeFindings(prefix: string, { compute, workflow, triggers }: PlatformStacks): void {
   for (const stack of [compute, workflow]) {
     for (const [resource, reason] of wildcards(prefix)) {

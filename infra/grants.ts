@@ -28,11 +28,7 @@ export function readFunctionPermissions(bundles: string): FunctionPermissions {
   return JSON.parse(fs.readFileSync(path.join(bundles, functionPermissionsFile), "utf8")) as FunctionPermissions;
 }
 
-/**
- * Gives a role these permissions, and nothing else.
- *
- * @param bucketKeyArn the key of the data bucket. A role that may use the bucket may use its key.
- */
+/** A role that may use the bucket may use its key, `bucketKeyArn`. */
 export function grant(role: IRole, permissions: readonly Permission[], prefix: string, bucketKeyArn?: string): void {
   for (const statement of statementsOf(Stack.of(role), permissions, prefix, bucketKeyArn))
     role.addToPrincipalPolicy(statement);

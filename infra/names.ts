@@ -12,10 +12,7 @@ import type { DeploymentConfig, TeamConfig } from "./config";
 
 export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
 
-/**
- * The ARNs of the platform's resources, built from their names. Stacks refer to each other by name, because references
- * would be circular: the state machine needs the functions, and the functions need the state machine.
- */
+/** ARNs by name: references between stacks would be circular. */
 export class PlatformArns {
   private readonly stack: Stack;
   private readonly prefix: string;
@@ -94,10 +91,7 @@ function teamSharesOf(teams: readonly TeamConfig[]): TeamShares {
   );
 }
 
-/**
- * Returns the environment of functions that users call: members of the teams, roles whose session name identifies a
- * person (`platform/config/teams.ts`), and origins of pages that may call from browsers.
- */
+/** For functions that users call: members of teams, personal roles (`platform/config/teams.ts`), and origins. */
 export function callersEnvironment({
   teams,
   api,

@@ -2,10 +2,7 @@ import { Aspects, CfnResource, type IAspect } from "aws-cdk-lib";
 import { CfnRole } from "aws-cdk-lib/aws-iam";
 import type { IConstruct } from "constructs";
 
-/**
- * Gives every role of the app a permissions boundary, including those that CDK itself adds. A role with a boundary of its
- * own keeps it: the trainers' role would otherwise be able to get more rights than its own.
- */
+/** Gives every role, also CDK's own, a boundary. The trainers' role keeps its narrower one. */
 export function addBoundary(app: IConstruct, policyArn: string): void {
   const aspect: IAspect = {
     visit(node) {

@@ -18,8 +18,7 @@ export interface PlatformSources {
 }
 
 /**
- * The types whose tags can be changed only by replacing the resource. A queue has a name, so it cannot be replaced.
- * Replacing a compute environment ends its jobs. Instances get the configuration's tags from the launch template.
+ * Types whose tags change only by replacing the resource: a queue has a name, and compute environments end their jobs.
  */
 const tagsAtCreationOnly = [
   "AWS::Batch::JobQueue",
@@ -28,12 +27,7 @@ const tagsAtCreationOnly = [
   "AWS::EC2::PlacementGroup",
 ];
 
-/**
- * Defines the whole platform, one stack per lifecycle: data outlive everything, compute changes with the fleet, and the
- * workflow changes with each release. Names come from `platform`, as in the embedded cloud.
- *
- * @throws ConfigError for an invalid configuration
- */
+/** One stack per lifecycle. Names come from `platform`, as in the embedded cloud. @throws ConfigError */
 export function definePlatform(
   app: App,
   { repository, bundles }: PlatformSources,

@@ -17,10 +17,7 @@ const sources = [
   "tsconfig.json",
 ];
 
-/**
- * Returns the URI of the trainer's image: the configured one, or else one that `cdk deploy` builds. Synthesis needs no
- * Docker.
- */
+/** The configured image, or one that `cdk deploy` builds. Synthesis needs no Docker. */
 export function trainerImage(
   scope: Construct,
   puller: IGrantable,
@@ -42,10 +39,7 @@ export function trainerImage(
   return asset.imageUri;
 }
 
-/**
- * Returns the grant to pull an image. An ECR repository of the same account needs the puller's rights. Another registry
- * must be public or trust the account.
- */
+/** An ECR repository of the same account needs the puller's rights; another registry must be public or trust it. */
 function grantPullOf(image: string, scope: Construct, puller: IGrantable): void {
   const [, account, region, name] = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com\/([^:@]+)/.exec(image) ?? [];
   if (name === undefined) return;

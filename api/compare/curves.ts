@@ -5,10 +5,7 @@ import type { Axis, Curve, CurveSeries } from "./comparison";
 
 const readsAtOnce = 8;
 
-/**
- * Returns the metrics' curves of all runs that have them, on one axis. The store downsamples each curve, so that a
- * million points need only a few reads.
- */
+/** Returns the metrics' curves of all runs that have them, on one axis, downsampled by the store. */
 export async function curvesOf(
   store: Pick<MetricStore, "downsample">,
   runs: readonly SearchedRun[],

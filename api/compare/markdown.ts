@@ -1,10 +1,7 @@
 import { deltaText, metricText, timeText } from "../../core/quantities";
 import type { Comparison, MetricCell, Row } from "./comparison";
 
-/**
- * Formats a comparison as tables in GitHub's Markdown. Names are escaped, so that none can break a table or become a
- * link.
- */
+/** Formats a comparison as GitHub's Markdown. Names are escaped, so that none can break a table or become a link. */
 export function comparisonMarkdown(comparison: Comparison): string {
   const { runs, baseline, rankedBy, params, metrics, differences } = comparison;
   const titles = runs.map(

@@ -37,12 +37,7 @@ function normalText(text: string): string {
   return text.trim() !== "" && Number.isFinite(Number(text)) ? String(Number(text)) : `text ${text}`;
 }
 
-/**
- * Returns a row for each metric, those of most runs first, then by name; each value with its difference from the
- * baseline's.
- *
- * @param goals goals in addition to those that follow from the names
- */
+/** Returns a row for each metric, those of most runs first, each value with its difference from the baseline's. */
 export function metricRows(
   runs: readonly SearchedRun[],
   metrics: readonly string[],

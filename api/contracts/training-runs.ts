@@ -161,8 +161,7 @@ export const restoreTrainingRun = contract(
 );
 
 /**
- * Returns one of three responses: without `metric` the summaries of all metrics, with it the points of one; with
- * `Accept: text/event-stream` a stream of events.
+ * Without `metric` all metrics' summaries, with it one's points; with `Accept: text/event-stream` a stream of events.
  */
 export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /training-runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",

@@ -1,6 +1,5 @@
 /**
- * The file `transform.mjs` of an exported TensorFlow.js model: the transform without dependencies on this platform. A
- * test compares it with `core/features/transform.ts`.
+ * The file `transform.mjs` of an exported TensorFlow.js model. A test compares it with `core/features/transform.ts`.
  */
 export const applier = `// How to serve this model with stock TensorFlow.js:
 //

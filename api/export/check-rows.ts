@@ -14,9 +14,8 @@ export const checkedRows = 64;
 const seed = 32;
 
 /**
- * Draws the raw rows with which exported files are checked. They are similar to the training data: numbers around their
- * mean within the schema's bounds, every known text and unknown ones, every hour and month, and missing values if the
- * schema permits them. A function of the artifact alone: an export needs no data and gives the same files each time.
+ * Draws the raw rows with which exported files are checked: similar to the training data, with unknown and missing
+ * values. A function of the artifact alone: an export needs no data and gives the same files each time.
  */
 function drawRows({ transform, inputSchema }: ModelArtifact, largestId: number | undefined): readonly RawRow[] {
   const random = mulberry32(seed);

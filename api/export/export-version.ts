@@ -22,10 +22,7 @@ export type { ExportManifest, ExportManifestFile } from "./shapes";
 
 /** Revision of the exporters. Files of another revision are exported again. */
 const revision = 2;
-/**
- * Maximum size of weights. An export is made in a function's memory, and takes about seven times the size of the
- * weights.
- */
+/** Maximum size of weights. An export is made in a function's memory, and takes about seven times their size. */
 const maxWeightBytes = 64 * 1024 * 1024;
 
 const exporters: Readonly<Record<ExportFormat, Exporter>> = {
@@ -57,14 +54,9 @@ interface StoredExport {
 }
 
 /**
- * Exports a version's files in a format, or returns the existing export. Each file with a computation is run first. A
- * file whose predictions differ from the platform's is not stored. Idempotent, also for concurrent calls: the files are
- * a function of the version's artifact.
- *
- * A row of the Catalog has the digest of the manifest. Its key is the artifact, which was verified against the version.
- * No object under a name that can be overwritten determines an export.
- *
- * @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED, EXPORT_DIFFERS
+ * Exports a version's files in a format, or returns the existing export. Idempotent. A file whose predictions differ
+ * from the platform's is not stored. A row of the Catalog has the manifest's digest by the verified artifact. @throws
+ * NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED, EXPORT_DIFFERS
  */
 export async function exportVersion(
   dependencies: ExportDependencies,

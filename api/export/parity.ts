@@ -3,11 +3,7 @@ import { exportParity } from "../../core/export";
 /** Tolerance relative to the larger of 1 and the value: absolute for probabilities, relative for large values. */
 export const tolerance = 1e-5;
 
-/**
- * Returns the largest difference between a file's predictions and the platform's, row by row.
- *
- * @throws EXPORT_DIFFERS if it exceeds the tolerance, or if only one of the two is NaN
- */
+/** Returns the largest difference between two predictions. @throws EXPORT_DIFFERS if it exceeds the tolerance */
 export function checkParity(file: string, found: ArrayLike<number>, expected: ArrayLike<number>, rows: number): number {
   if (found.length !== expected.length) throw exportParity(file, Number.POSITIVE_INFINITY, tolerance, 0);
   const width = expected.length / rows;

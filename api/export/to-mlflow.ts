@@ -16,10 +16,7 @@ const pythonVersion = "3.11.0";
 const requirements = ["mlflow>=2.20", "numpy", "onnxruntime>=1.14", "pandas>=2.0"];
 const exampleFile = "input_example.json";
 
-/**
- * Exports a directory that `mlflow.pyfunc.load_model` and `mlflow.onnx.load_model` read: `MLmodel`, `model.onnx`,
- * loader.
- */
+/** Exports a directory that `mlflow.pyfunc.load_model` and `mlflow.onnx.load_model` read. */
 export const toMlflow: Exporter = async (source) => {
   const runtime = source.tools.startOnnxRuntime();
   try {
@@ -86,9 +83,8 @@ function usedColumns({ transform, inputSchema }: ExportSource["artifact"]): read
 }
 
 /**
- * Builds a column of MLflow's signature. All columns but required text are `any`: MLflow refuses whole numbers for
- * `double`, and refuses for `long` and `string` a column that pandas converted to float64 because of missing values.
- * The loader checks the values itself.
+ * All columns but required text are `any`: MLflow refuses whole numbers for `double`, and float64, to which pandas
+ * converts columns with missing values, for `long` and `string`. The loader checks the values itself.
  */
 function inputColumn(column: ColumnSchema): object {
   const required = !isNullable(column);

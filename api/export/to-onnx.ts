@@ -20,10 +20,7 @@ import { documents, probabilitiesOf } from "./transform-document";
 
 const contentType = "application/octet-stream";
 
-/**
- * Exports `model.onnx`, from raw rows to labels and probabilities, and `network.onnx`, from dense inputs to logits and
- * probabilities.
- */
+/** Exports `model.onnx` (raw rows to answers) and `network.onnx` (dense inputs to logits and probabilities). */
 export const toOnnx: Exporter = async (source) => {
   const network = networkAlone(source);
   const runtime = source.tools.startOnnxRuntime();

@@ -4,10 +4,7 @@ import { decodeSafetensors, encodeSafetensors } from "../../core/safetensors";
 import { checkParity } from "./parity";
 import { documents, transformDocument } from "./transform-document";
 
-/**
- * Exports `model.safetensors`: tensors by name, with the transform, the labels and the layers in its metadata; the
- * layers are also a file of their own.
- */
+/** Exports `model.safetensors`: tensors by name, with the transform, the labels and the layers in its metadata. */
 export const toSafetensors: Exporter = async (source) => {
   const { artifact, files, check, tools } = source;
   const { tensors } = decodeSafetensors(files.weights);

@@ -7,10 +7,7 @@ import { checkedGraph } from "./to-onnx";
 import { documents } from "./transform-document";
 
 /**
- * Writes an ONNX graph as a `saved_model.pb` whose signature has the names and types of the graph's inputs and outputs.
- * Weights are constants. Equal graphs give equal bytes.
- *
- * @throws EXPORT_UNSUPPORTED with the operator's name
+ * Writes an ONNX graph as a `saved_model.pb`, weights as constants. @throws EXPORT_UNSUPPORTED with the operator's name
  */
 export function toSavedModelFile({ operations, constants, inputs, outputs }: OnnxGraph): Uint8Array {
   const builder = new NodeBuilder();
@@ -45,9 +42,7 @@ function addConstant(builder: NodeBuilder, value: TensorValue): Tensor {
 }
 
 /**
- * Exports a folder that TensorFlow Serving and `tf.saved_model.load` read. `saved_model.pb` takes raw rows like
- * `model.onnx`, and gives what that gives. The platform has no TensorFlow where exports are made, so it runs the graph as
- * ONNX and does not run the translated file.
+ * Exports a folder that TensorFlow Serving reads. Exports are made without TensorFlow, so the graph is checked as ONNX.
  */
 export const toSavedModel: Exporter = async (source) => {
   const runtime = source.tools.startOnnxRuntime();

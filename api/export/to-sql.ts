@@ -5,8 +5,7 @@ import { inputColumns } from "../../core/features/planned-rows";
 import { documents } from "./transform-document";
 
 /**
- * Exports the queries that make the features of a table's rows, for DuckDB and for Trino (Athena). They are not run here:
- * a function that exports has neither. @throws EXPORT_UNSUPPORTED
+ * Exports the queries that make a table's features, for DuckDB and Trino (Athena), unrun. @throws EXPORT_UNSUPPORTED
  */
 export const toSql: Exporter = async (source) => {
   const { model, runId, transform } = source.artifact;

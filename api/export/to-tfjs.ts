@@ -7,12 +7,7 @@ import { documents, transformDocument } from "./transform-document";
 /** Shard size of TensorFlow.js's own exporter, which suits browser caches. */
 const shardBytes = 4 * 1024 * 1024;
 
-/**
- * Exports `model.json` with its shards for `tf.loadLayersModel`, and a module that applies the transform. Its outputs
- * are logits or values.
- *
- * @throws EXPORT_UNSUPPORTED if stock TensorFlow.js lacks a layer
- */
+/** Exports a model for `tf.loadLayersModel`, and a module of its transform. @throws EXPORT_UNSUPPORTED */
 export const toTfjs: Exporter = async (source) => {
   const { model, artifact, check, tools } = source;
   const [own] = model.ownLayers;

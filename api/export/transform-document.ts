@@ -42,10 +42,7 @@ function expressionsOf(plan: FittedPlan): TransformDocument["expressions"] {
   };
 }
 
-/**
- * Builds `transform.json` and `examples.json`. The examples are a few raw rows with the platform's predictions, to test
- * another serving implementation.
- */
+/** Builds `transform.json` and `examples.json`: raw rows with the platform's predictions. */
 export function documents({ artifact, check }: Pick<ExportSource, "artifact" | "check">): readonly ExportedFile[] {
   const contentType = "application/json";
   const { label } = artifact;
@@ -65,10 +62,7 @@ export function documents({ artifact, check }: Pick<ExportSource, "artifact" | "
   ];
 }
 
-/**
- * Returns one row of a prediction as a probability for each class. With two classes the prediction has only that of the
- * second.
- */
+/** Returns a probability for each class. With two classes the prediction has only that of the second. */
 export function probabilitiesOf(answer: readonly number[]): readonly number[] {
   return answer.length === 1 ? [1 - answer[0]!, answer[0]!] : answer;
 }

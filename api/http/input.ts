@@ -7,12 +7,7 @@ import { isStorable, storedNumbers } from "../../core/shapes";
 import type { ApiEnvironment } from "./context";
 import { firstProblems, maxProblems } from "./first-problems";
 
-/**
- * Finds the parts of a body that no table could store. Schemas check only the members that they know; a user's own
- * options pass unchanged.
- *
- * @param value JSON of limited depth
- */
+/** Finds the parts of a body that no table could store. Schemas check only the members that they know. */
 function unstorableParts(value: unknown): readonly Problem[] {
   const problems: Problem[] = [];
   visit(value, [], problems);
@@ -47,10 +42,7 @@ function visit(value: unknown, path: PropertyKey[], problems: Problem[]): void {
   }
 }
 
-/**
- * Returns the first text or key of an MLflow request that could not be stored unchanged. Numbers of MLflow requests
- * have other rules.
- */
+/** Returns the first text or key of an MLflow request that could not be stored unchanged. */
 export function unstorableText(value: unknown): string | undefined {
   if (typeof value === "string") return textProblem(value);
   if (value === null || typeof value !== "object") return undefined;

@@ -4,11 +4,7 @@ import { pageOf } from "../../core/html/layout";
 import { html } from "../../core/html/markup";
 import { shortened } from "../../core/html/tables";
 
-/**
- * Headers for responses other than the platform's pages. Stored or echoed content never runs as a script of the
- * server's origin, whatever its type. Without this policy, an uploaded HTML file would have the rights of the API's own
- * pages.
- */
+/** For all but the platform's pages: an uploaded HTML file must never run with the rights of the API's own pages. */
 export const inertContent = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
   "x-content-type-options": "nosniff",

@@ -11,10 +11,7 @@ export class BrokenContractError extends Error {
   }
 }
 
-/**
- * Checks a response against its contract: the status, the media type, and every member of the body, without additional
- * members.
- */
+/** Checks status, media type, and every member of the body, without additional members. */
 export async function checkResponse(contract: Contract, response: Response): Promise<void> {
   const { status } = response;
   const promised = contract.responses[status];

@@ -65,10 +65,7 @@ export interface Route<Ports = Platform> {
   readonly uses?: (ports: Ports) => void;
 }
 
-/**
- * Defines an operation by its contract (`api/contracts`) and its handler. The handler receives only requests that
- * satisfy the contract, and returns the body of its only success.
- */
+/** Defines an operation by its contract and a handler, which returns the body of its only success. */
 export function defineRoute<
   Params extends z.ZodType,
   Query extends z.ZodType,

@@ -10,14 +10,8 @@ import type { ApiEnvironment } from "./context";
 type RequestContext = Partial<Pick<APIGatewayProxyEvent["requestContext"], "identity" | "authorizer">>;
 
 /**
- * Reads the caller from the gateway's authentication:
- *
- * - IAM: `identity.userArn`, and `identity.caller` (the unique id, which does not survive a deletion of the principal);
- * - Cognito: `authorizer.claims`;
- * - a Lambda authorizer, ours for OIDC or the local gateway: `authorizer.principalId`, `.groups`, `.team`, all of them
- *   texts.
- *
- * @param personalRoles patterns of IAM roles whose session name the identity provider sets, so that it names a person
+ * Reads the caller from the gateway's authentication: IAM's `identity.userArn` and `.caller` (the unique id), Cognito's
+ * `authorizer.claims`, or a Lambda authorizer's `principalId`, `groups` and `team`.
  */
 export function callerOf({ identity, authorizer }: RequestContext, personalRoles: readonly string[] = []): Caller {
   if (authorizer) {
@@ -48,8 +42,7 @@ export function callerOf({ identity, authorizer }: RequestContext, personalRoles
 }
 
 /**
- * Returns the person behind a token: `person` of the local gateway, else issuer and `sub`, which alone never change. A
- * user can change its own e-mail address, and an address or user name can be given to another user later.
+ * `person` of the local gateway, else issuer and `sub`: an e-mail address or user name may change, or get another user.
  */
 function tokenPerson(
   authorizer: Readonly<Record<string, unknown>>,
@@ -64,9 +57,8 @@ function tokenPerson(
 }
 
 /**
- * Reads the scopes and the expiry of a token. Another provider's token has scopes of this API as `ringmaster/read` (or with `:` or `.`), the form of
- * Cognito's resource servers; a token that has none of them is not restricted. `exp` is in seconds, or a date where it comes from Cognito's
- * authorizer.
+ * Another provider's token has scopes as `ringmaster/read` (or with `:` or `.`); one without any is not restricted.
+ * `exp` is in seconds, or a date from Cognito's authorizer.
  */
 function limitsOf(
   authorizer: Readonly<Record<string, unknown>>,
@@ -92,11 +84,8 @@ function timeOf(expiry: unknown): number {
 }
 
 /**
- * The person behind an IAM principal. A caller chooses its session name (and a federated user's name), so all sessions of a role are one person:
- * the part of the unique id before the colon, `AROA…` of a role or `AIDA…` of a user. Only in a personal role the session name, in any case, is the
- * person: one person has several such roles. API Gateway does not pass on the source identity of a session.
- *
- * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
+ * The person behind an IAM principal. Callers choose session names, so all sessions of a role are one person, except in
+ * personal roles. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
  */
 function iamPerson(
   arn: string | undefined,
@@ -171,10 +160,7 @@ export interface CallerSettings {
   readonly personalRoles?: readonly string[];
 }
 
-/**
- * Determines the caller and its team, and provides that team's platform to the routes. No other code provides a
- * platform.
- */
+/** Determines the caller and its team, and provides that team's platform to the routes. */
 export function tenancy(
   deployment: Deployment,
   { directory = [], personalRoles = [] }: CallerSettings,

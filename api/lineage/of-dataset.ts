@@ -28,11 +28,8 @@ export async function lineageOfDataset(
 }
 
 /**
- * Returns the lineage of a content by its SHA-256: a raw file, whether it is in the store or not, or a shard. It shows
- * every version that holds the content and what used these versions. For each version it shows only the first runs; the
- * version's own lineage has the others.
- *
- * @throws RingmasterError CONTENT_NOT_FOUND if nothing is known of it
+ * Returns the lineage of a content by its SHA-256, a raw file or a shard: every version that holds it, with the first
+ * runs of each. @throws RingmasterError CONTENT_NOT_FOUND if nothing is known of it
  */
 export async function lineageOfContent(
   dependencies: ForwardDependencies & { readonly objects: Pick<ObjectStore, "size"> },
@@ -126,9 +123,7 @@ function addContent(
 }
 
 /**
- * Adds the uses of a version's data: pages of the runs that read it and, on the first page, the model versions.
- *
- * @returns the token of the next page
+ * Adds a page of the runs that read a version and, on the first page, model versions. @returns the next page's token
  */
 async function addUses(
   graph: LineageBuilder,

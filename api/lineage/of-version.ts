@@ -16,10 +16,7 @@ interface BackwardDependencies {
   readonly runs: Pick<RunRepository, "findDetails">;
 }
 
-/**
- * Returns the upstream lineage of a model version: its run, the run's code, features and data, down to the raw files
- * and their rows.
- */
+/** Returns the upstream lineage of a model version, down to the raw files and their rows. */
 export async function lineageOfVersion(
   dependencies: BackwardDependencies,
   version: ModelVersion,
@@ -43,11 +40,7 @@ export async function lineageOfVersion(
 /** Maximum number of runs whose weights began one with the other's. */
 const maxGenerations = 20;
 
-/**
- * Adds a run with its code and data and, if it began with another run's weights, that run's origin.
- *
- * @returns the run's node; `undefined` if there is no such run
- */
+/** Adds a run with its code, data and origin of weights. @returns its node; `undefined` if there is no such run */
 async function addOrigin(
   graph: LineageBuilder,
   dependencies: BackwardDependencies,

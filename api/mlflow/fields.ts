@@ -1,7 +1,4 @@
-/**
- * A member of a request, read by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). A 64-bit
- * integer may be a text, a double may be `"NaN"`, and an enum's value a name or a number. `null` means absent.
- */
+/** A member, read by protobuf's JSON mapping (https://protobuf.dev/programming-guides/json/). `null` means absent. */
 export interface Field<T, Absent = undefined> {
   read(value: unknown): T;
   readonly absent: Absent;
@@ -126,10 +123,7 @@ export function required<T, Absent, Extra extends object>(
   return { ...field, required: true };
 }
 
-/**
- * Reads an object's members; unknown ones are ignored. A required member is read only under its own name, as by MLflow's
- * server.
- */
+/** Reads an object's members; unknown ones are ignored. A required member has no alias, as in MLflow's server. */
 export function readMembers<F extends Fields>(fields: F, from: Readonly<Record<string, unknown>>): Values<F> {
   const values: Record<string, unknown> = {};
   for (const name in fields) {

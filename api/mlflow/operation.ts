@@ -41,11 +41,7 @@ function scopeOf(method: MlflowOperation["method"], path: string): Scope {
 
 type Signature = `${MlflowOperation["method"]} /${string}`;
 
-/**
- * Defines an operation with a JSON request and response. Members that are `undefined` are omitted.
- *
- * @example operation("POST /mlflow/runs/delete", { run_id: required(text) }, async ({ fields }) => …)
- */
+/** Defines an operation with a JSON request and response. Members that are `undefined` are omitted. */
 export function operation<F extends Fields>(
   signature: Signature,
   fields: F,

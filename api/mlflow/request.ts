@@ -10,12 +10,7 @@ const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const mark = "\u0000number:";
 const marked = /"\\u0000number:([^"]*)"/g;
 
-/**
- * Returns a member of a JSON text as it was sent: JavaScript reads `9.0` as `9`, and MLflow's client tests look for
- * `9.0` in the refusal.
- *
- * @param path as in `tags`, `metrics[3].key`
- */
+/** Returns the member `metrics[3].key` as it was sent: JavaScript reads `9.0` as `9`, which client tests look for. */
 export function memberAsSent(json: string, path: string): string | undefined {
   let part: unknown = withMarkedNumbers(json);
   // Old clients send their JSON as a JSON text.

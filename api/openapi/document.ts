@@ -10,13 +10,8 @@ class SchemaCollection {
   private readonly named = new Map<string, JsonSchema>();
 
   /**
-   * Converts a zod schema to JSON Schema 2020-12; named schemas become references to `#/components/schemas`.
-   *
-   * Rules that compare fields (`refine`) cannot be expressed there: a request may match its schema and still be refused
-   * with INVALID_INPUT.
-   *
+   * Converts a schema; named ones become references. Rules of several fields (`refine`) cannot be expressed there.
    * @param io `input`: as a client writes it; `output`: as the API returns it, with defaults filled in
-   * @throws Error if one name stands for two schemas
    */
   add(schema: z.ZodType, io: "input" | "output"): JsonSchema {
     const { $schema: _, $defs = {}, ...json } = z.toJSONSchema(schema, { io, override: (at) => tidy(at, io) });

@@ -23,11 +23,7 @@ export interface Family {
   readonly lines: readonly { readonly name: string; readonly curve: Curve }[];
 }
 
-/**
- * Groups curves into plots. `train/loss` and `validation/loss` are two lines of one plot, and so are
- * `system/worker-0/rss` and `system/worker-1/rss`. If two metrics would have the same line (`val_loss`,
- * `validation/loss`), the second has its own plot.
- */
+/** Groups curves into plots: `train/loss` and `validation/loss` are lines of one, and so are machines' metrics. */
 export function familiesOf(curves: readonly Curve[]): readonly Family[] {
   const families = new Map<string, { readonly name: string; readonly curve: Curve }[]>();
   for (const curve of curves) {

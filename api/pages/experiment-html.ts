@@ -112,10 +112,7 @@ function runTable(page: ExperimentPage, links: Links): Markup {
   return html`<div class="scroll"><table class="runs"><thead>${groups}<tr><th class="tight"></th>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/**
- * Renders a column heading. A click orders by the column, the better values first if the name implies it; a second
- * click reverses the order.
- */
+/** A click orders by the column, the better values first if the name implies it; a second one reverses the order. */
 function heading({ query, experiment }: ExperimentPage, links: Links, field: string, title: string): Markup {
   const goal = field.startsWith("metrics.") ? goalOf(title) : undefined;
   const first = goal === "max" || field === "start_time" ? "DESC" : "ASC";

@@ -17,11 +17,7 @@ export interface Links {
 /** Maximum length of a URL that gateways and browsers reliably accept. */
 const maxQuery = 6_000;
 
-/**
- * Returns relative links, so that a page works under any host name, stage or proxy.
- *
- * @param pages path from the page to `/api/v1/pages/`: `../` from a run's page
- */
+/** Relative links work under any host name, stage or proxy. `pages` is the path from the page to `/api/v1/pages/`. */
 export function relativeLinks(pages: string): Links {
   const part = encodeURIComponent;
   return {

@@ -6,8 +6,7 @@ import { outcomeText } from "../../core/runs/run";
 import type { Run } from "../../core/runs/shapes";
 
 /**
- * Renders the page that asks for a confirmation before a run's model is registered. It has an origin, unlike the other
- * pages, so that the browser can state that the form was sent by the API's own page. It has no script.
+ * Asks for a confirmation. It has an origin, unlike other pages, so that the browser can state where the form was made.
  */
 export function registerHtml({ runId, outcome }: Run, model: string): Page {
   const action = `register?${new URLSearchParams({ as: model }).toString()}`;

@@ -152,10 +152,7 @@ const path = (points: readonly CurvePoint[], name: string, kind: string): string
 };
 const colourOf = (at: number): string => `c${at % 10}`;
 
-/**
- * Draws the true positive rate against the false positive rate, one line for each class; the diagonal is a random
- * order.
- */
+/** Draws the true positive rate against the false positive rate; the diagonal is a random order. */
 export function rocPlot(curves: readonly NamedCurve[]): string {
   const lines = curves.map(({ name, auc, roc }, at) => path(roc, `${name}: AUC ${shown(auc)}`, colourOf(at)));
   const chance = line(across(0), up(0), across(1), up(1), "limit");
@@ -174,10 +171,7 @@ export function precisionRecallPlot({ name, precisionRecall, prevalence }: Named
   return unitPlot("precision-recall curve", { x: "recall", y: "precision" }, chance + path(steps, name, colourOf(0)));
 }
 
-/**
- * Draws observed frequency against predicted probability. A dot's size shows its number of rows; the diagonal is
- * perfect calibration.
- */
+/** Draws observed frequency against predicted probability; a dot's size shows its number of rows. */
 export function calibrationPlot({ bins }: Calibration): string {
   const most = Math.max(1, ...bins.map(({ rows }) => rows));
   const dots = bins

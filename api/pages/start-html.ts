@@ -2,9 +2,8 @@ import { documentOf, type Page } from "../../core/html/document";
 import { html } from "../../core/html/markup";
 
 /**
- * Redirects links of MLflow's client. Their target is after the `#`, which no server receives. They lead only to a page
- * of this API: the script takes only the digits of an experiment and the id of a run from the link, and both are parts
- * of a path.
+ * Redirects links of MLflow's client, whose target is after the `#`. Only ids are taken, so they lead to the API's
+ * pages.
  */
 export const startScript = `
 "use strict";

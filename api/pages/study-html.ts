@@ -76,10 +76,7 @@ function rangeOf(values: readonly number[]): readonly [number, number] {
   return values.length === 0 ? [0, 1] : [Math.min(...values), Math.max(...values)];
 }
 
-/**
- * Returns the range of values without outliers (three interquartile ranges beyond the quartiles), so that one failed
- * training does not hide the differences of the others. Values beyond it are drawn at its end.
- */
+/** The range without outliers (three interquartile ranges beyond the quartiles), which are drawn at its end. */
 function usualRange(values: readonly number[]): readonly [number, number] {
   const sorted = Float64Array.from(values).sort();
   const [low, high] = rangeOf(values);
@@ -218,12 +215,7 @@ function shareOf(parameter: Parameter, value: Json | undefined): number | undefi
 
 const maxSlices = 12;
 
-/**
- * Renders the report of a study: best value so far, learning curves with the rungs where trials stopped, parallel
- * coordinates, importance, slices, and what early stopping has saved.
- *
- * @param now milliseconds since the epoch
- */
+/** Renders the report of a study. `now` is in milliseconds since the epoch. */
 export function studyHtml({ study, trials }: StudyState, links: Links, now: number): Page {
   const { name, status, reason, definition, createdAt, createdBy, best } = study;
   const { objectives, sampler, scheduler, parallel, space } = definition;

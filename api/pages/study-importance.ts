@@ -9,11 +9,9 @@ const minTrials = 10;
 const comparedShare = 0.9;
 
 /**
- * Returns the share of the first objective's variance over the space that each parameter explains alone (functional
- * ANOVA; Hutter, Hoos and Leyton-Brown, 2014). What is missing to 1 comes from interactions. Numbers are weighed by their
- * plain values, also with `log`, and choices are columns of 0 and 1, as Optuna does. Where a parameter is not active, it
- * has a value of its own. Trials are compared after the last epoch that nearly all have reached. `undefined` with fewer
- * than 10 comparable trials, or if all have the same value.
+ * Returns the share of the first objective's variance that each parameter explains alone (functional ANOVA; Hutter,
+ * Hoos and Leyton-Brown, 2014), after the last epoch that nearly all trials reached. Numbers are weighed plain, also
+ * with `log`, as in Optuna. `undefined` with fewer than 10 comparable trials, or if all have the same value.
  */
 export function importanceOf(
   trials: readonly ObservedTrial[],
@@ -123,10 +121,7 @@ function decompose(
   });
 }
 
-/**
- * The marginal of a number is constant between the bounds of the leaves. Each leaf adds to it, from its lower to its
- * upper bound, its mass over its extent.
- */
+/** Each leaf adds its mass over its extent to the marginal, from its lower to its upper bound. */
 function varianceOf(leaves: readonly Leaf[], masses: readonly number[], column: number): number {
   const steps = leaves.flatMap(({ low, high }, at) => {
     const [from, to] = [low[column]!, high[column]!];
@@ -178,10 +173,7 @@ interface Leaf {
   readonly value: number;
 }
 
-/**
- * Grows a regression tree on a bootstrap sample (Breiman, 2001), and returns its leaves, which fill the unit cube. Each
- * split reduces the squared error most; of equal ones, it is any of the least depth.
- */
+/** Grows a regression tree on a bootstrap sample (Breiman, 2001), and returns its leaves, which fill the unit cube. */
 function growTree(columns: readonly Column[], losses: Float64Array, draws: Draws): readonly Leaf[] {
   const count = losses.length;
   const sampled = Int32Array.from({ length: count }, () => draws.index(count));

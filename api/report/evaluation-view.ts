@@ -35,10 +35,7 @@ export async function readEvaluationView(
   return { report, calibration, curves: curvesOf(report.classes, predictions) };
 }
 
-/**
- * Returns the curves. Of two classes it is the positive one if the job names it, else the second, or the rarer one if they are imbalanced; the other's ROC curve
- * is its mirror image. Of more classes than a plot has lines, those with the lowest AUC are returned.
- */
+/** Returns the positive one of two classes (the job's, else the second or the rarer); of many, those of lowest AUC. */
 function curvesOf(classes: NonNullable<EvaluationReport["classes"]>, predictions: Predictions): readonly ClassCurves[] {
   const { labels } = predictions;
   const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));

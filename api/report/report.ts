@@ -45,10 +45,7 @@ export async function versionReport(objects: ObjectStore, version: ModelVersion)
   };
 }
 
-/**
- * Merges the row and the document. The row has only the slices that decide, but also later answers; the document has
- * all slices.
- */
+/** The row has only the slices that decide, but also later answers; the document has all slices. */
 function withAllSlices(gate: GateVerdict, whole: readonly GateCheck[]): GateVerdict {
   return {
     ...gate,

@@ -7,11 +7,7 @@ import { trainingKind } from "../../core/runs/training-task";
 import { paramsOfJob } from "../../core/tracking/records/training-record";
 import type { Agreement, Reproduction, ReproductionDifference } from "./shapes";
 
-/**
- * Compares a run with the one that it reproduces, or with any other.
- *
- * @param walk finds where two trainings diverge; called only if their weights differ
- */
+/** Compares a run with any other. `walk` finds where two trainings diverge, if their weights differ. */
 export async function compareRuns(
   reproduction: RunDetails,
   original: RunDetails,

@@ -20,10 +20,7 @@ interface WalkDependencies {
   readonly objects: ObjectStore;
 }
 
-/**
- * Compares two trainings until they diverge: the training loss point by point, and the checkpoints that both still
- * have.
- */
+/** Compares the training loss point by point, and the checkpoints that both still have, until they diverge. */
 export function walkOf({ metrics, objects }: WalkDependencies) {
   return async (original: TrainingFacts, reproduction: TrainingFacts): Promise<Agreement> => {
     const [left, right] = [original.trained!.by, reproduction.trained!.by];
@@ -114,11 +111,8 @@ interface ReproduceRequest {
 }
 
 /**
- * Repeats a run from its record: the same job, code and dataset version, from the first step, without the cache. The
- * new run ends after its evaluation and registers nothing. A dataset version that was deprecated in the meantime is
- * accepted.
- *
- * @throws RUN_NOT_FOUND, RUN_NOT_TRAINED, IDEMPOTENCY_CONFLICT
+ * Repeats a run from its record, from the first step, without the cache. It ends after its evaluation and registers
+ * nothing. @throws RUN_NOT_FOUND, RUN_NOT_TRAINED, IDEMPOTENCY_CONFLICT
  */
 export async function reproduceRun(dependencies: SubmitDependencies, request: ReproduceRequest): Promise<Run> {
   const { runs, datasets } = dependencies;

@@ -28,11 +28,7 @@ const inboxFileGone = (path: string) =>
     path,
   });
 
-/**
- * Retries a refused file without a new upload: S3 sends its event again.
- *
- * @throws INBOX_REPORT_NOT_FOUND, INBOX_FILE_NOT_REFUSED, INBOX_FILE_GONE
- */
+/** S3 sends its event again. @throws INBOX_REPORT_NOT_FOUND, INBOX_FILE_NOT_REFUSED, INBOX_FILE_GONE */
 export async function retryInboxFile(
   {
     inbox,
@@ -74,11 +70,7 @@ export const inboxRoutes = [
 const maxViews = 100;
 const readsAtOnce = 8;
 
-/**
- * Checks that views have the features which columns name, with the columns' types.
- *
- * @throws InvalidInputError with every problem
- */
+/** Checks that views have the features which columns name, with their types. @throws InvalidInputError */
 async function checkOrigins(
   views: Pick<ViewRepository, "find" | "findNewest">,
   schema: readonly ColumnSchema[],

@@ -26,10 +26,7 @@ const rowsPerBlock = 50_000;
 /** The index of runs is this late at most. Newer runs come from the marks of changes. */
 const indexDelayMs = 60_000;
 
-/**
- * Reads a table of an experiment's runs in blocks. Memory does not grow with the number of runs. Deleted runs are
- * omitted. Includes every run and point that was stored before the call; of later ones, some.
- */
+/** Reads a table in blocks of bounded memory, without deleted runs; of points stored after the call, it has some. */
 async function* exportRows(
   dependencies: ExportDependencies,
   experimentId: string,

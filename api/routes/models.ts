@@ -18,11 +18,7 @@ interface HistoryPage {
 }
 
 /**
- * Returns the newest page of a model's history, or the one after an earlier page. Entries are numbered without gaps and
- * never change. A page is therefore a range of keys, and the pages together are complete whatever is added in between.
- *
- * @param nextToken the newest revision of the page
- * @throws InvalidInputError for a token of no page of this model
+ * Entries are numbered and never change, so pages are complete whatever is added in between. @throws InvalidInputError
  */
 export async function historyPage(
   repository: Pick<ModelRepository, "historyBetween">,

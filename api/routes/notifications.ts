@@ -13,11 +13,7 @@ import { defineRoute, type Route } from "../http/route";
 
 const notificationsNotSet = (what: string) => conflict("NOTIFICATIONS_NOT_SET", what);
 
-/**
- * Replaces a team's settings. Idempotent, except for the recorded author and time.
- *
- * @throws InvalidInputError for a URL that cannot be used
- */
+/** Idempotent, except for the recorded author and time. @throws InvalidInputError for a URL that cannot be used */
 export async function setNotifications(
   { notifications, webhooks, clock }: NotifyDependencies,
   wanted: Omit<NotificationSettings, "updatedBy" | "updatedAt">,

@@ -110,10 +110,7 @@ async function trainingRun({ runs }: Pick<Platform, "runs">, runId: string): Pro
 }
 
 /**
- * Checks that a form was sent by a page of this API. Browsers send credentials of their own with forms of any site, but
- * only they set the header.
- *
- * @throws RingmasterError if another page sent it
+ * Checks that a page of this API sent a form. Browsers send credentials with forms of any site, but set this header.
  */
 function checkOwnForm(site: string | undefined): void {
   if (site === "same-origin") return;

@@ -26,9 +26,8 @@ export interface Connection {
 }
 
 /**
- * Sends events as a `text/event-stream` response. The next event is requested after the previous one was sent: a slow
- * reader slows down the reads of the store, and nothing accumulates in memory. An error ends the stream, and the
- * follower reconnects with its last id.
+ * The next event is requested after the previous one was sent, so nothing accumulates. An error ends the stream, and
+ * the follower reconnects.
  */
 export function eventStream(logger: Logger, open: (connection: Connection) => AsyncGenerator<FollowEvent>): Response {
   const gone = new AbortController();
@@ -76,10 +75,7 @@ interface MetricPorts extends TeamScope {
   readonly runs: { find(runId: string): Promise<Run | undefined> };
 }
 
-/**
- * Returns a run's metrics as JSON or, for callers that accept `text/event-stream`, as events that follow the run until
- * it ends.
- */
+/** Metrics as JSON or, for callers that accept `text/event-stream`, as events that follow the run until it ends. */
 export const metricsRoute = defineReplyRoute(
   getTrainingRunMetrics,
   async (call: CallOf<typeof getTrainingRunMetrics, MetricPorts>) => {

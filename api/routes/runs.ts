@@ -76,10 +76,7 @@ export const runRoutes = [
   }),
 ];
 
-/**
- * Refuses the index of a worker that the run cannot have. A worker may have no lines yet. The records also have workers
- * of earlier segments and of evaluation, whose indices follow those of training.
- */
+/** Refuses a worker's index that the run cannot have. Workers of earlier segments and of evaluation follow its own. */
 function checkWorker(worker: number | undefined, { run, workers }: RunDetails, perHost: number): void {
   const count = Math.max(workersOf(run), ...workers.map(({ workerIndex }) => (workerIndex + 1) * perHost));
   if (worker === undefined || worker < count) return;

@@ -20,10 +20,7 @@ const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values",
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const control = /[\u0000-\u001f\u007f]/;
 
-/**
- * Tests in a tenth of the schema's time whether a body certainly satisfies its contract. `false` is inconclusive: the
- * schema then decides and describes the problem.
- */
+/** Tests in a tenth of the schema's time whether a body certainly satisfies its contract. `false` is inconclusive. */
 export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
   if (!isObject(body)) return false;
   for (const key in body) if (!known.has(key)) return false;
@@ -114,10 +111,7 @@ export const trackedMetricsRoutes: readonly Route[] = [
   }),
 ];
 
-/**
- * Reads the metrics of a request. A server receives hundreds of requests a second with hundreds of series each.
- * Requests that are certainly valid skip the schema, which would take ten times as long.
- */
+/** Certainly valid requests skip the schema, which would take ten times as long: there are hundreds a second. */
 async function readMetrics(context: Context<ApiEnvironment>): Promise<LoggedMetrics> {
   const text = await context.req.text();
   if (isJson(context.req.header("content-type") ?? "application/json")) {

@@ -7,10 +7,7 @@ import type { Experiment, Lifecycle } from "../../core/tracking/shapes";
 const listingLagMs = 60_000;
 const concurrency = 16;
 
-/**
- * Deletes or restores an experiment with all of its runs, for every API, as MLflow's server does. The runs come first:
- * if the process dies, the experiment can be deleted or restored again.
- */
+/** Deletes or restores an experiment with all runs, for every API. The runs come first, so that it can be repeated. */
 export async function setLifecycle(
   platform: Platform,
   experimentId: string,

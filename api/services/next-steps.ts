@@ -11,11 +11,7 @@ import { isOpen } from "../../core/runs/run-states";
 import type { Run } from "../../core/runs/shapes";
 import { shellWord } from "../../core/shell-word";
 
-/**
- * Returns the steps that lead a version to production, in order.
- *
- * @param run the run that waits for the version, else the one that made it, if there is one
- */
+/** Returns the steps to production, in order. `run` waits for the version, or made it. */
 export function nextSteps(
   model: Model,
   version: ModelVersion,

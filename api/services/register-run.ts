@@ -6,12 +6,7 @@ import { judgeVersion } from "../../core/registry/gates/judge-version";
 import type { Actor } from "../../core/registry/model";
 import { registerRun } from "../../core/registry/registration";
 
-/**
- * Registers the model of a completed run, judges the version, and requests its approval if its gates let it pass.
- * Idempotent.
- *
- * @returns the version's number
- */
+/** Registers, judges, and requests the approval if the gates let it pass. Idempotent. @returns the version's number */
 export async function registerTrainedRun(
   platform: Platform,
   runId: string,

@@ -22,12 +22,8 @@ export interface SourceDependencies extends SourcePorts {
 export type Origin = Pick<ModelVersion, "source" | "runId" | "loggedModelId" | "submitters">;
 
 /**
- * Checks the source of a version that a caller registers, by the same rule as MLflow's API. A source that names another
- * version by stage or alias becomes that version's number.
- *
- * @throws InvalidInputError with the violated rule
- * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, ALIAS_NOT_FOUND for the version that it names
- * @throws RUN_NOT_FOUND if the team has no run `runId`
+ * Checks the source of a version. A stage or alias becomes a number. @throws InvalidInputError with the violated rule;
+ * MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, ALIAS_NOT_FOUND, RUN_NOT_FOUND
  */
 export async function registeredSource(
   dependencies: SourceDependencies,
@@ -100,12 +96,7 @@ function refused(value: string, rule: string): InvalidInputError {
 
 type Submitters = Pick<ModelVersion, "submitters">;
 
-/**
- * Returns the submitters of a version that a caller registers: the caller and the people behind the run from which the
- * version was made. Every API that registers versions uses this rule.
- *
- * @throws RUN_NOT_FOUND if the team has no such run
- */
+/** The caller and the people behind the run from which the version was made. @throws RUN_NOT_FOUND */
 export async function submittersOfVersion(
   records: Pick<RunRecords, "find">,
   runId: string | undefined,

@@ -11,12 +11,8 @@ interface ServedSources<State> {
 }
 
 /**
- * Returns what serving needs, also when the registry's table is unavailable. The registry's refusals (no such model, no
- * champion) are final. Any other error, and a timeout, counts as an outage. Damaged data is reported, and nothing is
- * served in its place.
- *
- * @param silence resolves at the timeout of the registry
- * @throws REGISTRY_UNAVAILABLE if the bucket has no pointer either
+ * Returns what serving needs, also in an outage of the registry's table (errors and a timeout, after `silence`); its
+ * refusals are final. @throws REGISTRY_UNAVAILABLE if the bucket has no pointer either
  */
 export async function resolveServed<State>(
   { resolve, find }: ServedSources<State>,

@@ -28,10 +28,7 @@ interface DatasetEvaluation {
 }
 
 /**
- * Evaluates a model on a split of a dataset version, or on all of its rows, with the metrics of a run's evaluation. Raw
- * rows go through the model's own transform.
- *
- * @throws InvalidInputError if the model cannot read the rows, or does not know a class of their label
+ * Evaluates a model on a split of a dataset version, or all of it. @throws InvalidInputError if it cannot read the rows
  */
 export async function evaluateDataset(input: {
   readonly artifact: ModelArtifact;

@@ -56,11 +56,7 @@ function formatOf(text: string): ExportFormat {
   throw new InvalidInputError("the model cannot be exported", [{ path: "--format", value: text, rule }]);
 }
 
-/**
- * Returns the path of an exported file. The API must not choose where this machine writes.
- *
- * @throws InvalidInputError for a path outside the directory
- */
+/** The API must not choose where this machine writes. @throws InvalidInputError for a path outside the directory */
 export function placeIn(directory: string, path: string): string {
   const place = resolve(directory, artifactPath(path));
   if (place.startsWith(`${resolve(directory)}${sep}`)) return join(directory, path);

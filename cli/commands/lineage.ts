@@ -11,10 +11,7 @@ type LineageNode = LineageGraph["nodes"][number];
 /** Number of shown shards of a node; the others are counted. */
 const shownShards = 8;
 
-/**
- * Draws a graph as two trees of text: the origin of the root, and its results. A node that was already shown is not
- * expanded again.
- */
+/** Draws a graph as two trees of text: the origin of the root, and its results. A shown node is not expanded again. */
 export function drawLineage(graph: LineageGraph): readonly string[] {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const root = nodes.get(graph.root)!;
@@ -92,10 +89,7 @@ function describe({ kind, name, details }: LineageNode): string {
   return `${kind} ${short}${rest ? `  ${rest}` : ""}`;
 }
 
-/**
- * Returns the origin of logged data. MLflow's clients send JSON: only its location is shown; usually it names only
- * code.
- */
+/** Returns the origin of logged data; of JSON, which MLflow's clients send, only the location. */
 function sourceText(source: LineageNode["details"][string] | undefined): typeof source {
   if (typeof source !== "string" || !source.startsWith("{")) return source;
   try {

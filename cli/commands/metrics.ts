@@ -19,11 +19,7 @@ interface CurveSize {
   readonly rows: number;
 }
 
-/**
- * Draws a curve in braille dots, by step and value, with the ends of its axes. Non-finite values are omitted.
- *
- * @returns lines; none if no point can be shown
- */
+/** Draws a curve in braille dots, with the ends of its axes. @returns lines; none if no point can be shown */
 export function curveLines(
   points: readonly MetricPoint[],
   { columns, rows }: CurveSize,
@@ -112,11 +108,7 @@ function checkOptions({ metric, ...ofOne }: MetricsOptions): void {
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", rule }]);
 }
 
-/**
- * Returns the metric of that name, or the only one that the name abbreviates, as in a search.
- *
- * @throws InvalidInputError if the run has none
- */
+/** The metric of that name, or the only one that it abbreviates. @throws InvalidInputError if the run has none */
 async function meantMetric(client: ApiClient, runId: string, name: string): Promise<string> {
   const answer = await client.call("getRunMetrics", { params: { runId }, query: {} });
   const names = "metrics" in answer ? answer.metrics.map(({ metric }) => metric) : [];

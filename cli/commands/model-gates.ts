@@ -133,10 +133,7 @@ function environmentOf(
   };
 }
 
-/**
- * Refuses a check whose command is not given here. A policy's command is shown, not run: the author of a policy must
- * not run programs on other people's machines.
- */
+/** A policy's command is shown, not run: its author must not run programs on other people's machines. */
 function noCommand(declared: readonly string[] | undefined): InvalidInputError {
   const rule = declared
     ? `must be given after --; the command in the policy is: ${declared.join(" ")}`

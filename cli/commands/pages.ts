@@ -28,10 +28,8 @@ const kept = [
 ];
 
 /**
- * Serves the API's pages on this machine with the credentials of the command line, for browsers, which neither sign
- * requests nor have tokens. Only a client that knows the secret in the URL has access: neither other users of this
- * machine nor pages of other sites. The API checks that a form was sent by one of its own pages, by a header that only
- * browsers set.
+ * Serves the API's pages on this machine with the command line's credentials, for browsers, which do not sign. Only a
+ * client that knows the secret in the URL has access: no other user of this machine, and no page of another site.
  */
 export function createBrowseServer(send: RawRequest, secret: string): Server {
   return createServer((request, response) => {

@@ -35,12 +35,8 @@ interface PredictFileOptions {
 }
 
 /**
- * Predicts the rows of a CSV, Parquet or JSON file in batches, in their order, into a file with one row each: its number
- * from 1, and the label with each class's probability, or the value. Columns of views that the file lacks are read
- * online.
- *
- * @throws InvalidInputError that names the rows; the output does not exist then
- * @returns the number of rows
+ * Predicts the rows of a file, in batches, into a file; columns of views that it lacks are read online. @throws
+ * InvalidInputError that names the rows; the output does not exist then
  */
 export async function predictFile(
   client: ApiClient,

@@ -5,10 +5,6 @@ import type { Command } from "../command";
 import type { CliContext } from "../context";
 import { tagsOf } from "../tags";
 
-/**
- * Adds the commands that change a run's record: `runs tag`, `untag`, `note`, `rename`, `log-param`, `delete`,
- * `undelete`.
- */
 export function addRecordCommands(runs: Command): void {
   runs
     .command("tag <run> <key=value...>")

@@ -27,10 +27,7 @@ import { addSearchCommands } from "./search";
 
 type Reproduction = Answer<"getReproduction">["reproduction"];
 
-/**
- * Adds `runs reproduce` and `runs reproduction`. Exit codes: 0 identical (or not known yet), 3 different, 1 without
- * weights.
- */
+/** Exit codes of `runs reproduction`: 0 identical (or not known yet), 3 different, 1 without weights. */
 function addReproduceCommands(runs: Command): void {
   runs
     .command("reproduce <run>")

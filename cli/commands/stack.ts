@@ -24,16 +24,12 @@ interface UpOptions extends GlobalOptions {
   readonly workers?: number;
 }
 
-/**
- * Maximum time in which a stack becomes ready, or stops. It usually needs a second or two; a loaded machine may need
- * more.
- */
+/** Maximum time in which a stack becomes ready, or stops; usually a second or two. */
 const patienceMs = 60_000;
 
 /**
- * With a larger space for young objects, most garbage of requests is collected cheaply: it saves a fifth of a busy
- * stack's processor time. The space has its size from the start, and old objects are collected once the heap has grown by
- * half, instead of to several times its size: the memory of a stack that has served for long stays flat.
+ * A larger space for young objects saves a fifth of a busy stack's processor time; old ones are collected once the heap
+ * has grown by half, so that memory stays flat.
  */
 const runtimeFlags = ["--min-semi-space-size=32", "--max-semi-space-size=32", "--heap-growing-percent=50"];
 
@@ -136,12 +132,7 @@ async function up(command: Command): Promise<void> {
   child.unref();
 }
 
-/**
- * Checks that a running stack matches the options. Port 0 accepts any port.
- *
- * @param given returns whether the person gave an option
- * @throws InvalidInputError with the requested value and the running stack's
- */
+/** Port 0 accepts any port. @throws InvalidInputError with the requested value and the running stack's */
 async function checkRunning(
   stack: StackInfo,
   options: UpOptions,
@@ -175,10 +166,7 @@ async function checkRunning(
   if (problems.length > 0) throw new InvalidInputError("a stack with other settings is already running", problems);
 }
 
-/**
- * Creates one directory after the other, so that a refusal is reported immediately. Node's own `recursive` never
- * returns below /proc.
- */
+/** Reports a refusal immediately. Node's own `recursive` never returns below /proc. */
 function makeData(data: string): void {
   try {
     if (existsSync(data)) accessSync(data, constants.W_OK);

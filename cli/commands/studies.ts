@@ -15,11 +15,7 @@ import { type JobOptions, type PreparedJob, prepareJob, readJobFile, withJobOpti
 /** A study file, with the job that it names. */
 type PreparedStudy = Omit<StudyDefinition, "job" | "code" | "environment"> & PreparedJob;
 
-/**
- * Reads a study file and its job; bundles and uploads the user's module, if there is one.
- *
- * @throws InvalidInputError with every problem of the study and of its job, each with its line
- */
+/** Reads a study file and its job; uploads the user's module. @throws InvalidInputError with every problem of both */
 export async function prepareStudy(
   file: string,
   options: JobOptions,

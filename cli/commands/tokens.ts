@@ -19,10 +19,7 @@ import { printJson, printTable } from "../output";
 
 const defaultLifetime = `${tokenLifetimes.default / 24}d`;
 
-/**
- * Adds the commands for tokens of the embedded cloud's API. Anyone who can write its data can create tokens; the stack
- * need not run.
- */
+/** Tokens of the embedded cloud's API. Anyone who can write its data can create them; the stack need not run. */
 export function addTokenCommands(program: Command): void {
   const tokens = program.command("tokens").description("manage tokens for the API of the embedded cloud");
 

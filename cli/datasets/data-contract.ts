@@ -44,11 +44,7 @@ export async function checkVersion(
   });
 }
 
-/**
- * Checks local files, which are read by a schema as a push does.
- *
- * @param name the dataset to which other versions belong; without it a rule that needs some is not checked
- */
+/** Without the dataset's `name`, a rule that needs other versions is not checked. */
 export async function checkFile(
   client: ApiClient,
   source: { readonly files: readonly string[]; readonly schemaFile: string; readonly name?: string | undefined },
@@ -75,12 +71,7 @@ export async function checkFile(
   });
 }
 
-/**
- * Returns the check of a push by the dataset's current contract. If a rule blocks, it reports this to the platform,
- * except in a dry run, and throws.
- *
- * @param show receives a report that blocks
- */
+/** Checks a push by the current contract. If a rule blocks, it reports this (except in a dry run), and throws. */
 export function contractCheck(
   client: ApiClient,
   { name, file, dryRun }: { readonly name: string; readonly file: string; readonly dryRun?: boolean | undefined },

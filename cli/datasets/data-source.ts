@@ -7,11 +7,7 @@ import { type PushChoices, pushData, showProgress } from "./push-data";
 import { isRemote } from "./remote-sources";
 
 /**
- * Makes a version of the data that a job names, or finds the one with equal content. Paths are relative to the job's
- * folder, where the schema file of remote data lies, too. Progress is written to stderr.
- *
- * @returns `NAME@VERSION`
- * @throws the errors of `pushData`
+ * Makes a version of the data that a job names, or finds the equal one. @returns `NAME@VERSION` @throws `pushData`'s
  */
 export async function pushDataSource(
   client: ApiClient,

@@ -3,12 +3,7 @@ import type { Readable } from "node:stream";
 /** Milliseconds without a byte after which a connection is given up. */
 const maxIdle = (): number => Number(process.env["RINGMASTER_SOURCE_IDLE_MS"] ?? 60_000);
 
-/**
- * Opens a response, and ends it if no data comes for a while, before its first byte or between two of them.
- *
- * @param open gets the signal that ends the request; its error is replaced by the limit's if that was the cause
- * @param bodyOf returns the body of the response, if it is read
- */
+/** Opens a response, and ends it if no data comes for a while. `open` gets the signal that ends the request. */
 export async function withIdleLimit<Response>(
   open: (signal: AbortSignal) => Promise<Response>,
   bodyOf: (response: Response) => Readable,

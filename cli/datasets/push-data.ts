@@ -50,11 +50,7 @@ interface Registered {
   readonly version: Pick<DatasetVersion, "manifest" | "deprecation">;
 }
 
-/**
- * Makes a version of files or URLs; remote files come to the temporary folder first.
- *
- * @throws InvalidInputError, and the errors of `pushFile`
- */
+/** Makes a version of files or URLs. @throws InvalidInputError, and the errors of `pushFile` */
 export async function pushData(
   client: ApiClient,
   target: PushTarget,
@@ -125,11 +121,7 @@ async function plannedVersion(client: ApiClient, draft: DatasetDraft): Promise<R
   return { created: true, version: { manifest } };
 }
 
-/**
- * Refuses changed columns before the data is read, unless no run has read the earlier ones. Registration does so, too.
- *
- * @throws SCHEMA_MISMATCH
- */
+/** Refuses changed columns before the data is read, unless no run has read the earlier ones. @throws SCHEMA_MISMATCH */
 async function correctionsOf(
   client: ApiClient,
   name: string,

@@ -18,11 +18,8 @@ export interface PushTarget {
 }
 
 /**
- * Returns the dataset's name and sources from `push NAME SOURCE…`, `push NAME --file SOURCE` or `push SOURCE`. In the
- * last form the name is that of the file or folder, in lower case and with hyphens: `sales-2026` for
- * `data/Sales 2026.csv.gz`, `photos` for `photos/*.png`.
- *
- * @throws InvalidInputError if there is no source, or several without a name
+ * The name of `push SOURCE` is the file's or folder's: `sales-2026` for `data/Sales 2026.csv.gz`. @throws
+ * InvalidInputError
  */
 export function pushTarget(given: readonly string[], files: readonly string[] = []): PushTarget {
   const [first = "", ...rest] = given;
@@ -86,11 +83,7 @@ export interface AppendOptions<Registered> extends Omit<PushFileOptions<Register
   readonly append: NonNullable<PushFileOptions<Registered>["append"]>;
 }
 
-/**
- * Executes the client's part of `ringmaster datasets push`: validates the input, then makes the file a version.
- *
- * @throws InvalidInputError, and the errors of `pushFile`
- */
+/** Validates the input, then makes the file a version. @throws InvalidInputError, and the errors of `pushFile` */
 export async function pushDataset<Registered>(options: PushOptions<Registered>): Promise<PushResult<Registered>> {
   const { name, schemaFile } = options;
   assertName(name);
@@ -99,11 +92,7 @@ export async function pushDataset<Registered>(options: PushOptions<Registered>):
   return pushFile({ ...options, schema });
 }
 
-/**
- * Appends a file's rows to the newest version, by that version's schema and split.
- *
- * @throws the errors of `pushFile`
- */
+/** Appends rows to the newest version, by its schema and split. @throws the errors of `pushFile` */
 export async function appendToDataset<Registered>(options: AppendOptions<Registered>): Promise<PushResult<Registered>> {
   const { schema: columns, split } = options.append.version.manifest;
   const { indexes: _, ...rule } = split;

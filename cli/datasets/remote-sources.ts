@@ -20,10 +20,8 @@ export function isRemote(source: string): boolean {
 }
 
 /**
- * Downloads the remote ones of the sources to a temporary folder while `work` runs. Files are streamed to the disk, and a
- * connection that is cut is continued from where it ended. Errors name the remote files.
- *
- * @throws InvalidInputError if a source cannot be read, and the errors of `work`
+ * Downloads remote sources to a temporary folder while `work` runs, and continues cut connections. @throws
+ * InvalidInputError if a source cannot be read, and the errors of `work`
  */
 export async function withLocalSources<Result>(
   sources: readonly string[],

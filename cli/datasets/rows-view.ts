@@ -9,11 +9,7 @@ import { formatNumber, printTable } from "../output";
 const readBytes = 64 * 1024 * 1024;
 const cellCharacters = 24;
 
-/**
- * Describes the rows of a stored version: of the first shards up to 64 MiB, or of all.
- *
- * @throws DownloadError, and DuckDB's errors if a shard is not readable
- */
+/** Describes the first shards of a version up to 64 MiB, or all. @throws DownloadError, and DuckDB's errors */
 export async function describeVersion(
   client: ApiClient,
   manifest: DatasetManifest,

@@ -5,10 +5,8 @@ import { withIdleLimit } from "./idle-limit";
 import type { RemoteFile } from "./remote-file";
 
 /**
- * Lists the object of that name, or all objects under the prefix, with the user's own credentials (AWS's default chain;
- * `AWS_ENDPOINT_URL` names another store). Objects whose name begins with a dot or an underscore are omitted.
- *
- * @throws InvalidInputError if there is none, or the store refuses
+ * Lists the object, or all under the prefix, without names that begin with a dot or an underscore. @throws
+ * InvalidInputError
  */
 export async function listS3Files(source: string, client = createS3Client()): Promise<readonly RemoteFile[]> {
   const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)\/?(.*)$/i.exec(source) ?? [];

@@ -31,10 +31,8 @@ export interface SchemaFile {
 }
 
 /**
- * Returns the schema file for a push: the named one, else the one next to the data, which is written if there is
- * none. An existing file is never changed.
- *
- * @throws InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
+ * The named schema file, else the one next to the data, written if there is none and never changed. @throws
+ * InvalidInputError if there is nothing to infer a schema for, or the existing file contradicts the options
  */
 export async function provideSchemaFile(choice: SchemaChoice): Promise<SchemaFile> {
   const { sources, schema, label, missing, size } = choice;

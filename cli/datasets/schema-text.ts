@@ -10,11 +10,8 @@ interface SuggestedSchema extends InferredSchema {
 }
 
 /**
- * Returns a suggested schema with the types, roles, rules, order and split of an earlier version. A column of numbers
- * stays `float` although a file has whole ones only, a column without a value keeps its type, and a column that a person excluded
- * stays excluded. A column whose
- * values do not fit its earlier type stays as suggested (all fit a text), and so does the whole schema if the label is another column.
- * Formats are those of the file; its missing tokens are added to the version's.
+ * Returns a suggested schema with the types, roles, rules, order and split of an earlier version, where the values fit;
+ * formats and missing tokens are those of the file. With another label column, it stays as suggested.
  */
 export function followVersion(suggested: InferredSchema, earlierVersion: DatasetManifest): SuggestedSchema {
   const { name, version, schema, split } = earlierVersion;

@@ -16,9 +16,8 @@ const minUniqueRows = 100;
 type Written = { readonly rule: DataContractRule["rule"] } & Readonly<Record<string, unknown>>;
 
 /**
- * Suggests a contract that a version satisfies. What its schema says blocks. What one version only shows (ranges, sets,
- * means, the number of rows) has a margin and warns. Rules that do not fit into a contract are left out, those of the
- * least weight first.
+ * Suggests a contract that a version satisfies: what its schema says blocks, what one version only shows has a margin
+ * and warns. Of too many rules, those of the least weight are left out.
  */
 export function inferContract(
   schema: readonly ColumnSchema[],
@@ -101,11 +100,7 @@ function rounded(value: number, round: (value: number) => number): number {
   return Number(scaled.toPrecision(12));
 }
 
-/**
- * Writes a contract as YAML, one rule on each line, without the values that are defaults.
- *
- * @param comment first line
- */
+/** Writes a contract as YAML, one rule on each line, without defaults. */
 export function contractText({ rules }: DataContract, comment: string): string {
   const lines = rules.map((rule) => {
     const { severity, tolerance, ...rest } = rule as typeof rule & { readonly tolerance?: number };

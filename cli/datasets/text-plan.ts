@@ -4,10 +4,7 @@ import { yamlName } from "./schema-text";
 
 const timeParts = ["hour", "dayOfWeek", "month"] as const;
 
-/**
- * Returns a part of a job file: a plan that reads the columns of texts by their n-grams, and the other features as a run does
- * without a plan. `undefined` if no column has texts.
- */
+/** A plan that reads columns of texts by their n-grams, and others as without a plan. `undefined` without texts. */
 export function textPlan(schema: readonly ColumnSchema[], profiles: readonly ColumnProfile[]): string | undefined {
   const profileOf = new Map(profiles.map((profile) => [profile.name, profile]));
   const features = schema.filter(({ role }) => role === "feature");

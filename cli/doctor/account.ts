@@ -1,7 +1,4 @@
-/**
- * Reads the settings of an AWS account and region that decide whether a platform can train there. Each may be denied, so
- * each is read separately.
- */
+/** Reads settings that decide whether a platform can train. Each may be denied, so each is read separately. */
 export interface AccountReader {
   readonly account: string;
   readonly region: string;

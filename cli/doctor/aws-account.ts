@@ -79,13 +79,7 @@ async function send(
   }
 }
 
-/**
- * Opens the account of the AWS credentials in the environment. The SDK is loaded here, because most commands never need
- * it.
- *
- * @param region the region of the platform. Default: the region of the environment.
- * @throws NoCredentialsError
- */
+/** Opens the account of the environment's AWS credentials; the SDK is loaded here. @throws NoCredentialsError */
 export async function openAccount(prefix: string, region: string | undefined): Promise<AccountReader> {
   const [{ STSClient, GetCallerIdentityCommand }, batch, sns] = await Promise.all([
     import("@aws-sdk/client-sts"),

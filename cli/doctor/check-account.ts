@@ -9,10 +9,7 @@ interface InstanceQuota {
   readonly gpu: boolean;
 }
 
-/**
- * The quotas of vCPUs by family and market (Service Quotas, service `ec2`). The first pattern that matches applies. The
- * on-demand quota of P instances covers all generations.
- */
+/** The quotas of vCPUs by family and market (Service Quotas, service `ec2`). The first pattern that matches applies. */
 const quotasByFamily: readonly (readonly [RegExp, Readonly<Record<Market, InstanceQuota>>])[] = [
   [
     /^(g\d|gr\d|vt\d)/,
@@ -204,10 +201,7 @@ function costTagFinding(status: string | undefined): Finding {
   };
 }
 
-/**
- * Checks quotas, account settings, queues and the alarm subscription of a deployed platform. A fact that cannot be read
- * is reported as unchecked, and the other checks continue.
- */
+/** A fact that cannot be read is reported as unchecked, and the other checks continue. */
 export async function checkAccount(reader: AccountReader, gpusWanted: boolean): Promise<readonly Finding[]> {
   const { account, region, prefix } = reader;
   const partition = region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";

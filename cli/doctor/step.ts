@@ -16,10 +16,7 @@ const name = "ringmaster-doctor";
 const pollMs = 1_000;
 
 /**
- * Trains one epoch of a few steps on a queue of this kind, through the API like any run: dataset, queue, instance, image,
- * TensorFlow and evaluation take part. A run that does not finish in time is cancelled.
- *
- * @param waitMs includes the start of a machine
+ * Trains one epoch on a queue of this kind, like any run; cancelled after `waitMs`, which includes a machine's start.
  */
 export async function checkStep(
   client: ApiClient,

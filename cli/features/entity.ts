@@ -4,11 +4,7 @@ import type { FeatureValue, ViewDefinition } from "../../core/feature-store/shap
 
 type Typed = Pick<ViewDefinition, "entities" | "columns" | "name">;
 
-/**
- * Reads `customer=17` by the types of the views' entities.
- *
- * @throws InvalidInputError
- */
+/** Reads `customer=17` by the types of the views' entities. @throws InvalidInputError */
 export function entityOf(options: readonly string[], views: readonly Typed[]): Readonly<Record<string, FeatureValue>> {
   const types = new Map(
     views.flatMap(({ entities, columns }) => entities.map((name) => [name, columns[name]!] as const)),

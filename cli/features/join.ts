@@ -21,10 +21,8 @@ export interface JoinRequest {
 }
 
 /**
- * Writes the rows of a file with the features that were known at their time. The output appears by rename, whole or not at
- * all.
- *
- * @throws InvalidInputError, and the errors of the client
+ * Writes rows with the features known at their time, whole or not at all. @throws InvalidInputError, the client's
+ * errors
  */
 export async function joinViews(client: ApiClient, request: JoinRequest) {
   const { output } = request;

@@ -1,9 +1,6 @@
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 
-/**
- * Returns the format of the access log: one JSON line per request with the caller, the route, the status, the duration,
- * and the reason if the gateway itself refused the request.
- */
+/** One JSON line per request with caller, route, status, duration, and why the gateway itself refused it. */
 export function accessLogFormat(): AccessLogFormat {
   const fields = {
     requestId: "requestId",

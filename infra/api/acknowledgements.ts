@@ -1,10 +1,7 @@
 import { type Stack, Validations } from "aws-cdk-lib";
 import type { DeploymentConfig } from "../config";
 
-/**
- * Acknowledges the intended findings of cdk-nag's AwsSolutions rules on the API. `test/infra/platform/nag.ts` checks each
- * mode.
- */
+/** Acknowledges cdk-nag's intended findings on the API. `test/infra/platform/nag.ts` checks each mode. */
 export function acknowledgeApiFindings(stack: Stack, { api: { auth, waf } }: DeploymentConfig): void {
   const acknowledge = (id: string, reason: string): void => {
     Validations.of(stack).acknowledge({ id: `AwsSolutions-${id}`, reason });

@@ -1,18 +1,8 @@
 /**
- * The values of `Content-Type` whose bodies the gateway passes on as bytes, base64-encoded in the function's event. It
- * decodes all other bodies as UTF-8 text, which changes binary data
- * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-payload-encodings-workflow.html).
- *
- * The list contains the types that MLflow's client sends for files: text, the types that Python's `mimetypes` and the
- * system's table assign to extensions, and `application/octet-stream`. JSON is excluded, and therefore the wildcard for
- * all types is too. JSON as text is unchanged (RFC 8259 allows only UTF-8), the gateway can check its schemas, and
- * base64 would take a third more of the function's event of 6 MB.
- *
- * A file with an unlisted type that is not UTF-8 arrives changed. The function compares lengths and digests, and
- * refuses it by name.
- *
- * Answers do not need the list: files are downloaded from the store after a redirect, and streams are passed on
- * unchanged.
+ * The values of `Content-Type` whose bodies the gateway passes on as bytes; it decodes others as UTF-8, which changes
+ * binary data (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-payload-encodings-workflow.html). These
+ * are the types that MLflow's client sends. JSON, and so the wildcard, is excluded: base64 would take a third more of
+ * the event of 6 MB. A file of an unlisted type arrives changed, and the function refuses it by length and digest.
  */
 export const binaryMediaTypes: readonly string[] = [
   "application/octet-stream",

@@ -16,10 +16,7 @@ export interface GatewayDocumentOptions {
 
 const prefix = "/api/v1";
 
-/**
- * Builds the API's description for API Gateway: OpenAPI 3.0 with its extensions and one integration per operation. The
- * gateway checks parameters and bodies as far as it can. It does not check answers.
- */
+/** Builds OpenAPI 3.0 with API Gateway's extensions, one integration per operation. The gateway checks no answers. */
 export function gatewayDocument(
   document: OpenApiDocument,
   options: GatewayDocumentOptions,
@@ -104,10 +101,7 @@ function methodOf(
   };
 }
 
-/**
- * Returns the schema of an optional body without its type. AWS does not document how the gateway validates an absent
- * body, so any type must pass.
- */
+/** AWS does not document how the gateway validates an absent optional body, so any type must pass. */
 function withoutType(
   schema: JsonSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -133,10 +127,7 @@ function anyMethod(names: readonly string[], options: GatewayDocumentOptions): o
   };
 }
 
-/**
- * Returns the operation for preflight requests, which browsers do not sign. The function answers it by the configured
- * origins.
- */
+/** Preflight requests, which browsers do not sign. The function answers by the configured origins. */
 function preflight(names: readonly string[], options: GatewayDocumentOptions): object {
   if (!options.preflight) return {};
   const { security: _, ...open } = anyMethod(names, options) as { readonly security: unknown };

@@ -1,9 +1,7 @@
 import { type ErrorCode, errorCatalogue } from "../../api/errors";
 
 /**
- * An answer of the gateway itself, in the form of the API's errors. Templates cannot escape text:
- * `$context.error.messageString` is a quoted JSON string, and it is the only text of the gateway that the answers
- * contain.
+ * The gateway's answer as an error of the API. Templates cannot escape text; `$context.error.messageString` is quoted.
  */
 interface GatewayResponse {
   readonly statusCode: number;
@@ -11,10 +9,7 @@ interface GatewayResponse {
   readonly responseTemplates: Readonly<Record<string, string>>;
 }
 
-/**
- * The error codes by response type
- * (docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
- */
+/** By response type (docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html). */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ACCESS_DENIED: "FORBIDDEN",
   AUTHORIZER_CONFIGURATION_ERROR: "INTERNAL",
@@ -43,10 +38,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   THROTTLED: "too many requests: send it again after a pause",
 };
 
-/**
- * Returns the gateway's responses.
- * @param forBrowsers whether pages of other origins may read them; they contain nothing secret
- */
+/** @param forBrowsers whether pages of other origins may read them; they contain nothing secret */
 export function gatewayResponses(forBrowsers: boolean): Readonly<Record<string, GatewayResponse>> {
   const named = Object.entries(codes).map(([type, code]) => [
     type,

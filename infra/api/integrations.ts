@@ -10,8 +10,7 @@ const streamedMilliseconds = 900_000;
 const streamed: ReadonlySet<FunctionName> = new Set(["stream-metrics"]);
 
 /**
- * Returns a Lambda proxy integration. Streaming has its own URI: InvokeWithResponseStream of the API version 2021-11-15
- * (docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html).
+ * Streaming has its own URI (docs.aws.amazon.com/apigateway/latest/developerguide/response-transfer-mode-lambda.html).
  */
 export function lambdaIntegration(name: FunctionName, functionArn: string): Readonly<Record<string, unknown>> {
   const lambda = `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path`;

@@ -1,15 +1,9 @@
 import type { JsonSchema } from "../../api/openapi/model";
 
 /**
- * Returns the part of a schema that API Gateway can check. The gateway imports OpenAPI 3.0 and converts schemas to JSON
- * Schema draft 4, of which it supports a part
- * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
- *
- * Everything else is omitted, so every value that fits the original fits the result. The gateway refuses obviously
- * invalid requests. The function checks the rest, and reports every problem at once.
- *
- * @param unchecked names of schemas of which nothing is left. A reference to one is replaced by the empty schema, because
- * AWS does not document that an empty model is accepted.
+ * Returns the part of a schema that API Gateway can check: draft 4, in part
+ * (docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). Every valid value fits; the
+ * function checks the rest. References to `unchecked` schemas become the empty schema.
  */
 export function gatewaySchema(schema: JsonSchema, unchecked: ReadonlySet<string> = new Set()): JsonSchema {
   const { $ref, const: constant, enum: values, type, properties, required, items, pattern } = schema;
@@ -54,10 +48,7 @@ export function modelName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, "");
 }
 
-/**
- * Returns whether a pattern means the same in other regular expression languages: no look-around, Unicode classes or
- * numeric escapes.
- */
+/** Whether a pattern means the same elsewhere: no look-around, Unicode classes or numeric escapes. */
 function isPlainPattern(pattern: string): boolean {
   return !/\(\?|\\[pPxuk]/.test(pattern);
 }

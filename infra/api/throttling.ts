@@ -3,15 +3,11 @@ import type { OpenApiDocument, Operation } from "../../api/openapi/model";
 import type { DeploymentConfig } from "../config";
 
 /**
- * The parts of the deployment's limits by class of operation. A flood of writes must leave capacity for reads, and
- * expensive calls must leave capacity for both.
+ * Parts of the limits by class of operation. A flood of writes must leave capacity for reads, expensive calls for both.
  */
 const parts: Readonly<Record<Operation["x-ringmaster"]["class"], number>> = { read: 1, write: 0.5, heavy: 0.25 };
 
-/**
- * Returns the limits of operations that are below those of the stage, by `/path/METHOD`. Each has all settings, because
- * a method's settings replace the stage's.
- */
+/** The limits below the stage's, by `/path/METHOD`; each has all settings, because it replaces the stage's. */
 export function throttlingByClass(
   document: OpenApiDocument,
   { api: { throttling } }: DeploymentConfig,

@@ -8,11 +8,8 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Replaces settings by those in the CDK context: `-c prefix=team-a`, `-c compute.gpu.maxVcpus=96`, `-c
- * network.mode=private`. The command line gives text, so a value is converted to the type of its setting. Lists are
- * separated by commas or written as JSON.
- *
- * @returns the merged settings, and the paths that the context set
+ * Replaces settings by CDK's context: `-c compute.gpu.maxVcpus=96`; lists have commas or are JSON. @returns the paths,
+ * too
  */
 export function withContext(
   settings: unknown,
@@ -65,10 +62,7 @@ function parsed(value: string): unknown {
   }
 }
 
-/**
- * Returns the schema of a setting without wrappers. For a choice between objects, it uses the first object with that
- * name.
- */
+/** A setting's schema without wrappers; of a choice between objects, that of the first with the name. */
 function schemaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.$ZodType | undefined {
   const def = schema._zod.def as z.core.$ZodTypeDef & {
     readonly innerType?: z.core.$ZodType;

@@ -4,10 +4,7 @@ export interface ConfigProblem {
   readonly text: string;
 }
 
-/**
- * The configuration in `ringmaster.config.ts` or in the context is invalid. The error lists all problems at once. Its
- * message is for the operator, so it needs no stack trace.
- */
+/** The configuration is invalid. Lists all problems at once for the operator, without a stack trace. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 

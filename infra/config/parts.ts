@@ -20,10 +20,7 @@ export const flag = z.boolean({ error: "must be true or false" });
 export const oneOf = <const T extends readonly [string, ...string[]]>(...values: T) =>
   z.enum(values, { error: `must be one of: ${values.join(", ")}` });
 
-/**
- * The prefix of names that are globally unique and that AWS limits to 63 or 64 characters:
- * `<prefix>-data-<account>-<region>`.
- */
+/** Prefix of globally unique names of at most 63 characters: `<prefix>-data-<account>-<region>`. */
 export const prefix = text(
   /^[a-z](?:[a-z0-9]|-(?!-)){0,22}[a-z0-9]$/,
   "must be 2 to 24 lowercase letters, digits and single hyphens, begin with a letter and not end in a hyphen: it begins the names of buckets, functions and queues",

@@ -8,11 +8,7 @@ import { type DeploymentConfig, type RingmasterConfig, schema, type TeamConfig }
 
 const everybodyElse: TeamConfig = { name: defaultTeam, weight: 1, priority: 0, principals: [], groups: [] };
 
-/**
- * Reads the configuration of `ringmaster.config.ts`, applies the CDK context, and checks it. Fills in the defaults.
- *
- * @throws ConfigError that lists all problems
- */
+/** Reads the configuration with context and defaults. @throws ConfigError that lists all problems */
 export function readConfig(config: RingmasterConfig, node: Node): DeploymentConfig {
   const context = (node.getAllContext() ?? {}) as Readonly<Record<string, unknown>>;
   const { settings, overridden } = withContext(config, context, schema);
@@ -35,10 +31,7 @@ function withTeams({ api, teams, ...rest }: z.output<typeof schema>): Deployment
   };
 }
 
-/**
- * Returns the conflicts between settings of sections without other problems, so that the operator sees all problems at
- * once.
- */
+/** Conflicts between sections that are valid, so that the operator sees all problems at once. */
 function problemsOfValidSections(error: z.ZodError, settings: unknown): readonly ConfigProblem[] {
   const broken = new Set<PropertyKey | undefined>(error.issues.map(({ path }) => path[0]));
   if (typeof settings !== "object" || broken.has(undefined)) return [];

@@ -3,10 +3,7 @@ import { maxSessionPolicy, sessionPolicy } from "../../platform/permissions";
 import type { ConfigProblem } from "./error";
 import type { DeploymentConfig } from "./schema";
 
-/**
- * The maximum length of teams and origins in a function's environment. AWS Lambda limits the environment to 4 KiB, and
- * the names of resources need the rest.
- */
+/** Maximum length of teams and origins in a function's environment, which AWS Lambda limits to 4 KiB. */
 const teamsLimit = 2_048;
 
 type Rule = (config: DeploymentConfig) => Iterable<ConfigProblem>;
@@ -91,10 +88,7 @@ const teamsFit: Rule = function* ({ teams, api }) {
   }
 };
 
-/**
- * Checks that the trainers' session policy has room for the key of the bucket. Its length depends on the names of the
- * platform and of its teams.
- */
+/** The trainers' session policy must have room for the bucket's key; its length depends on platform and teams. */
 const bucketKeyFits: Rule = function* ({ prefix, region, account, teams, encryption: { bucketKeyArn } }) {
   if (bucketKeyArn === undefined) return;
   const path = "encryption.bucketKeyArn";
@@ -118,10 +112,7 @@ const bucketKeyFits: Rule = function* ({ prefix, region, account, teams, encrypt
 const arm = /^(a1|[a-z]+\d+g[a-z0-9-]*)$/;
 /** Matches the families with accelerators of any kind. */
 const accelerated = /^(g|gr|p|trn|inf|dl|f|vt)\d/;
-/**
- * Returns the processor's generation and maker: `6i` for `c6i`, `m6id` and `r6idn`. Disks, network and memory size do
- * not affect how it computes.
- */
+/** Generation and maker: `6i` for `c6i`, `m6id` and `r6idn`. The rest does not affect how it computes. */
 const processorOf = (family: string) => /^[a-z]+(\d+[aig]?)/.exec(family)?.[1];
 
 const cpuFamilies: Rule = function* ({ compute }) {

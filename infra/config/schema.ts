@@ -5,10 +5,7 @@ import * as part from "./parts";
 /** Builds an object that may be omitted completely or partly. Missing values have defaults. */
 const section = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, { error: "must be an object" }).prefault({} as never);
-/**
- * Builds the rule of a choice between objects by their `mode`. The error names the mode if there is one, and else the
- * object.
- */
+/** A choice between objects by their `mode`, which the error names if there is one. */
 const modes =
   (...names: readonly string[]) =>
   ({ code }: { readonly code?: string }) =>
@@ -19,10 +16,7 @@ const team = z.strictObject(
   {
     name: part.teamName,
     weight: part.amount(0.01, 100, "the team's part of a contended queue").default(1),
-    /**
-     * The share of the queue. Teams that name the same share use one part of the queue together. By default each team
-     * has its own.
-     */
+    /** The share of the queue. Teams that name the same one use it together. Default: one of its own. */
     share: part.teamName.optional(),
     priority: part.wholeNumber(0, 9_999, "the priority of the team's jobs within their share").default(0),
     /** Limits of the team's runs whose job has none. */
@@ -59,10 +53,7 @@ const network = z
          * per GB in each direction.
          */
         zones: part.wholeNumber(1, 6, "the number of availability zones").default(3),
-        /**
-         * The names of the zones. Set them if the region's first zones do not have the instance families. Gangs run in
-         * the first zone.
-         */
+        /** Set zones if the region's first ones lack the instance families. Gangs run in the first zone. */
         zoneNames: list(part.zoneName).default([]),
         cidr: part.cidr.default("10.42.0.0/16"),
       }),
@@ -138,16 +129,10 @@ export const schema = z.strictObject(
         instanceClasses: list(part.instanceClass)
           .refine((classes) => classes.length > 0, { error: "must name at least one instance family" })
           .default(["g5"]),
-        /**
-         * The maximum number of vCPUs at once, per queue. The smallest g5 has 4 vCPUs per GPU, and `12xlarge` has 48
-         * for 4 GPUs.
-         */
+        /** The maximum number of vCPUs at once, per queue. The smallest g5 has 4 vCPUs per GPU. */
         maxVcpus: part.wholeNumber(1, 100_000, "the most vCPUs at once").default(192),
       }),
-      /**
-       * Estimated multiply-adds above which a run's evaluation is a job of its own, instead of a function with 15 minutes and
-       * one thread.
-       */
+      /** Multiply-adds above which an evaluation is a job of its own, instead of a function of 15 minutes. */
       evaluationOperations: part
         .wholeNumber(0, 1e15, "the multiply-adds above which an evaluation is a job")
         .default(defaultEvaluationOperations),
@@ -157,10 +142,7 @@ export const schema = z.strictObject(
         .default(100),
       /** The size of each instance's disk in GiB, for the image and the shard cache. */
       diskGib: part.wholeNumber(64, 16_384, "the size of an instance's disk in GiB").default(200),
-      /**
-       * Whether operators can open a shell on trainer instances with Session Manager. Off by default: the instances run
-       * users' code.
-       */
+      /** Whether operators can open a shell on instances, which run users' code, with Session Manager. */
       sessionManager: part.flag.default(false),
     }),
     functions: section({
@@ -170,10 +152,7 @@ export const schema = z.strictObject(
        */
       accountConcurrency: part.wholeNumber(10, 1_000_000, "the account's limit of concurrent executions").default(10),
     }),
-    /**
-     * The teams. The team `default` always exists. While no team names principals or groups, every caller belongs to
-     * it. Otherwise a caller without a team is refused.
-     */
+    /** The teams other than `default`. While none names principals or groups, every caller belongs to `default`. */
     teams: list(team).default([]),
     retention: section({
       logDays: part.logDays.default(90),
@@ -200,10 +179,7 @@ export const schema = z.strictObject(
           hostedZone: z.strictObject({ id: part.hostedZoneId, name: part.domainName }).optional(),
         })
         .optional(),
-      /**
-       * Whether the API has a web ACL (about $7 a month). By default it has one if unauthenticated requests reach an
-       * authorizer (`cognito`, `oidc`). With IAM, API Gateway itself refuses unsigned requests.
-       */
+      /** Whether the API has a web ACL (about $7 a month). Default: with `cognito` and `oidc`. */
       waf: part.flag.optional(),
       throttling: section({
         ratePerSecond: part.wholeNumber(1, 10_000, "requests a second").default(200),
@@ -222,15 +198,11 @@ export const schema = z.strictObject(
     trainerImage: part.image.optional(),
     encryption: section({
       /**
-       * The customer-managed key of the data bucket. Its policy must let the account's IAM policies grant its use. Without
-       * it, S3 encrypts with its own key. It cannot be disabled without losing access to the data.
+       * The customer-managed key of the data bucket, whose policy must let IAM grant its use. Default: S3's own key.
        */
       bucketKeyArn: part.keyArn.optional(),
     }),
-    /**
-     * The permissions boundary of all roles but the trainers', which has one of its own. For accounts that let nobody
-     * create a role without it.
-     */
+    /** The permissions boundary of all roles but the trainers', for accounts that require one. */
     permissionsBoundary: part.policyArn.optional(),
     /** The tags of every resource, in addition to `ringmaster: <prefix>`. */
     tags: z.record(part.tagKey, part.tag, { error: "must be an object of tags and their values" }).default({}),

@@ -10,10 +10,7 @@ export interface AlarmTopicProps {
   readonly email?: string;
 }
 
-/**
- * The topic of alarms and the budget. It has its own key: CloudWatch and Budgets cannot publish to a topic with AWS's
- * own key for SNS, because nobody can grant them its use.
- */
+/** It has its own key: CloudWatch and Budgets cannot publish to a topic with AWS's own key for SNS. */
 export class AlarmTopic extends Construct {
   readonly topic: ITopic;
 

@@ -13,10 +13,7 @@ import { removalOf } from "../retention";
 
 type CognitoAuth = Extract<DeploymentConfig["api"]["auth"], { readonly mode: "cognito" }>;
 
-/**
- * The user pool for callers that sign in with Cognito. Nobody can sign up without an invitation, a second factor is
- * required, and the teams' groups exist without members.
- */
+/** Users are invited, a second factor is required, and the teams' groups exist without members. */
 export class ApiUsers extends Construct {
   readonly pool: UserPool;
   readonly client: UserPoolClient;

@@ -7,11 +7,7 @@ import type { FunctionName } from "../../platform/functions";
 /** An image that is never run: assets are assembled on this machine without Docker. */
 const unusedImage = DockerImage.fromRegistry("scratch");
 
-/**
- * Creates an asset that `fill` assembles in an empty directory. It is identified by its content, so unchanged assets
- * are not deployed again.
- * @param name distinguishes assets from the same source, because CDK caches a bundling without regard to `fill`
- */
+/** An asset that `fill` assembles in an empty directory. `name` distinguishes those of one source, which CDK caches. */
 export function assembled(name: string, source: string, fill: (directory: string) => void): AssetCode {
   return Code.fromAsset(source, {
     assetHashType: AssetHashType.OUTPUT,
@@ -28,11 +24,7 @@ export function assembled(name: string, source: string, fill: (directory: string
   });
 }
 
-/**
- * Returns a function's code: the bundle that also runs locally, with its source map.
- * @param bundles directory of the build (`scripts/build.js`)
- * @throws Error if the function has no handler
- */
+/** A function's code: the bundle that also runs locally, with its source map. @throws Error without a handler */
 export function functionCode(bundles: string, name: FunctionName): AssetCode {
   const folder = path.join(bundles, "lambdas");
   const bundle = path.join(folder, `${name}.js`);

@@ -7,9 +7,7 @@ const unit = "ringmaster-host-facts";
 const pollSeconds = 5;
 
 /**
- * Describes the instance to its containers, which cannot reach the metadata service. Each poll requests its own
- * token, so none expires. A file is complete from its first appearance.
- *
+ * Describes the instance to its containers, which cannot reach the metadata service. Each file appears complete.
  * Arguments: the directory, the seconds between two polls, the endpoint of the metadata service.
  */
 export const hostFactsScript = `directory=$1 seconds=$2 service=$3/latest
@@ -40,9 +38,8 @@ RestartSec=1
 WantedBy=multi-user.target`;
 
 /**
- * Refuses the metadata service to every process that is not root's. The containers of single-node jobs share the host's
- * network, so neither the ECS agent's setting nor the hop limit applies to them. The agent, the CloudWatch agent and the
- * unit above are root's; the trainers' user is not (ADR 070).
+ * Refuses the metadata service to every process that is not root's, because containers of single-node jobs share the
+ * host's network (ADR 070).
  */
 const blockMetadata = `set -eu
 rule='OUTPUT --destination 169.254.169.254 --match owner --uid-owner 1-4294967294 --jump REJECT'
@@ -55,8 +52,7 @@ ExecStartPre=/bin/bash ${folder}/block-metadata.sh`;
 const write = (file: string, content: string) => `cat > ${file} <<'END'\n${content}\nEND`;
 
 /**
- * Returns the commands of the user data that separate containers from the metadata service, and give them its spot notice
- * and its description of the machine as files. The ECS agent starts after the user data.
+ * Separates containers from the metadata service, and gives them its facts as files. The ECS agent starts afterwards.
  */
 export const hostFactsCommands = (): readonly string[] => [
   `mkdir -p ${folder} /etc/systemd/system/ecs.service.d`,

@@ -28,8 +28,7 @@ dnf install --assumeyes amazon-cloudwatch-agent
 /opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl -a fetch-config -m ec2 -s -c file:${folder}/logs.json`;
 
 /**
- * Returns the commands of the user data that send an instance's logs to CloudWatch. They run in a unit of their own: an
- * instance without access to the package repository trains all the same.
+ * Sends an instance's logs to CloudWatch, in a unit of its own: without the package repository it trains all the same.
  */
 export const hostLogCommands = (prefix: string): readonly string[] => [
   `mkdir -p ${folder}`,

@@ -50,10 +50,7 @@ const contents: Readonly<Record<External, LayerContent>> = {
   },
 };
 
-/**
- * Creates a layer with packages and their dependencies, copied from this machine's `node_modules`. The stack has an error
- * if these have no binary for Lambda's platform.
- */
+/** Copies packages from this `node_modules`. The stack has an error if they have no binary for Lambda's platform. */
 export function packageLayer(scope: Construct, external: External, nodeModules: string): LayerVersion {
   const { packages, native, alone, wanted } = contents[external];
   const present = [...packages, ...Object.keys(native).filter((name) => fs.existsSync(path.join(nodeModules, name)))];

@@ -11,10 +11,7 @@ import { type KeyAttribute, type TableDefinition, tableNameIn } from "../../plat
 import type { DeploymentConfig } from "../config";
 import { removalOf } from "../retention";
 
-/**
- * A table of the platform. It is on demand up to a limit, encrypted, restorable to any second of the last 35 days, and
- * kept when its stack is deleted.
- */
+/** On demand up to a limit, encrypted, restorable for 35 days, and kept when its stack is deleted. */
 export class PlatformTable extends Table {
   constructor(scope: Construct, definition: TableDefinition, config: DeploymentConfig) {
     const { maxReadUnits, maxWriteUnits } = config.tables;

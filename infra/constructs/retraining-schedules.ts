@@ -11,10 +11,7 @@ export interface RetrainingSchedulesProps {
   readonly target: IFunction;
 }
 
-/**
- * The resources for the schedules of retraining rules: their group, the role with which they call the function and
- * nothing else, and the queue of undelivered firings. The API creates the schedules with the rules.
- */
+/** The resources for retraining schedules: group, role, and queue of undelivered firings. The API creates the schedules. */
 export class RetrainingSchedules extends Construct {
   readonly deadLetterQueue: Queue;
 

@@ -12,12 +12,8 @@ export interface RunRoleProps {
 }
 
 /**
- * The role of trainers, used in sessions that `run-credentials` opens and narrows to one run each. Nobody else may
- * assume it, neither the trainers' job nor the account's users.
- *
- * One managed policy is both the role's permissions and its boundary. `end-sessions`, which writes an inline policy of
- * the role, can therefore remove rights but not grant any. The inline policies have the whole space that IAM allows for
- * them.
+ * The role of trainers, in sessions that `run-credentials` narrows to one run each. One managed policy is its
+ * permissions and its boundary, so that `end-sessions`, which writes an inline policy, can only remove rights.
  */
 export class RunRole extends Role {
   constructor(scope: Construct, id: string, { prefix, broker, bucketKeyArn }: RunRoleProps) {

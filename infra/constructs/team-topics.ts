@@ -10,11 +10,7 @@ export interface TeamTopicsProps {
   readonly teams: readonly TeamConfig[];
 }
 
-/**
- * The topics of the teams, one each. The functions `notify` and `api` publish the notifications that the team
- * requested. Principals of the account subscribe by their own IAM policies. The topics use AWS's own key for SNS, which
- * is free and which the publishers, as roles of this account, may use.
- */
+/** The teams' topics. They use AWS's own key for SNS, which is free and which roles of this account may use. */
 export class TeamTopics extends Construct {
   constructor(scope: Construct, id: string, { prefix, teams }: TeamTopicsProps) {
     super(scope, id);

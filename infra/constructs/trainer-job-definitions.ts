@@ -18,9 +18,8 @@ const user = "10001";
 const scratch = "/scratch";
 
 /**
- * The job definitions of the trainer: `single` for a plain job or an array, `gang` for one multi-node parallel job. A
- * submission states the size, the number of workers and the run. The low-level construct is used because CDK's own
- * closes the node range, which must stay open (`0:`).
+ * `single` for a plain job or an array, `gang` for a multi-node parallel one. CDK's own construct would close the node
+ * range `0:`.
  */
 export class TrainerJobDefinitions extends Construct {
   constructor(scope: Construct, id: string, props: TrainerJobDefinitionsProps) {

@@ -23,9 +23,7 @@ type NetworkConfig = DeploymentConfig["network"];
 type OwnNetwork = Extract<NetworkConfig, { readonly mode: "public" | "private" }>;
 
 /**
- * The trainers' network. Trainers reach each other on any port, S3 and DynamoDB through gateway endpoints, and AWS
- * through HTTPS. They accept no other connections. ADR 021 explains why the default has public addresses and no NAT
- * gateway.
+ * Trainers reach each other, S3, DynamoDB and AWS through HTTPS, and accept nothing else. Why no NAT gateway: ADR 021.
  */
 export class TrainerNetwork extends Construct {
   readonly vpc: IVpc;

@@ -17,10 +17,7 @@ import type { TrainerNetwork } from "./trainer-network";
 export interface TrainerQueueProps {
   readonly queueName: string;
   readonly market: "spot" | "on-demand";
-  /**
-   * The kinds of jobs. `arrays`: single-node jobs, which find each other through the platform's rendezvous. `gangs`:
-   * also multi-node parallel jobs, close together in a cluster placement group.
-   */
+  /** `arrays`: single-node jobs. `gangs`: also multi-node parallel jobs in a cluster placement group. */
   readonly serves: "arrays" | "gangs";
   readonly machines: "cpu" | "gpu";
   readonly families: readonly string[];
@@ -30,18 +27,12 @@ export interface TrainerQueueProps {
   readonly config: DeploymentConfig;
 }
 
-/**
- * The time that a job without any suitable machine may block its queue before it is cancelled. Ten minutes is Batch's
- * minimum.
- */
+/** The time for which a job without any suitable machine may block its queue; ten minutes is Batch's minimum. */
 const misconfiguredPatience = Duration.minutes(10);
 
 /**
- * A queue with one compute environment. Machines with and without GPUs have separate queues: Batch moves jobs from a
- * full environment to the second one, where they would cost and compute differently.
- *
- * @throws Error for gangs on spot, because Batch leaves multi-node parallel jobs there RUNNABLE forever without an
- * error
+ * A queue with one compute environment: Batch moves jobs to a second one, where they would cost and compute
+ * differently. @throws Error for gangs on spot, which Batch leaves RUNNABLE forever
  */
 export class TrainerQueue extends Construct {
   readonly queue: JobQueue;
@@ -66,10 +57,7 @@ export class TrainerQueue extends Construct {
     });
   }
 
-  /**
-   * Creates the compute environment without a name, so that it can be replaced: for a change that needs a replacement,
-   * the new one is created before the old one is deleted.
-   */
+  /** Without a name, so that a new one can be created before the old one is deleted. */
   private environment(props: TrainerQueueProps): ManagedEc2EcsComputeEnvironment {
     const { market, serves, machines, families, network, instances, config } = props;
     const spot = market === "spot";

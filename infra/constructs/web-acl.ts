@@ -6,9 +6,8 @@ import { Construct } from "constructs";
 const maxRequestsPerAddress = 10_000;
 
 /**
- * The rules of AWS's common set that only count. They search bodies for attacks. The API's bodies are JSON that is
- * checked by schemas, is never shown as HTML and names no file. A job may be larger than 8 KB, have `../` in its
- * module's path and a URL in its notes. The other rules block.
+ * Rules of AWS's common set that only count, because jobs may be larger than 8 KB, have `../` in a path and URLs in
+ * notes.
  */
 const countedRules = [
   "SizeRestrictions_BODY",

@@ -1,7 +1,4 @@
-/**
- * The resource types that are free while idle, each with what costs money in use. `npm run cost` fails for a type that
- * is neither here nor priced in `idle.ts`, so that no type is free by oversight.
- */
+/** Types that are free while idle, with what costs money in use. `npm run cost` fails for a type that is nowhere. */
 export const freeWhileIdle: Readonly<Record<string, string>> = {
   "AWS::ApiGateway::Account": "never",
   "AWS::ApiGateway::Authorizer": "never",

@@ -24,10 +24,7 @@ type Template = {
 };
 type Price = Pick<CostLine, "usdAMonth" | "because">;
 
-/**
- * The cost of a function call that finds nothing to do: this billed duration, a trace, its START, END and REPORT lines,
- * and one query of the catalog for half a read unit.
- */
+/** A call that finds nothing to do: its duration, a trace, three log lines, and half a read unit. */
 const idleCall = { seconds: 0.2, logBytes: 600, readUnits: 0.5 } as const;
 
 const hourly = (usd: number, because: string): Price => ({ usdAMonth: usd * hoursAMonth, because });
@@ -72,11 +69,7 @@ const costlySettings: Readonly<Record<string, (properties: Properties) => string
     Number((ComputeResources as Properties | undefined)?.["MinvCpus"] ?? 0) > 0 ? "a minimum of instances" : undefined,
 };
 
-/**
- * Computes the cost of templates in a month without activity: no run, no call of the API, no stored data.
- *
- * @throws Error that lists the types and settings without a known price
- */
+/** The cost of a month without activity and stored data. @throws Error that lists what has no known price */
 export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleCost {
   const lines: CostLine[] = [];
   const unknown: string[] = [];
@@ -126,10 +119,7 @@ function scheduledCalls({ ScheduleExpression: schedule, Name: name, State: state
   };
 }
 
-/**
- * Returns the number of calls per month.
- * @throws Error for an expression other than `rate(…)`
- */
+/** @throws Error for an expression other than `rate(…)` */
 export function callsAMonth(schedule: string): number {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
   const minutes = { minute: 1, hour: 60, day: 1_440 }[unit as "minute" | "hour" | "day"];

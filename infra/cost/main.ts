@@ -18,10 +18,7 @@ npm run cost -- --nodes 4 --hours 2 --market spot --instance g5.xlarge [--placem
 /** The context that skips the assembly of assets, because the content of functions does not affect the cost. */
 const withoutAssets = { "aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": true };
 
-/**
- * Prints the cost.
- * @param outdir directory for the templates, which are not needed afterwards
- */
+/** @param outdir directory for the templates, which are not needed afterwards */
 export function printCost(argv: readonly string[], repository: string, bundles: string, outdir: string): void {
   const { values } = parseArgs({
     args: [...argv],
@@ -61,10 +58,7 @@ type Options = Readonly<
   Record<"nodes" | "hours" | "market" | "placement" | "instance" | "gradient-mb" | "steps", string | undefined>
 >;
 
-/**
- * Returns the plan for the options.
- * @throws Error that lists all problems of the options
- */
+/** @throws Error that lists all problems of the options */
 export function planOf(options: Partial<Options>, { compute, network }: DeploymentConfig): RunPlan {
   const problems: string[] = [];
   const number = (

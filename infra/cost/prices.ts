@@ -1,8 +1,4 @@
-/**
- * The date of the list prices of us-east-1 in US dollars, without any free tier. The prices of instances are in
- * `core/metering/prices.ts`. Prices change, and those of other regions are up to a third higher: check them before you
- * rely on a sum.
- */
+/** Date of the list prices of us-east-1 in US dollars, without free tier. Other regions are up to a third higher. */
 export const pricesAsOf = "2026-06-17";
 
 /** The hours of a month, as AWS counts them. */

@@ -23,13 +23,8 @@ export interface RunCost {
 }
 
 /**
- * Computes the cost of a run's machines. Requests, metrics and the state machine's transitions cost only cents and are
- * left out.
- *
- * In a ring of N workers, each sends 2 (N − 1) / N of the gradient to its neighbour in each step (docs/algorithms.md).
- * With workers spread at random over Z zones, about (Z − 1) / Z of the N neighbours are in another zone.
- *
- * @throws Error for an instance type without a price
+ * The cost of a run's machines, without cents for requests. In a ring of N workers, each sends 2 (N − 1) / N of the
+ * gradient in each step, (Z − 1) / Z of it to another of Z zones. @throws Error for a type without a price
  */
 export function runCostOf(plan: RunPlan): RunCost {
   const price = instancePriceOf(plan.instanceType);

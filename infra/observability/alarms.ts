@@ -14,10 +14,7 @@ export interface AlarmDefinition {
   readonly below?: boolean;
   /** The number of periods beyond the threshold, and the number of latest periods that are considered. */
   readonly periods: readonly [datapoints: number, of: number];
-  /**
-   * The treatment of missing data. It usually means that nothing happened, which is fine, except for things that must
-   * happen each minute.
-   */
+  /** Missing data usually means that nothing happened, except for what must happen each minute. */
   readonly missing?: TreatMissingData;
 }
 

@@ -16,10 +16,7 @@ export interface MetricOptions {
   readonly color?: string;
 }
 
-/**
- * Returns the name of the count of errors that the GPU driver of any instance reports (Xid). A filter of log lines has no
- * dimension for the platform, so the namespace contains it.
- */
+/** Errors of GPU drivers (Xid). A filter of log lines has no dimension, so the namespace has the platform. */
 export const gpuErrorsMetric = (prefix: string) => ({
   metricNamespace: `${metricNamespace}/${prefix}`,
   metricName: "GpuErrors",

@@ -35,10 +35,7 @@ export interface ApiStackProps extends StackProps {
   readonly bundles: string;
 }
 
-/**
- * The API: a regional REST API from the contracts' document, so that the deployed API matches its documentation. By
- * default callers sign with IAM, and IAM policies determine who may call.
- */
+/** A regional REST API from the contracts' document. By default callers sign with IAM, whose policies decide. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: ApiStackProps) {
     super(scope, id, props);

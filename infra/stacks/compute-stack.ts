@@ -63,10 +63,7 @@ export class ComputeStack extends Stack {
     });
   }
 
-  /**
-   * Returns the configured zones, or else CloudFormation's own list, so that synthesis needs no lookup even if it knows
-   * the account.
-   */
+  /** The configured zones, or CloudFormation's own list: synthesis needs no lookup. */
   override get availabilityZones(): string[] {
     const { zones, zoneNames } = this.network.mode === "existing" ? { zones: 1, zoneNames: [] } : this.network;
     return zoneNames.length > 0

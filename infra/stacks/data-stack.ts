@@ -15,8 +15,7 @@ export interface DataStackProps extends StackProps {
 }
 
 /**
- * The resources that outlive everything else: the tables, the bucket, the trainers' output. Logical ids are pinned.
- * `test/infra/platform/upgrade.ts` fails for a change that would make CloudFormation replace or delete one of them.
+ * The resources that outlive everything else. `test/infra/platform/upgrade.ts` fails for a change that would replace or delete it.
  */
 export class DataStack extends Stack {
   constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {

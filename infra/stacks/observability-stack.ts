@@ -79,10 +79,7 @@ export class ObservabilityStack extends Stack {
     }
   }
 
-  /**
-   * Creates the budget by the tag of all platform resources. The tag must be activated once in the account as a cost
-   * allocation tag.
-   */
+  /** By the tag of all platform resources, which must be activated once as a cost allocation tag. */
   private budget({ prefix, budget: { monthlyUsd } }: DeploymentConfig, address: string): void {
     const subscribers = [{ subscriptionType: "SNS", address }];
     const when = (notificationType: "ACTUAL" | "FORECASTED", threshold: number) => ({

@@ -19,10 +19,7 @@ export interface TriggersStackProps extends StackProps {
   readonly functions: ReadonlyMap<FunctionName, IFunction>;
 }
 
-/**
- * The triggers of functions: events and schedules. Events that cannot be delivered within a day wait in a queue for
- * inspection.
- */
+/** Events and schedules. Events that cannot be delivered within a day wait in a queue for inspection. */
 export class TriggersStack extends Stack {
   /** The alarms for undelivered events. The observability stack sends their notifications. */
   readonly undelivered: readonly Alarm[];

@@ -30,10 +30,7 @@ const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 /** The functions that create runs. The others are not deployed again for a new image. */
 const makesRuns: ReadonlySet<string> = new Set(["api", "retrain", "drive-study"]);
 
-/**
- * The minimum concurrency of an account in which functions reserve a part of it: their reservations, the hundred that AWS
- * keeps unreserved, and enough for the steps of runs.
- */
+/** Minimum concurrency of an account in which functions reserve a part: AWS keeps 100, and steps of runs need some. */
 const minConcurrencyToReserve = 300;
 
 const withDeadLetters = functions

@@ -1,10 +1,7 @@
 /** The Python module that `mlflow.pyfunc` imports. Its name has a version, because a process imports a module once. */
 export const loaderModule = "ringmaster_pyfunc_1";
 
-/**
- * Source of the loader. It reads raw rows by the same rules as `core/features/transform.ts`, and runs `model.onnx` on
- * them.
- */
+/** Source of the loader. It reads raw rows by the rules of `core/features/transform.ts`, and runs `model.onnx`. */
 export const loaderSource = `"""Runs a model that Ringmaster exported: raw rows in, labels and probabilities (or values) out.
 
 MLflow's own ONNX loader takes neither text columns of pandas 3 nor missing values, and whole numbers only where the

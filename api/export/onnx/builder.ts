@@ -78,10 +78,7 @@ export class GraphBuilder {
   }
 }
 
-/**
- * The output of a layer. TensorFlow.js has channels last, ONNX's convolutions have them first. Either form is computed
- * when it is first requested, so that nothing is transposed between two convolutions.
- */
+/** A layer's output. ONNX's convolutions have channels first; either form is computed when it is first requested. */
 export class Value {
   private readonly builder: GraphBuilder;
   /** Shape of one row, channels last. */

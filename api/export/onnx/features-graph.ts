@@ -10,12 +10,7 @@ import { addPlan } from "./plan-graph";
 
 type OneHot = Extract<FeatureOutput, { readonly kind: "one-hot" }>;
 
-/**
- * Adds a fitted transform: raw columns in, the network's dense input out. It uses the same float64 arithmetic as
- * `core/features/transform.ts`, rounded to float32 once at the end.
- *
- * @returns the dense input's name, `[rows, …shape]`
- */
+/** Adds a fitted transform, in float64 as `core/features/transform.ts`. @returns the dense input, `[rows, …shape]` */
 export function addFeatures(
   builder: GraphBuilder,
   transform: FeatureTransform,
@@ -44,8 +39,7 @@ export function addFeatures(
 }
 
 /**
- * Returns the text that means a missing value in an exported model, because ONNX's strings have no null: a text that no
- * column's vocabulary has, usually the empty one. If every text has a position (top-k, hash), or a missing one is imputed, the empty one is a value.
+ * The text that means a missing value, because ONNX's strings have no null: one that no vocabulary has, usually `""`.
  */
 export function missingText({ outputs, plan }: FeatureTransform): string {
   const vocabularies = outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : []));
@@ -95,10 +89,7 @@ function addPieces(builder: GraphBuilder, output: Piecewise, input: RawInput): s
   return builder.add("Cast", [builder.add("Mul", [centred, builder.double(scale)])], { to: { int: 1 } });
 }
 
-/**
- * Computes 1 for the vocabulary's value or the text's bucket, or for other values if they have a position; all 0 if the
- * value is missing or unknown.
- */
+/** Computes 1 for the vocabulary's value or the text's bucket, or for other values if they have a position. */
 function addOneHot(builder: GraphBuilder, output: OneHot, { input, type }: RawInput, missing: string): string {
   const { part, vocabulary, width, other, buckets } = output;
   // The training data have no value of the column, so it has no place in the dense row.

@@ -18,13 +18,7 @@ const converters: Readonly<Record<string, Converter>> = {
 
 const convertibleLayers: readonly string[] = Object.keys(converters).sort();
 
-/**
- * Adds a network's layers.
- *
- * @param input float32 `[rows, …inputShape]`
- * @returns the name of the logits or values, `[rows, outputs]`
- * @throws EXPORT_UNSUPPORTED with the layer's name
- */
+/** @returns the name of the logits or values, `[rows, outputs]` @throws EXPORT_UNSUPPORTED with the layer's name */
 export function addNetwork(builder: GraphBuilder, network: Network, input: string): string {
   const values = new Map([[network.input, new Value(builder, network.inputShape, { last: input })]]);
   const masks = new Map<string, string | undefined>();

@@ -5,9 +5,7 @@ import type { GraphBuilder } from "./builder";
 const day = 86_400_000;
 
 /**
- * A raw column as an ONNX input. Text is `string`. A tensor is `float` in its shape. Anything else is `double`: numbers
- * unchanged, bool as 1 and 0, times in milliseconds since the epoch. Missing is NaN, or a text that the training data
- * lack.
+ * A raw column as an input: `string`, a tensor as `float`, else `double` (bool 1 and 0, times in ms). Missing is NaN.
  */
 export interface RawInput {
   /** Name of the input: the column's, unless it is in use. */
@@ -39,8 +37,7 @@ export function addPart(builder: GraphBuilder, part: TimestampPart, time: string
 }
 
 /**
- * Computes a part of a date, from its days since 1970-01-01. Source: H. Hinnant, "chrono-Compatible Low-Level Date
- * Algorithms", civil_from_days: years start in March, in eras of 400 years.
+ * A part of a date by its days since 1970-01-01 (H. Hinnant, civil_from_days: years start in March, eras of 400 years).
  */
 export function addCalendarPart(builder: GraphBuilder, part: CalendarPart, days: string): string {
   const { plus, minus, times, wholeOf, modulo, isEqual } = arithmeticOf(builder);

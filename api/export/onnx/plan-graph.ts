@@ -9,10 +9,7 @@ import type { GraphBuilder } from "./builder";
 import { addCalendarPart, addEmptyPart, equalToEach, type RawInput } from "./parts";
 
 /**
- * Adds a fitted plan's features: raw columns in, a float part `[rows, width]` for each output out, in the order of the
- * outputs. It computes the plan's expressions (`core/feature-plans/expression.ts`) in float64, with NaN for a missing value.
- *
- * @throws EXPORT_UNSUPPORTED for text functions that ONNX lacks
+ * Adds a fitted plan's features, `[rows, width]` for each output. @throws EXPORT_UNSUPPORTED for some text functions
  */
 export function addPlan(
   builder: GraphBuilder,

@@ -75,8 +75,7 @@ export class NodeBuilder {
   }
 
   /**
-   * Applies an element-wise computation. If all inputs except for scalars are transposed in the same way, the sources
-   * are computed and the result is transposed, so that the transposes around the computation can cancel.
+   * If all inputs but scalars are transposed in the same way, the sources are computed, so that transposes can cancel.
    */
   elementwise(inputs: readonly Tensor[], compute: (inputs: readonly Tensor[]) => Tensor): Tensor {
     const perms = new Set(

@@ -15,8 +15,7 @@ import {
 type FloatValue = Extract<TensorValue, { readonly type: "float" }>;
 
 /**
- * Operators that slide a window over positions. ONNX has channels first; TensorFlow's kernels for the CPU have them
- * last. A series is computed as an image of height 1.
+ * Operators that slide a window. TensorFlow's kernels for the CPU have channels last. A series is an image of height 1.
  */
 export const windowOperators: Readonly<Record<string, Translator>> = {
   Conv(translation) {

@@ -95,10 +95,7 @@ function runArtifacts(delivery: Delivery): readonly MlflowOperation[] {
   ];
 }
 
-/**
- * Refuses presigned URLs for clients that access the bucket directly; `mlflow-artifacts/presigned` and `mpu` are for
- * all clients.
- */
+/** Refuses presigned URLs for clients that access the bucket directly. */
 function onlyProxied(what: "upload" | "download"): Error {
   return invalidParameter(
     `Presigned ${what} is not supported for proxied artifact storage (artifact URI scheme: mlflow-artifacts): use /api/2.0/mlflow-artifacts/${what === "upload" ? "mpu/create" : "presigned"}`,

@@ -65,12 +65,7 @@ export async function placeOfUri(platform: Pick<Platform, "records">, uri: strin
   return placeOf(platform, path === "" ? root : `${root}/${path}`);
 }
 
-/**
- * Returns the place of the files of a model that was trained here, under its run's artifacts: the export for MLflow, which
- * is created on the first request.
- *
- * @throws EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED
- */
+/** The export for MLflow, created on the first request. @throws EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED */
 export async function trainedModelPlace(
   platform: Platform,
   { owner, path }: StoredPlace,

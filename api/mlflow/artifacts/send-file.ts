@@ -77,8 +77,7 @@ function quoted(text: string): string {
 }
 
 /**
- * The way to send a file: as a `stream` through the API, or by a `redirect` to the store. A function behind a gateway can
- * return only a few megabytes, and the gateway may convert bytes to text.
+ * `stream` sends through the API. Behind a gateway (a few megabytes, maybe as text) it is a `redirect` to the store.
  */
 export type Delivery = "stream" | "redirect";
 
@@ -143,10 +142,7 @@ export async function sendFile(
   });
 }
 
-/**
- * Parses one range of a file, its end excluded; `undefined` for the whole file. A request for several ranges returns
- * the whole file (RFC 9110).
- */
+/** Parses one range, its end excluded; `undefined` for the whole file, also for several ranges (RFC 9110). */
 function rangeOf(
   header: string | undefined,
   bytes: number,
@@ -166,11 +162,7 @@ async function requireIntact({ objects }: Platform, { sha256, bytes }: ArtifactF
   throw new CorruptObjectError(key, `SHA-256 ${sha256}`, "other bytes");
 }
 
-/**
- * Streams a file, one piece ahead of the reader. The first piece is read before the return.
- *
- * @throws CorruptObjectError if the first piece is damaged
- */
+/** Streams a file, one piece ahead of the reader. @throws CorruptObjectError if the first piece is damaged */
 async function streamOf(
   { objects }: Platform,
   sha256: string,

@@ -8,10 +8,7 @@ import { parseModelUri, schemeOf } from "./source";
 const maxChainLength = 20;
 
 /**
- * Returns the location of a version's files. For a version that was trained here, it is the export for MLflow, which is
- * created on the first request.
- *
- * @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED
+ * For a version trained here, the export for MLflow. @throws NOTHING_TO_EXPORT, EXPORT_TOO_LARGE, EXPORT_UNSUPPORTED
  */
 export async function downloadUri(platform: Platform, version: ModelVersion): Promise<string> {
   let current = version;

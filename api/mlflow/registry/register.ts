@@ -76,8 +76,7 @@ export async function registerVersion(platform: Platform, caller: Caller, reques
 }
 
 /**
- * Tests whether a source is the model of a run that was trained here: `runs:/RUN/model`, or the place of its files, which
- * MLflow's clients send.
+ * Tests for `runs:/RUN/model` of a run that was trained here, or the place of its files, which MLflow's clients send.
  */
 async function isTrainedModel(platform: Platform, source: string, runId: string): Promise<boolean> {
   if (runId === "" || (await platform.runs.find(runId)) === undefined) return false;

@@ -27,10 +27,7 @@ interface Comparable<F> {
 /** Resolves `entity.key`; a name without a dot is an attribute. @returns an error message if there is no such field */
 export type FieldResolver<F> = (entity: string, key: string) => Comparable<F> | string;
 
-/**
- * The grammar of MLflow's search API: conditions joined by AND, quoted texts, and few comparators for each type.
- * Names with characters other than letters, digits and `_` are quoted.
- */
+/** MLflow's search grammar. Names with characters other than letters, digits and `_` are quoted. */
 export function mlflowGrammar<F>(
   resolve: FieldResolver<F>,
   orderable: (field: Comparable<F>) => boolean = () => true,

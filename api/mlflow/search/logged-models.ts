@@ -69,10 +69,7 @@ function attributeName(key: string): string | undefined {
 }
 
 /**
- * Compiles a filter and the datasets whose metrics count. A model may have several values of a metric; one that
- * satisfies the condition is enough.
- *
- * @throws SearchSyntaxError
+ * A model may have several values of a metric; one that satisfies the condition is enough. @throws SearchSyntaxError
  */
 export function parseLoggedModelFilter(
   filter: string,

@@ -68,10 +68,7 @@ export function modelNamedIn(filter: string): string | undefined {
   return undefined;
 }
 
-/**
- * The tag that marks prompts. A model or a version with the value `true` is a prompt. Searches omit prompts unless the
- * filter requests them.
- */
+/** The tag that marks prompts, which searches omit unless the filter requests them. */
 const promptTag = "mlflow.prompt.is_prompt";
 
 function promptFilter<T extends { readonly tags: Readonly<Record<string, string>> }>(

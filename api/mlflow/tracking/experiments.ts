@@ -203,11 +203,8 @@ export function locationWithin({ artifactLocation }: Experiment, ...parts: reado
 }
 
 /**
- * Resolves a relative path that a client gives as an experiment's location of artifacts: into the server's directory,
- * as MLflow's server does (`resolve_uri_if_local`), so that all clients of one machine use the same place. Other
- * locations stay unchanged.
- *
- * @param directory absolute; `undefined` if the server shares no disk with its clients
+ * Resolves a relative location into the server's directory, as MLflow's server does (`resolve_uri_if_local`).
+ * `directory` is absolute; `undefined` if the server shares no disk with its clients.
  */
 export function resolvedLocation(location: string, directory: string | undefined): string {
   if (directory === undefined) return location;

@@ -110,10 +110,7 @@ async function wholeHistory(
   return all;
 }
 
-/**
- * Samples as MLflow does. A very long history is downsampled by the store: first, last, minimum and maximum of each
- * interval.
- */
+/** Samples as MLflow does; the store downsamples a very long history. */
 async function sampleOf(
   platform: Platform,
   id: string,
@@ -139,9 +136,8 @@ function stepRange(from: number | undefined, to: number | undefined): PointRange
 }
 
 /**
- * Samples at most `max` points in the order of steps, as MLflow's server does: the first point of each of `max` equal
- * buckets (SQL's NTILE: the first buckets have one more if the division has a remainder), and the last point instead of
- * the last bucket's first.
+ * Samples at most `max` points as MLflow's server does: the first of each of `max` equal buckets (SQL's NTILE), and the
+ * last point.
  */
 export function sampled(points: readonly MetricPoint[], max: number): readonly MetricPoint[] {
   const sorted = [...points].sort((a, b) => a.step - b.step || a.time - b.time || ordinal(a.value) - ordinal(b.value));

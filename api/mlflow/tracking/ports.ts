@@ -97,10 +97,7 @@ export function checkMaxResults(limit: number): void {
 type PagedQuery = Readonly<Partial<Record<"experiment_ids" | "filter" | "order_by", unknown>>>;
 
 /**
- * Returns a page of a list. Tokens are offsets, as in MLflow.
- *
- * @param query the query to which a token must belong; other tokens are refused
- * @throws MlflowError
+ * Returns a page of a list. Tokens are offsets, as in MLflow; one of another `query` is refused. @throws MlflowError
  */
 export function pageOf<T>(found: readonly T[], limit: number, token: string | undefined, query: PagedQuery = {}) {
   const of = Object.values(query).map((part) => digestOf(part).slice(0, 16));

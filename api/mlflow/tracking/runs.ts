@@ -33,9 +33,7 @@ export interface KeyValue {
 }
 
 /**
- * Adds params and tags; returns the same record if nothing changes.
- *
- * @throws the error of `refuse` if a param would change
+ * Adds params and tags; returns the same record if nothing changes. @throws `refuse`'s error if a param would change
  */
 export function withParamsAndTags(
   record: RunRecord,

@@ -72,10 +72,7 @@ const axisTitles: Readonly<Record<Axis, string>> = {
   "relative-time": "relative time (s)",
 };
 
-/**
- * Draws one metric of all runs as lines, with the data that the page's script needs to show the values under the
- * pointer.
- */
+/** Draws one metric of all runs as lines, with the data for the page's script. */
 export function curvePlot(curve: Curve, indexOf: (runId: string) => number): Markup {
   const series = curve.series.map(({ runId, x, y, total }) => ({
     run: indexOf(runId),

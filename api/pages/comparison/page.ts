@@ -9,11 +9,7 @@ import type { Comparison, MetricRow, Row } from "../../compare/comparison";
 import { colour, curvePlot } from "./curve-plot";
 import { paramPlots } from "./param-plots";
 
-/**
- * Renders a comparison as one self-contained page. Names of runs are text, never markup.
- *
- * @param at time of creation, ISO 8601
- */
+/** Renders a comparison as one self-contained page. `at` is ISO 8601. */
 export function comparisonHtml(comparison: Comparison, at: string): Page {
   const { runs, rankedBy, params, curves, differences } = comparison;
   const indexes = new Map(runs.map(({ runId }, index) => [runId, index]));

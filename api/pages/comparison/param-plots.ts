@@ -16,10 +16,7 @@ interface AxisOf {
   readonly labels: readonly { readonly y: number; readonly text: string }[];
 }
 
-/**
- * Draws the relation of params and the metric: parallel coordinates of the params that explain most of it, and the
- * metric over each numeric param.
- */
+/** Draws parallel coordinates of the params that explain most of the metric, and the metric over each numeric param. */
 export function paramPlots({ runs, params, metrics, rankedBy }: Comparison): Markup | undefined {
   const rank = byRank(runs);
   const ranked = metrics.find((row) => row.metric === rankedBy?.metric);
@@ -101,10 +98,7 @@ ${labels.map((own, at) => axisLabels(own, xOf(at)))}
 </svg></figure>`;
 }
 
-/**
- * Shortens dotted names to their last parts if these are distinct: `hyperparameters.learningRate` becomes
- * `learningRate`.
- */
+/** Shortens dotted names to their last parts if these are distinct. */
 function leavesOf(names: readonly string[]): readonly string[] {
   const leaves = names.map((name) => name.slice(name.lastIndexOf(".") + 1));
   return names.map((name, at) => {

@@ -4,10 +4,7 @@ export function isNumber(text: string): boolean {
   return text.trim() !== "" && Number.isFinite(Number(text));
 }
 
-/**
- * Sorts rows by the share of the metric that they explain, the greatest first, ties by name. Omits rows with fewer than
- * two values.
- */
+/** Sorts rows by the share of the metric that they explain. Omits rows with fewer than two values. */
 export function byStrength(rows: readonly Row[], metric: readonly number[]): readonly Row[] {
   return rows
     .filter(({ values }) => new Set(values.filter((value) => value !== null)).size > 1)
@@ -17,12 +14,8 @@ export function byStrength(rows: readonly Row[], metric: readonly number[]): rea
 }
 
 /**
- * Estimates the share of a metric's variance, by ranks, that a param explains: 0 to 1.
- *
- * For numbers it is the square of Spearman's rank correlation, or the share between groups of equal values if that is
- * greater (an optimum in the middle). For texts it is the latter: ε² (Kelley, 1935), which corrects η² for the number
- * of groups, so that a param with a different value in each run explains nothing. Runs without the param or the metric
- * are omitted.
+ * Estimates the share of a metric's variance, by ranks, that a param explains: Spearman's rank correlation squared, or
+ * ε² between groups (Kelley, 1935) if that is greater or the values are texts.
  */
 export function paramStrength(values: readonly (string | null)[], metric: readonly number[]): number {
   const known = values.flatMap((value, run) =>

@@ -21,10 +21,7 @@ interface Direction {
 /** Returns h_t by time, `[rows, units]`. The state before the first step is 0. */
 type Cell = (direction: Direction) => readonly string[];
 
-/**
- * Cells as in tfjs-layers (`src/layers/recurrent.ts`). The steps are written one after the other, so that ONNX and
- * TensorFlow compute the same operators with any activation.
- */
+/** Cells as in tfjs-layers (`src/layers/recurrent.ts`), step by step, so that any activation is supported. */
 const cells: Readonly<Record<string, Cell>> = {
   SimpleRNN(direction) {
     const { builder } = direction.conversion;

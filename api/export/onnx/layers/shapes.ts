@@ -138,11 +138,7 @@ export const shapeLayers: Readonly<Record<string, Converter>> = {
   GaussianNoise: only,
 };
 
-/**
- * Interpolates images along both axes, each by a product with constant weights.
- *
- * @param alignCorners whether the first and the last positions of input and output are the same
- */
+/** Interpolates images along both axes, each by a product with constant weights. */
 function resized(conversion: Conversion, alignCorners: boolean): ReturnType<Converter> {
   const { builder, layer } = conversion;
   const value = only(conversion);

@@ -128,10 +128,7 @@ function overall(conversion: Conversion, op: "ReduceMax" | "ReduceMean"): Return
   return channelsLast(conversion, conversion.builder.add(op, [value.last], { axes, keepdims: { int: 0 } }));
 }
 
-/**
- * Returns all starts, then all ends. `same` gives ⌈size / stride⌉ outputs and pads the end by the odd one, like
- * TensorFlow.
- */
+/** Returns all starts, then all ends. `same` gives ⌈size / stride⌉ outputs and pads the end by the odd one. */
 function padding(
   conversion: Conversion,
   shape: readonly number[],
