@@ -1,4 +1,3 @@
-/** A map with at most `maxEntries` entries. A new entry replaces the one that was set the longest ago. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   constructor(private readonly maxEntries: number) {
     super();

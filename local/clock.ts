@@ -6,7 +6,6 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** The part of a clock that callers without timers need. `Date` has it. */
 export type Time = Pick<Clock, "now">;
 
 /** The longest delay of a Node timer: 2³¹ − 1 ms. A longer delay is split into several timers. */

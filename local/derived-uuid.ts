@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** Derives an id in the form of a UUID from text. The same text has the same id. */
 export function derivedUuid(text: string): string {
   const digits = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");

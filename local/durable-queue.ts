@@ -53,7 +53,6 @@ export class DurableQueue<T> {
     await this.addAll([{ id, item }]);
   }
 
-  /** Adds several items like `add`, all or none. */
   async addAll(items: readonly { readonly id: string; readonly item: T }[]): Promise<void> {
     const now = this.options.clock.now();
     const rows = items

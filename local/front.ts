@@ -86,7 +86,6 @@ async function answer(
   }
 }
 
-/** Lets only the owner call an endpoint. */
 function ownersOnly(endpoint: Endpoint, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);
@@ -98,7 +97,6 @@ function ownersOnly(endpoint: Endpoint, iam: Iam): Endpoint {
   };
 }
 
-/** Passes a request with its caller to the service that the request names. */
 function serve(made: Promise<ReadonlyMap<string, Service>>, iam: Iam): Endpoint {
   return async (request, response) => {
     const caller = await authenticate(iam, request);

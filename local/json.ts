@@ -1,5 +1,3 @@
-/* JSON from callers, with limits. */
-
 /** The maximum levels. A DynamoDB attribute value has at most 32, and each is two levels of JSON. */
 const maxLevels = 80;
 /** AWS bounds a request only by its bytes. This limit bounds the time that one request blocks all others. */
@@ -14,7 +12,6 @@ export class JsonLimitError extends Error {
 
 /** @throws JsonLimitError, SyntaxError */
 export function parseJson(text: string): unknown {
-  // A value takes at least two characters.
   if (text.length > 2 * maxValues && valuesOf(text) > maxValues) {
     throw new JsonLimitError(`must have at most ${maxValues} values`);
   }
@@ -23,7 +20,6 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Tests whether a JSON value is an object, not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -33,7 +29,6 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** Counts the values of a JSON text without parsing it. */
 function valuesOf(text: string): number {
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
@@ -44,7 +39,6 @@ function valuesOf(text: string): number {
   return values;
 }
 
-/** Returns the index of the quote that closes a string, or the length if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at > 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -1,6 +1,5 @@
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Another stack uses the data directory. */
 export class DataInUseError extends Error {
   constructor(data: string, pid: number) {
     super(

@@ -4,7 +4,6 @@ import { checkLayout } from "./layout";
 import { lock } from "./lock";
 import { listDamage } from "./repair";
 
-/** Prints the report of `ringmaster repair` as JSON. With names, it deletes these damaged items, all or none. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { data: { type: "string" }, delete: { type: "string", multiple: true, default: [] } },

@@ -1,4 +1,3 @@
-/** Runs jobs one at a time, in the order of their calls. */
 export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
   private unfinished = 0;
@@ -18,7 +17,6 @@ export class SerialQueue {
     return done;
   }
 
-  /** Resolves when the jobs so far have ended. */
   async drain(): Promise<void> {
     await this.last;
   }

@@ -49,7 +49,6 @@ export class ServiceStore<V = unknown> {
     return this.ready;
   }
 
-  /** Closes the service and then its database. Waits until both have opened. */
   async close(service?: () => Promise<void>): Promise<void> {
     await this.ready.catch(() => undefined);
     await service?.();

@@ -52,7 +52,6 @@ export class Ticker {
       });
   }
 
-  /** Stops the timer, and waits for the current firings. */
   async close(): Promise<void> {
     this.closed = true;
     this.cancel();

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isObject, JsonLimitError, parseJson } from "./json";
 import { signedPayloadOf } from "./sigv4/payload";
 
-/** An error answer of an AWS service. `code` is the name of the exception in the service's model. */
 export class ServiceError extends Error {
   override readonly name: string = "ServiceError";
 

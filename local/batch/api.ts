@@ -78,7 +78,6 @@ type Operation = (backend: BatchBackend, body: Body) => object;
 const list = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) && value.length > 0 ? value.map(String) : undefined;
 
-/** Batch's operations by the last part of their path. */
 export const operations: Readonly<Record<string, Operation>> = {
   createcomputeenvironment({ resources, engine }, body) {
     const made = resources.createEnvironment(parse(schemas.createComputeEnvironment, body));

@@ -3,7 +3,6 @@ import { batchArn, jobArn } from "./names";
 import type { Need } from "./placement";
 import type { Attempt, Container, Job, JobStatus, ListedJob } from "./types";
 
-/** The number of a parent's children in each state. */
 export type StatusSummary = Readonly<Partial<Record<JobStatus, number>>>;
 
 /** Builds the `JobDetail` of DescribeJobs, which is also the `detail` of a "Batch Job State Change" event. */

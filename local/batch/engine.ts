@@ -31,7 +31,6 @@ const byAge = (a: Job, b: Job) => a.createdAt - b.createdAt;
 
 const timedOut = "Job attempt duration exceeded timeout";
 
-/** Moves jobs through their states: placement, attempts and their ends. */
 export class Engine {
   private readonly runner: Runner;
   private readonly gang: Gang;
@@ -139,7 +138,6 @@ export class Engine {
     await this.runner.close();
   }
 
-  /** Moves a submitted job to its next state. */
   private admit(job: Job): void {
     this.book.move(job, job.kind === "array" ? "PENDING" : "RUNNABLE");
     this.wait(job);
@@ -220,7 +218,6 @@ export class Engine {
     return nextByFairShare(policy, waiting, inUse);
   }
 
-  /** Decides whether a job of a queue can be placed now, from the resources in use. */
   private decide(queue: JobQueue, job: Job): Decision {
     const inUse = new Map<string, number>();
     for (const { job: other, vcpus } of this.placed.values()) {
@@ -272,7 +269,6 @@ export class Engine {
     const unit = job.kind === "node" ? this.book.get(job.parent!)! : job;
     if (job.kind === "node") this.gang.running(job);
     else this.book.move(job, "RUNNING", { startedAt: job.container?.startedAt, stoppedAt: undefined });
-    // The job was terminated while it was starting, before there was a process to receive the signal.
     if (unit.terminated !== undefined) this.stop(unit, unit.terminated);
     // A gang has one deadline, the deadline of its main node. Each child of an array has its own.
     const timed = unit.timeoutSeconds !== undefined && (job.kind !== "node" || job.index === job.mainNode);

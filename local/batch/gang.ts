@@ -3,12 +3,10 @@ import { hostLost, instanceId } from "./names";
 import type { Runner } from "./runner";
 import { type Ending, isFinal, type Job } from "./types";
 
-/** The engine's functions that a gang calls. */
 export interface GangHost {
   readonly book: JobBook;
   readonly runner: Runner;
   startNode(node: Job, parent: Job): void;
-  /** Ends the job with its main node: the job succeeds, is retried, or fails. */
   settle(parent: Job, ending: Ending): void;
 }
 

@@ -1,4 +1,3 @@
-/** The messages between the stack and the host process of a container. */
 import type { LogLine } from "../service";
 
 export interface StartMessage {

@@ -6,7 +6,6 @@ import type { HostMessage, StackMessage, StartMessage } from "./host-messages";
 export interface HostEvents {
   onStarted(pid: number): void;
   onLines(lines: readonly LogLine[]): void;
-  /** Called once, as the last event, with the reason for the end. */
   onEnd(end: HostEnd): void;
 }
 
@@ -16,7 +15,6 @@ export type HostEnd =
   /** The host process died or was abandoned, and the container with it. */
   | { readonly kind: "lost" };
 
-/** The stack's end of the connection to one host process. */
 export class HostProcess {
   private readonly child: ChildProcess;
   private readonly closed: Promise<void>;

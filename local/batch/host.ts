@@ -25,9 +25,7 @@ function send(message: HostMessage, then?: () => void): void {
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
-  } catch {
-    // The group is empty.
-  }
+  } catch {}
 }
 
 function deliver(signal: "SIGTERM" | "SIGKILL"): void {

@@ -9,7 +9,6 @@ import type { JobDefinition, NodeProperties } from "./types";
 type Input = z.infer<typeof schemas.registerJobDefinition>;
 
 export class JobDefinitions {
-  /** The revisions by name, the first one first. */
   private readonly byName = new Map<string, JobDefinition[]>();
 
   constructor(private readonly store: Store) {}

@@ -31,5 +31,4 @@ export function isHostLost(statusReason: string): boolean {
   return statusReason.startsWith("Host EC2 ");
 }
 
-/** The log group for containers whose definition names none. */
 export const defaultLogGroup = "/aws/batch/job";

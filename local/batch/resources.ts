@@ -7,7 +7,6 @@ import type { ComputeEnvironment, FairsharePolicy, JobQueue, SchedulingPolicy } 
 
 type Input<K extends keyof typeof schemas> = z.infer<(typeof schemas)[K]>;
 
-/** The compute environments, job queues and scheduling policies. */
 export class Resources {
   private readonly environments = new Map<string, ComputeEnvironment>();
   private readonly queues = new Map<string, JobQueue>();

@@ -151,7 +151,6 @@ export class Runner {
     return this.containers.has(job.jobId);
   }
 
-  /** Ends every process without changing the jobs' states. The next start finds their hosts lost, as after a kill. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all(
@@ -195,7 +194,6 @@ export class Runner {
   }
 }
 
-/** Returns the variables by which CUDA shows a container its own GPUs only. */
 const gpuVariables = (gpus: readonly string[]): Record<string, string> =>
   gpus.length === 0 ? {} : { CUDA_VISIBLE_DEVICES: gpus.join() };
 

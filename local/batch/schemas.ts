@@ -1,8 +1,6 @@
 import * as z from "zod";
 import { clientError } from "./errors";
 
-/** The schemas of requests. Fields that a schema does not name are kept unchanged. */
-
 const name = z
   .string()
   .regex(
@@ -173,7 +171,6 @@ export const schemas = {
   }),
 } as const;
 
-/** Parses a request. Throws Batch's error with the first problem. */
 export function parse<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;

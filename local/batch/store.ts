@@ -51,7 +51,6 @@ export class Store {
     this.enqueue({ key });
   }
 
-  /** Resolves when all previous writes are on disk. Rejects if a write fails. */
   async flush(): Promise<void> {
     while (this.pending.length > 0 || this.writing) {
       await (this.writing ?? this.start());

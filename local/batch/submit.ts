@@ -16,7 +16,6 @@ export interface SubmitContext {
 /** Batch's limit on all overrides together, in bytes. */
 const overridesLimit = 8192;
 
-/** Creates the jobs of a submission: one job, or a parent followed by its children. Refuses what Batch refuses. */
 export function makeJobs(input: SubmitInput, context: SubmitContext): readonly Job[] {
   const { queue, definition } = context;
   if (!queue) throw clientError(`JobQueue ${input.jobQueue} does not exist. Create it first.`);

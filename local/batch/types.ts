@@ -7,7 +7,6 @@ import type { container, fairsharePolicy, nodeProperties, overrides, retryStrate
 type Shape<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 
-/** The local replacement for a container image: a command, to which the job's command is appended. */
 export interface ImageConfig {
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -34,7 +33,6 @@ export interface BatchOptions {
 
 export type JobStatus = "SUBMITTED" | "PENDING" | "RUNNABLE" | "STARTING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
-/** The `containerProperties` of a job definition, or the ones resolved for a job. */
 export type ContainerProperties = Shape<typeof container>;
 export type KeyValue = NonNullable<ContainerProperties["environment"]>[number];
 export type ResourceRequirement = NonNullable<ContainerProperties["resourceRequirements"]>[number];
@@ -68,7 +66,6 @@ export interface Ending {
   readonly statusReason: string;
 }
 
-/** The container of the current attempt, or of the last one. */
 export interface Container {
   readonly taskArn: string;
   readonly logStreamName: string;
@@ -125,7 +122,6 @@ export interface Job {
   terminated?: string;
 }
 
-/** The fields of a job that ListJobs needs. */
 export type ListedJob = Omit<
   Job,
   "attempts" | "containerProperties" | "nodeProperties" | "parameters" | "retryStrategy" | "tags"

@@ -12,7 +12,6 @@ export class DynamoDbError extends Error {
     this.name = type.slice(type.indexOf("#") + 1);
   }
 
-  /** The short name of the error, as in a transaction's cancellation reason. */
   get code(): string {
     return this.name;
   }
@@ -28,12 +27,10 @@ export function validation(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.validate#ValidationException", message);
 }
 
-/** Creates the error for a request whose JSON does not have the API's types. */
 export function serialization(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#SerializationException", message);
 }
 
-/** Creates the error for a request that IAM denies. */
 export function accessDenied(message: string): DynamoDbError {
   return new DynamoDbError("com.amazon.coral.service#AccessDeniedException", message);
 }

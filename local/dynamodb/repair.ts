@@ -18,7 +18,6 @@ export async function describeRows(
   return keys.map((key) => ({ description: describeKey(key, definitions), deletable: !isDefinition(key) }));
 }
 
-/** Deletes rows. The next start derives the index entries and expiry times of their tables from the items again. */
 export function deleteRows(directory: string, keys: readonly Buffer[]): Promise<void> {
   return withTables(directory, ({ store, catalog }) => {
     const maintenance = new Maintenance(store, catalog, systemClock);

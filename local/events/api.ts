@@ -92,10 +92,8 @@ export interface EventsBackend {
 type Body = Readonly<Record<string, unknown>>;
 type Operation = (backend: EventsBackend, body: Body) => object | Promise<object>;
 
-/** EventBridge's limit on targets per rule. */
 const maxTargets = 5;
 
-/** The fields of a target that are implemented. */
 const targetFields: readonly string[] = ["Id", "Arn", "RoleArn", "Input", "RetryPolicy", "DeadLetterConfig"];
 
 export const operations: Readonly<Record<string, Operation>> = {

@@ -11,7 +11,6 @@ import { Ticker } from "../ticker";
 import { type Rule, type Rules, ruleArn } from "./rules";
 import { createTargetQueue, type TargetMessage, type TargetPorts } from "./target";
 
-/** An event as targets receive it. */
 export interface BusEvent {
   readonly version: "0";
   readonly id: string;
@@ -56,7 +55,6 @@ export class Bus {
     this.ticker = new Ticker(clock, "events", (name, dueAt) => this.fire(name, dueAt));
   }
 
-  /** Delivers the events that an earlier process left, then new events. */
   async start(): Promise<void> {
     await this.queue.open();
     for (const { Name } of this.options.rules.all()) this.ticker.set(Name, this.options.rules.dueAt(Name));

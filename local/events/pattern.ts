@@ -56,7 +56,6 @@ function invalidPattern(reason: string): ServiceError {
   return new ServiceError("InvalidEventPatternException", 400, `Event pattern is not valid. Reason: ${reason}`);
 }
 
-/** Parses an event pattern and refuses one that EventBridge would refuse, or with another operator. */
 export function parsePattern(text: string): Pattern {
   let pattern: unknown;
   try {

@@ -61,7 +61,6 @@ export class Rules {
     return changeDurably(this.rules, rule.Name, this.load(rule), () => this.db.put(prefix + rule.Name, rule));
   }
 
-  /** Returns the recorded time of a rule's next firing. An earlier process may have recorded it. */
   dueAt(name: string): number | undefined {
     return this.due.get(name);
   }

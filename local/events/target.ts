@@ -17,7 +17,6 @@ export function createTargetQueue(
     readonly db: JsonDatabase;
     readonly clock: Clock;
     readonly dataDirectory: string;
-    /** The prefix of the file `<sender>-dead-letters.ndjson`. */
     readonly sender: "events" | "scheduler";
   },
 ): DurableQueue<TargetMessage> {
@@ -44,7 +43,6 @@ export interface TargetPorts {
   readonly startExecution: StartExecution;
 }
 
-/** The times of a schedule expression. */
 export interface Timetable {
   readonly kind: "rate" | "cron" | "at";
   /**

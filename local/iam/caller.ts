@@ -17,7 +17,6 @@ export class AccessDenied extends ServiceError {
   }
 }
 
-/** Returns the unique id of a role's session. All roles have the same id here. */
 export const userIdOf = (sessionName: string): string => `AROA:${sessionName}`;
 
 /**

@@ -1,7 +1,5 @@
-/** The values of a request's condition keys, by key in lower case. A missing key is absent from the request. */
 export type RequestContext = Readonly<Record<string, string | readonly string[]>>;
 
-/** A compiled condition element. */
 export type Condition = (context: RequestContext) => boolean;
 
 /**
@@ -46,7 +44,6 @@ export function list(value: string | readonly string[]): readonly string[] {
   return typeof value === "string" ? [value] : value;
 }
 
-/** Compiles a pattern with IAM's wildcards: `*` matches any characters, and `?` matches one. */
 export function patternOf(text: string, flags = ""): RegExp {
   const source = text
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")

@@ -23,7 +23,6 @@ const maxCallers = 100;
 
 export interface Identity {
   readonly secretAccessKey: string;
-  /** Undefined for the owner. */
   readonly caller?: Caller;
 }
 

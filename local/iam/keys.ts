@@ -1,11 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { PolicyDocument } from "./policy";
 
-/** The session that temporary keys represent. */
 export interface Session {
-  /** The name of the role. */
   readonly role: string;
-  /** The name of the session in the caller's ARN. */
   readonly name: string;
   readonly policy?: PolicyDocument;
   /** The expiry in milliseconds since the epoch. If undefined, the keys are valid until the stack's secret changes. */

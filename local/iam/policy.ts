@@ -1,6 +1,5 @@
 import { type Condition, compileCondition, list, patternOf, type RequestContext } from "./conditions";
 
-/** A policy in IAM's JSON. */
 export interface PolicyDocument {
   readonly Version: "2012-10-17";
   readonly Statement: readonly PolicyStatement[];
@@ -14,9 +13,7 @@ interface PolicyStatement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 }
 
-/** An access that a request needs. */
 export interface Access {
-  /** The action, e.g. `s3:GetObject`. */
   readonly action: string;
   /** An ARN, or `*` for an action without resources. */
   readonly resource: string;

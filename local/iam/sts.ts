@@ -12,7 +12,6 @@ const maxPolicyLength = 2_048;
 /** The duration of a session in seconds: minimum, maximum, maximum when one role assumes another, and default. */
 const duration = { min: 900, max: 43_200, chained: 3_600, standard: 3_600 };
 
-/** Creates the Security Token Service: `AssumeRole` and `GetCallerIdentity` in its query protocol. */
 export function createSts(iam: Iam): Service {
   return {
     signingName: "sts",

@@ -92,7 +92,6 @@ export class ExecutionEnvironment {
   private invocation?: Invocation;
   private markers = 0;
   private onMarkers?: () => void;
-  /** The duration of the init phase, until an invocation reports it. */
   private initMs?: number;
   /** Resolves when the handler is loaded, or with the error that prevented it. */
   readonly started: Promise<FunctionError | undefined>;

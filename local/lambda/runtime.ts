@@ -43,7 +43,6 @@ function contextOf({ requestId, deadline }: InvokeMessage): object {
   };
 }
 
-/** Runs a handler of any of Lambda's forms: async, with a promise, or with a callback. */
 function run(handler: Handler, message: InvokeMessage): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const callback = (error: unknown, result?: unknown) => (error ? reject(error) : resolve(result));

@@ -58,7 +58,6 @@ export type RuntimeMessage =
       readonly requestId: string;
       readonly error: FunctionError;
       readonly rssMb: number;
-      /** Whether the environment ends with the error. */
       readonly fatal: boolean;
     };
 
@@ -68,7 +67,6 @@ export type RuntimeMessage =
  */
 export const endOfOutput = "\u0000end-of-invocation";
 
-/** Lambda's limits in bytes. */
 export const syncPayloadLimit = 6 * 1024 * 1024 + 100;
 export const responseLimit = 6_291_556;
 export const asyncPayloadLimit = 1024 * 1024;

@@ -60,7 +60,6 @@ function newStream(store: LogStore, group: string, stream: string, now: number):
   return store.createStream(group, stream, now);
 }
 
-/** Cuts a line into messages. Empty lines are dropped, because CloudWatch refuses them. */
 function cutLine({ timestamp, message }: LogLine): LogLine[] {
   const lines: LogLine[] = [];
   for (let at = 0; at < message.length; at += maxMessageBytes) {

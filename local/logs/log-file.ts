@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import type { LogLine } from "../service";
 
-/** A line of a log file without its line feed, with its position in bytes. */
 interface Line {
   readonly start: number;
   readonly end: number;
@@ -15,7 +14,6 @@ interface Header {
   readonly first?: number;
 }
 
-/** An event, with the position of its line in bytes. */
 export interface StoredEvent {
   readonly start: number;
   readonly end: number;
@@ -30,7 +28,6 @@ function eventLine({ order, timestamp, ingested, message }: Omit<StoredEvent, "s
   return `${JSON.stringify([order, timestamp, ingested, message])}\n`;
 }
 
-/** Parses a line. Returns undefined if it is damaged. */
 function parseEvent({ start, end, text }: Line): StoredEvent | undefined {
   try {
     const [order, timestamp, ingested, message] = JSON.parse(text) as [number, number, number, string];
@@ -43,7 +40,6 @@ function parseEvent({ start, end, text }: Line): StoredEvent | undefined {
 const blockBytes = 64 * 1024;
 const newline = 10;
 
-/** Yields the complete lines between two offsets. A line must begin at the first offset. */
 function* readLines(file: string, from: number, to: number): Generator<Line, undefined> {
   let rest: Buffer = Buffer.alloc(0);
   let start = from;
@@ -198,7 +194,6 @@ export class LogFile {
     this.bytesInFile = header.length + kept.length;
   }
 
-  /** Yields the events that begin at or after a position. */
   *forward(from: number): Generator<StoredEvent> {
     const start = this.lineStart(from - this.shift, this.bytesInFile);
     for (const line of readLines(this.file, start, this.bytesInFile)) {
@@ -207,7 +202,6 @@ export class LogFile {
     }
   }
 
-  /** Yields the events that end at or before a position, the latest first. */
   *backward(before: number): Generator<StoredEvent> {
     for (const line of this.linesBefore(before - this.shift)) {
       const event = parseEvent(line);

@@ -39,14 +39,11 @@ function parseFilterPattern(pattern: string): (message: string) => boolean {
  * continues.
  */
 const scanBudget = 16 * 1024 ** 2;
-/** The maximum bytes of messages in one answer. */
 const pageBytes = 1024 ** 2;
 const maxEvents = 10_000;
 
 interface TimeRange {
-  /** The first millisecond of the range. */
   readonly from: number;
-  /** The last millisecond of the range. */
   readonly to: number;
 }
 
@@ -64,7 +61,6 @@ interface FilterPage {
 /** The position of an event among all streams: by order, then stream, then offset. */
 type Place = readonly [order: number, stream: string, start: number];
 
-/** Returns a page of the matching events of many streams, merged by time. */
 function filterStreams(
   streams: readonly LogFile[],
   range: TimeRange,
@@ -136,7 +132,6 @@ const milliseconds = z.number().int().min(0);
 
 const filterInput = z.object({
   logGroupName: groupName.optional(),
-  /** A group's name or ARN. */
   logGroupIdentifier: z.string().min(1).max(2048).optional(),
   logStreamNames: z.array(streamName).min(1).max(100).optional(),
   logStreamNamePrefix: streamName.optional(),
@@ -170,7 +165,6 @@ function groupOf({ logGroupName, logGroupIdentifier }: z.output<typeof filterInp
 
 export type Operation = (input: unknown) => object;
 
-/** Returns the implemented operations of `Logs_20140328` by name. */
 export function logOperations(store: LogStore): Readonly<Record<string, Operation>> {
   return {
     FilterLogEvents: (input) => filterLogEvents(store, input),

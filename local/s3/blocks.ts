@@ -36,7 +36,6 @@ export class BlockChecksums {
   }
 }
 
-/** Returns the size of the table for a body of that size. */
 export const tableBytes = (size: number): number => Math.ceil(size / blockBytes) * entryBytes;
 
 /**

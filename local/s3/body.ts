@@ -19,13 +19,11 @@ import { S3Error } from "./errors";
 export const maxBodyBytes = 5 * 1024 ** 3;
 
 export interface BodyDigest {
-  /** The bytes of the payload without chunk framing. */
   readonly size: number;
   /** The MD5 in lowercase hex. */
   readonly md5: string;
   /** The SHA-256 in lowercase hex. Undefined unless the client sent it or the caller requested it. */
   readonly sha256?: string;
-  /** The verified checksum that the client sent. */
   readonly checksum?: Checksum;
 }
 
@@ -92,7 +90,6 @@ function isAwsChunked(headers: IncomingHttpHeaders): boolean {
   );
 }
 
-/** Returns the number of payload bytes that the client announces. */
 function declaredLength(headers: IncomingHttpHeaders): number | undefined {
   const decoded = headers["x-amz-decoded-content-length"];
   const text = decoded ?? (isAwsChunked(headers) ? undefined : headers["content-length"]);

@@ -12,7 +12,6 @@ export interface Bucket {
   readonly created: number;
 }
 
-/** The buckets on disk. Each is a directory with a document. */
 export class Buckets {
   constructor(
     private readonly disk: Disk,

@@ -22,9 +22,7 @@ export interface Call extends Context {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
-  /** The bucket. Empty if the request addresses the service itself. */
   readonly bucket: string;
-  /** The key. Empty if the request addresses the bucket itself. */
   readonly key: string;
   readonly query: URLSearchParams;
   /** The caller with temporary keys. Undefined for the owner. */
@@ -128,7 +126,6 @@ export function requireQuery(query: URLSearchParams, name: string): string {
   return value;
 }
 
-/** Creates the announcement of this request's write. The write publishes it. */
 export function announce(
   call: Call,
   type: ObjectEventType,

@@ -78,7 +78,6 @@ export interface PartChecksum {
   readonly size: number;
 }
 
-/** Computes the checksum of a multipart object from the checksums of its parts. */
 export function combineChecksums(
   algorithm: ChecksumAlgorithm,
   type: ChecksumType,

@@ -4,15 +4,11 @@ import type { ObjectRecord } from "./record";
 
 type Version = Pick<ObjectRecord, "etag">;
 
-/** The conditions of a write. They are checked when the object is published. */
 export interface WriteCondition {
-  /** The object must not exist (`If-None-Match: *`). */
   readonly absent?: boolean;
-  /** The object must have this ETag (`If-Match`). */
   readonly etag?: string;
 }
 
-/** The condition of a removal. */
 export interface RemovalCondition extends WriteCondition {
   /** Removes only this version. Another one stays, without an error. */
   readonly version?: string | undefined;

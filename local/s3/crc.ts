@@ -83,7 +83,6 @@ export class Crc {
     this.high = high;
   }
 
-  /** Returns the CRC in big-endian order, which S3 writes in base64. */
   digest(): Buffer {
     const result = Buffer.alloc(8);
     const wide = this.parameters.bits === 64;

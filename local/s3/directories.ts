@@ -17,7 +17,6 @@ export class Directories {
    */
   private readonly known = new BoundedMap<string, true | symbol>(maxKnown);
 
-  /** Renames a file into place, and creates its directories. */
   rename(from: string, to: string): void {
     try {
       fs.renameSync(from, to);
@@ -68,7 +67,6 @@ function between(directory: string, top: string): readonly string[] {
   return directory === top ? [directory] : [directory, ...between(path.dirname(directory), top)];
 }
 
-/** Syncs a directory. It opens the directory before it returns. */
 export async function flushDirectory(directory: string): Promise<void> {
   const descriptor = fs.openSync(directory, "r");
   try {

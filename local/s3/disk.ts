@@ -35,7 +35,6 @@ export class Disk {
     this.temporaryDirectory = path.join(this.root, "temporary");
   }
 
-  /** Creates the directories, and deletes the unfinished work of a killed process. */
   prepare(): void {
     fs.rmSync(this.temporaryDirectory, { recursive: true, force: true });
     makeDirectory(this.root);
@@ -67,12 +66,10 @@ export class Disk {
     void removal.then(() => this.removals.delete(removal));
   }
 
-  /** Waits for removals in the background. */
   async settle(): Promise<void> {
     await Promise.all(this.removals);
   }
 
-  /** Writes and syncs a small file under `temporary/`. The caller renames it into place. */
   async writeTemporary(content: string | Uint8Array): Promise<string> {
     const file = this.temporary();
     await writeFlushed(file, content);

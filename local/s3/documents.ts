@@ -3,7 +3,6 @@ import fs from "node:fs";
 import { DamagedFileError } from "./damage";
 import { writeFlushed } from "./disk";
 
-/** Writes and syncs a small JSON document with its checksum. */
 export async function writeDocument(file: string, document: object): Promise<void> {
   const json = JSON.stringify(document);
   await writeFlushed(file, `${hash("sha256", json, "hex")}\n${json}\n`);

@@ -4,7 +4,6 @@ import { isDiskFull } from "../storage/space";
 export class S3Error extends Error {
   readonly code: string;
   readonly httpStatus: number;
-  /** Additional elements of the `<Error>` document, and headers of the answer. */
   readonly extra: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
 

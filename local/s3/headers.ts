@@ -87,7 +87,6 @@ function refuseUnimplemented(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** Returns the headers of HeadObject and GetObject except length, range and checksum. */
 export function objectHeaders(record: ObjectRecord): Record<string, string> {
   const headers: Record<string, string> = {
     ...record.headers,
@@ -125,7 +124,6 @@ export function attachmentOf(disposition: string | undefined): string {
 
 const overrides: ReadonlyMap<string, string> = new Map(keptHeaders.map((name) => [`response-${name}`, name]));
 
-/** Returns the headers from `response-content-type=…` and similar parameters, which replace headers of one answer. */
 export function responseOverrides(query: URLSearchParams): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [parameter, name] of overrides) {

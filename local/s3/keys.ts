@@ -89,7 +89,6 @@ export interface Entry {
   readonly fileName: string;
 }
 
-/** Parses a name in a bucket's directory. Returns undefined for another file. */
 export function parseEntry(fileName: string): Entry | undefined {
   const kind = kindOfSuffix.get(fileName.slice(-1));
   if (!kind) return undefined;

@@ -18,7 +18,6 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-/** A listed object. Its record is undefined if it is damaged. */
 export type Listed = { readonly key: string; readonly record?: ObjectRecord } | { readonly commonPrefix: string };
 
 export interface ListPage {

@@ -12,7 +12,6 @@ import { findRecord, type ObjectRecord } from "./record";
 
 export type ObjectEventType = "Object Created" | "Object Deleted";
 
-/** S3's event for a write. `reason` is the API call that caused it. */
 export interface ObjectNotice {
   readonly type: ObjectEventType;
   readonly bucket: string;
@@ -30,7 +29,6 @@ export interface ObjectNotice {
 export interface Announcement {
   /** Called before the change. From here on a kill does not lose the event. */
   before(): void;
-  /** Called after the change. */
   after(): void;
   /** Called instead of `after` if the change was not made. */
   cancel(): void;
@@ -84,7 +82,6 @@ export class Notifications {
     this.journal = new Journal(path.join(disk.root, "notifications.ndjson"));
   }
 
-  /** Publishes the events of changes that a killed process has made but not published. */
   recover(): void {
     const left = this.journal.recover();
     for (const intent of left) if (this.wasDone(intent)) this.events.put(intent.event);

@@ -19,7 +19,6 @@ export interface ObjectRecord {
   readonly bucket: string;
   readonly key: string;
   readonly size: number;
-  /** The ETag without quotes. */
   readonly etag: string;
   /** The modification time in milliseconds since the epoch. */
   readonly modified: number;
@@ -57,7 +56,6 @@ const tailBytes = 16;
 /** The size of the first read, which contains nearly every record completely. */
 const firstRead = 4096;
 
-/** Encodes the bytes to append to the body. @param table checksums of the body's blocks */
 export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = Buffer.alloc(0)): Buffer {
   const json = Buffer.from(JSON.stringify(record), "utf8");
   const tail = Buffer.alloc(tailBytes);
@@ -68,10 +66,8 @@ export function encodeRecord(record: ObjectRecord | PartRecord, table: Buffer = 
   return Buffer.concat([table, json, tail]);
 }
 
-/** A record, and the data to verify the body before it. */
 export interface StoredFile<T> {
   readonly record: T;
-  /** The position of the table of block checksums. */
   readonly table: { readonly at: number; readonly bytes: number; readonly crc32: number };
   /** The unverified body of a small file, which was read together with the record. */
   readonly body?: Buffer;

@@ -13,12 +13,10 @@ import { type BinaryKey, fromBinary, toBinary } from "./keys";
 import { type Announcement, announced } from "./notifications";
 import { findRecord, type ObjectRecord, openIfThere, readRecord, type StoredFile } from "./record";
 
-/** Counts the readers of a resource, and defers its removal until the last reader has released it. */
 class Pins {
   private readonly readers = new Map<string, number>();
   private readonly removals = new Map<string, () => void>();
 
-  /** Pins a resource. Returns the function that releases it, which must be called once. */
   pin(name: string): () => void {
     this.readers.set(name, (this.readers.get(name) ?? 0) + 1);
     return () => {
@@ -133,7 +131,6 @@ export class Store {
     }
   }
 
-  /** Checks a condition before the write. `publish` checks it again. */
   checkCondition(bucket: string, key: BinaryKey, condition: WriteCondition): void {
     checkWrite(condition, this.replaced(bucket, key), fromBinary(key));
   }
@@ -169,7 +166,6 @@ export class Store {
     this.retireParts(bucket, replaced);
   }
 
-  /** Removes an object. Returns whether it existed. */
   async remove(
     bucket: string,
     key: BinaryKey,
@@ -190,7 +186,6 @@ export class Store {
     return true;
   }
 
-  /** Waits until a visible change of the object is durable. */
   async settled(bucket: string, key: BinaryKey): Promise<void> {
     // The request that made the change gets the error.
     await this.flushing.get(this.disk.object(bucket, key))?.catch(() => {});

@@ -156,7 +156,6 @@ export class Uploads {
     }
   }
 
-  /** Completes uploads after a crash if their objects exist, and removes the parts of deleted objects. */
   recover(): void {
     for (const { name: bucket } of this.store.buckets.list()) {
       for (const uploadId of fs.readdirSync(this.store.disk.uploads(bucket))) {

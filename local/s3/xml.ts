@@ -7,7 +7,6 @@ export interface XmlFields {
 
 const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/** Writes a document in S3's namespace. An error document has no namespace. */
 export function writeXml(root: string, fields: XmlFields): string {
   const attribute = root === "Error" ? "" : ` xmlns="${namespace}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${attribute}>${writeFields(fields)}</${root}>`;
@@ -35,7 +34,6 @@ function escapeXml(text: string): string {
   });
 }
 
-/** A parsed element: its text, and its children in order. Attributes and namespaces are ignored. */
 export interface XmlElement {
   readonly name: string;
   readonly text: string;

@@ -12,7 +12,6 @@ interface SchedulerRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Handles the Scheduler's REST API. Resolves with the body of the answer when everything is on disk. */
 async function handleScheduler(schedules: Schedules, { method, url, body }: SchedulerRequest): Promise<object> {
   const [root, encoded, ...rest] = url.pathname.slice(1).replace(/\/$/, "").split("/");
   const name = encoded === undefined ? undefined : decodeURIComponent(encoded);

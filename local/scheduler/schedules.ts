@@ -73,7 +73,6 @@ export class Schedules {
     return [...this.groups.values()].sort((a, b) => (a.Name < b.Name ? -1 : 1));
   }
 
-  /** Stores a schedule. It is in force at once. Resolves when it is on disk. */
   put(schedule: Omit<Schedule, "dueAt">): Promise<void> {
     return this.keep({ ...schedule, dueAt: this.nextFiring(schedule) });
   }

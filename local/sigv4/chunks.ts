@@ -26,7 +26,6 @@ export class ChunkVerifier {
     this.hash.update(bytes);
   }
 
-  /** Ends the current chunk. @returns whether its signature matches */
   endChunk(signature: string): boolean {
     const digest = this.hash.digest("hex");
     this.hash = createHash("sha256");

@@ -6,7 +6,6 @@ export const algorithm = "AWS4-HMAC-SHA256";
 
 export interface SignedRequest {
   readonly method: string;
-  /** The path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -24,21 +23,17 @@ export interface SignatureClaim {
    */
   readonly payload: string | undefined;
   readonly sessionToken: string | undefined;
-  /** Whether the signature is in the query. */
   readonly presigned: boolean;
-  /** The parameter `X-Amz-Expires` of a presigned URL, in seconds. */
   readonly expires?: string | null;
 }
 
 export type ProblemKind = "missing" | "incomplete" | "skewed" | "expired";
 
-/** The reason why a request has no usable signature. */
 export interface SignatureProblem {
   readonly kind: ProblemKind;
   readonly message: string;
 }
 
-/** Returns whether the header names Signature Version 4. */
 export function isSignature(authorization: string | undefined): boolean {
   return authorization?.startsWith(`${algorithm} `) ?? false;
 }

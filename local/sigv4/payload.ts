@@ -1,9 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ChunkVerifier } from "./chunks";
 
-/** The part of a verified signature that concerns the request's body. */
 export interface SignedPayload {
-  /** The whole body, which matches its digest. */
   readonly body?: Buffer;
   /** The required SHA-256 of the body in lower-case hex. The service that reads the body compares it. */
   readonly digest?: string;

@@ -64,7 +64,6 @@ export function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 
-/** Returns the accepted forms of path and query, each on a line. */
 function canonicalTargets(url: string, presigned: boolean, canonicalization: Canonicalization): readonly string[] {
   if (url === "/") return ["/\n"];
   const question = url.indexOf("?");

@@ -99,7 +99,6 @@ function readEndpoint(fields: Fields, ownPorts: readonly number[]): string {
   throw invalid("Endpoint must be an http URL on this machine, such as http://127.0.0.1:8080/");
 }
 
-/** Reads `MessageAttributes.entry.N.…` of a Publish. */
 function readAttributes(fields: Fields): Readonly<Record<string, Attribute>> {
   const attributes: Record<string, Attribute> = {};
   for (let n = 1; fields.has(`MessageAttributes.entry.${n}.Name`); n += 1) {

@@ -11,7 +11,6 @@ export type { Clock } from "../clock";
 export interface StepFunctionsOptions {
   readonly dataDirectory: string;
   readonly functions: Pick<FunctionInvoker, "invoke">;
-  /** Receives "Step Functions Execution Status Change" events. */
   readonly events: EventSink;
   readonly clock?: Clock;
   /**
@@ -61,7 +60,6 @@ export async function createStepFunctions(options: StepFunctionsOptions): Promis
   };
 }
 
-/** Creates a function that runs the changes of one state machine one at a time. */
 function changesByMachine(): Api["exclusively"] {
   const queues = new Map<string, SerialQueue>();
   return async (machine, change) => {

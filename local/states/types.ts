@@ -4,7 +4,6 @@ import type { Json, JsonObject } from "./json";
 export type QueryLanguage = "JSONata";
 export type StateType = "Task" | "Pass" | "Choice" | "Wait" | "Parallel" | "Map" | "Succeed" | "Fail";
 
-/** The resources that Task states may have. */
 export const resources: readonly string[] = [
   "arn:aws:states:::lambda:invoke",
   "arn:aws:states:::lambda:invoke.waitForTaskToken",

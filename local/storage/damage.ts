@@ -1,4 +1,3 @@
-/** The files of a store cannot be read. */
 export class DamagedStoreError extends Error {
   override readonly name = "DamagedStoreError";
 
@@ -10,7 +9,6 @@ export class DamagedStoreError extends Error {
   }
 }
 
-/** A stored record does not match its checksum. */
 export class DamagedRecordError extends Error {
   override readonly name = "DamagedRecordError";
 

@@ -45,7 +45,6 @@ const reopenMs = 1_000;
 /** The time that opening again waits for readers. The data that a reader has not read by then are an error for it. */
 const maxReaderMs = 2_000;
 const readerPollMs = 2;
-/** The resolution of the file system's clock. Two changes within it may have the same time stamp. */
 const clockStepMs = 50;
 
 /**
@@ -60,16 +59,12 @@ const clockStepMs = 50;
 export class Database<K extends Buffer | string> {
   private opened: ClassicLevel<K, string> | undefined;
   private readonly values: ValueChecksum;
-  /** The end of the logs after the last successful write. */
   private log: LogEnd = { number: 0, bytes: 0 };
   private directoryTime = 0;
-  /** Called when a group could not be written, before its callers get the error. */
   onFailure: (cause: unknown) => void = () => undefined;
   private forming: Group<K> | undefined;
   private writing: Group<K> | undefined;
-  /** Whether a write failed, so that LevelDB must be opened again before the next one. */
   private failed = false;
-  /** Resolves when the database has been opened again. */
   private reopening: Promise<void> | undefined;
   private readers = 0;
   private closed = false;
@@ -165,7 +160,6 @@ export class Database<K extends Buffer | string> {
     }
   }
 
-  /** Reads every value, and returns the keys of the damaged ones. */
   async damagedKeys(): Promise<readonly K[]> {
     const keys: K[] = [];
     for await (const chunk of this.storedChunks({})) {
@@ -218,7 +212,6 @@ export class Database<K extends Buffer | string> {
     return written;
   }
 
-  /** Waits for the current writes and closes the database. */
   async close(): Promise<void> {
     await (this.forming ?? this.writing)?.written.catch(() => undefined);
     this.closed = true;

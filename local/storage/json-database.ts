@@ -18,7 +18,6 @@ export class JsonDatabase<V = unknown> {
   open = (): Promise<void> => this.rows.open();
   close = (): Promise<void> => this.rows.close();
 
-  /** Resolves when the database has been opened again after a failed write. Undefined if it may be read now. */
   readable = (): Promise<void> | undefined => this.rows.readable();
 
   get(key: string): V | undefined {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 /* What LevelDB does not do itself with its files after a power loss or a failed write. */
 
-/** The end of the newest write-ahead log. */
 export interface LogEnd {
   readonly number: number;
   readonly bytes: number;
@@ -44,7 +43,6 @@ export function logBytes(directory: string, number: number): number {
   return statSync(logPath(directory, number)).size;
 }
 
-/** Removes what follows an end from the logs of a closed database. */
 export function cutLogs(directory: string, { number, bytes }: LogEnd): void {
   for (const log of logsIn(directory)) {
     if (log >= number) truncateSync(logPath(directory, log), log === number ? bytes : 0);

@@ -26,7 +26,6 @@ export class Outbox {
     readonly prefix: string,
   ) {}
 
-  /** Loads the events that an earlier process left. The next `send` sends them. */
   async load(): Promise<void> {
     for await (const [key, event] of this.db.iterator({ gt: this.prefix, lt: `${this.prefix}\uffff` })) {
       this.unsent.push({ key, event: event as EmittedEvent });
@@ -67,7 +66,6 @@ export class Outbox {
   }
 }
 
-/** Returns the write of an entry, which belongs to the write of the change. */
 export const entryWrite = ({ key, event }: OutboxEntry): JsonWrite<EmittedEvent> => ({
   type: "put",
   key,

@@ -5,7 +5,6 @@ import type { AttributeValue } from "../value/attribute-value";
  */
 export type Path = readonly [string, ...(string | number)[]];
 
-/** An operand of a comparison or a function. */
 export type Operand =
   | { readonly kind: "path"; readonly path: Path }
   | { readonly kind: "value"; readonly value: AttributeValue }
@@ -22,7 +21,6 @@ export type Condition =
   | { readonly kind: "in"; readonly operand: Operand; readonly list: readonly Operand[] }
   | { readonly kind: "function"; readonly name: ConditionFunction; readonly args: readonly Operand[] };
 
-/** The right side of a SET action. */
 export type SetValue =
   | { readonly kind: "path"; readonly path: Path }
   | { readonly kind: "value"; readonly value: AttributeValue }

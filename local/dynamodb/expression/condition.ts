@@ -12,7 +12,6 @@ const arity: Readonly<Record<ConditionFunction | "size", number>> = {
   begins_with: 2,
   size: 1,
 };
-/** The names of functions that only conditions may call. */
 export const conditionFunctions: ReadonlySet<string> = new Set(Object.keys(arity));
 const comparators = ["=", "<>", "<=", ">=", "<", ">"] as const;
 

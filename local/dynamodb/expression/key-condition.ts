@@ -7,7 +7,6 @@ export interface KeyAttribute {
   readonly type: KeyType;
 }
 
-/** The key of a table or an index. */
 export interface KeySchema {
   readonly hash: KeyAttribute;
   readonly range?: KeyAttribute;
@@ -24,7 +23,6 @@ export interface KeyCondition {
 
 const flipped = { "=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
 
-/** Converts a parsed key condition expression for a key schema. */
 export function toKeyCondition(condition: Condition, schema: KeySchema): KeyCondition {
   const byName = new Map<string, RangeCondition>();
   collect(condition, byName);

@@ -7,7 +7,6 @@ import type { Tokens } from "./tokens";
 
 type Leaf = { readonly kind: "path"; readonly path: Path } | { readonly kind: "value"; readonly value: AttributeValue };
 
-/** The common base of the parsers of conditions and updates: terms, arguments, and checks of operands. */
 export abstract class OperandParser<Term extends { readonly kind: string }> {
   constructor(
     protected readonly tokens: Tokens,
@@ -31,7 +30,6 @@ export abstract class OperandParser<Term extends { readonly kind: string }> {
     return { kind: "path", path: parsePath(this.tokens, this.scope) };
   }
 
-  /** Parses the arguments of a call with their parentheses. There may be none. */
   protected args<T>(parse: () => T): T[] {
     const args: T[] = [];
     this.tokens.expect("(");

@@ -4,7 +4,6 @@ import { checkDistinctPaths, parsePath } from "./path";
 import type { Scope } from "./scope";
 import { Tokens } from "./tokens";
 
-/** Parses `a, b.c[0]`. Throws ValidationExceptions without the name of the parameter. */
 export function parseProjection(expression: string, scope: Scope): Projection {
   const tokens = new Tokens(expression);
   const paths: Path[] = [];

@@ -21,7 +21,6 @@ export class Scope {
     this.unusedValues = new Set(this.values.keys());
   }
 
-  /** Resolves a bare word or a `#placeholder` to an attribute name. */
   name(text: string): string {
     if (!text.startsWith("#")) {
       if (isReservedWord(text)) throw validation(`Attribute name is a reserved keyword; reserved keyword: ${text}`);

@@ -16,7 +16,6 @@ const pattern =
 /** The maximum length of an expression: 4 KB. */
 const maxLength = 4096;
 
-/** A cursor over the tokens of an expression. It creates DynamoDB's messages for syntax errors. */
 export class Tokens {
   private readonly all: readonly Token[];
   private position = 0;
@@ -62,7 +61,6 @@ export class Tokens {
     if (this.peek().kind !== "end") throw this.syntaxError();
   }
 
-  /** Creates a syntax error that names the token and shows its neighbours. */
   syntaxError(): Error {
     const token = this.peek();
     const before = this.all[this.position - 1] ?? token;

@@ -16,7 +16,6 @@ const typeNames: Readonly<Partial<Record<AttributeType, string>>> = {
   L: "LIST",
   M: "MAP",
 };
-/** Parses an update expression. Throws ValidationExceptions without the name of the parameter. */
 export function parseUpdate(expression: string, scope: Scope): Update {
   return new UpdateParser(new Tokens(expression), scope).parse();
 }
@@ -102,7 +101,6 @@ class UpdateParser extends OperandParser<SetValue> {
     return { kind: "list_append", left, right };
   }
 
-  /** Checks that an operand of `list_append` is not a `list_append` itself. */
   private checkNesting(operand: SetValue): void {
     if (operand.kind === "list_append") throw this.misuse("list_append");
   }

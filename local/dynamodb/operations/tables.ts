@@ -21,7 +21,6 @@ const unimplemented = [
   "WarmThroughput",
 ];
 
-/** Creates a table on demand. Its indexes are global and project all attributes. */
 export const createTable: Operation = (context, fields) => {
   const name = fields.tableName();
   const attributes = readAttributes(fields);

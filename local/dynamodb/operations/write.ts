@@ -10,7 +10,6 @@ import { type Found, find, replaceItem } from "../store/write-item";
 import { emptyItem, type Item } from "../value/attribute-value";
 import { itemBytes, maxItemBytes } from "../value/size";
 
-/** A write of one item, read from a single request, a batch or a transaction. */
 export type ItemWrite = {
   readonly tableName: string;
   readonly condition?: Condition | undefined;

@@ -31,7 +31,6 @@ export function indexKey(table: Table, index: Index, item: Item): Buffer | undef
   return compose(kind.index, [table.id, index.id], bucketOf(hash!), hash!, ...(range ? [range] : []), ...primary);
 }
 
-/** Returns only the key attributes of an item: the table's, and also the index's if one is given. */
 export function keyOf(table: Table, item: Item, index?: Index): Item {
   const key = emptyItem();
   for (const name of keyNames(table.key)) key[name] = item[name]!;
@@ -39,7 +38,6 @@ export function keyOf(table: Table, item: Item, index?: Index): Item {
   return key;
 }
 
-/** Refuses a Key parameter that is not exactly the table's key. */
 export function checkKey(table: Table, key: Item): void {
   const names = keyNames(table.key);
   if (Object.keys(key).length !== names.length) throw keyMismatch();

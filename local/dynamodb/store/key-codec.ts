@@ -30,7 +30,6 @@ export const kind = {
 type Kind = (typeof kind)[keyof typeof kind];
 export const buckets = 0x10000;
 
-/** Builds a key from a kind, 32-bit numbers and a tail. */
 export function compose(keyKind: Kind, numbers: readonly number[], ...tail: readonly Uint8Array[]): Buffer {
   const head = Buffer.allocUnsafe(1 + 4 * numbers.length);
   head.write(keyKind, 0, "latin1");
@@ -38,7 +37,6 @@ export function compose(keyKind: Kind, numbers: readonly number[], ...tail: read
   return Buffer.concat([head, ...tail]);
 }
 
-/** Returns the first key after all keys that start with `prefix`. */
 export function successor(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix);
   for (let i = end.length - 1; i >= 0; i--) {

@@ -27,7 +27,6 @@ export class Maintenance {
     private readonly clock: Clock,
   ) {}
 
-  /** Completes the work that an earlier process left, then sweeps periodically. */
   async start(): Promise<void> {
     await this.removeScheduled();
     for (const { name } of [...this.catalog.all()]) {
@@ -94,7 +93,6 @@ export class Maintenance {
     }
   }
 
-  /** Fills the table's indexes that are being created, and makes them active. */
   private async backfill(name: string): Promise<void> {
     const table = this.catalog.find(name);
     const creating = table?.indexes.filter((index) => index.status === "CREATING") ?? [];

@@ -25,7 +25,6 @@ interface Operation {
  * survive a crash of the process or of the machine at any time.
  */
 export class Store {
-  /** The values that are not on disk yet, by key. */
   private readonly pending = new Map<string, { readonly written: Promise<void>; readonly value: string | undefined }>();
 
   /** Called when a batch could not be written. A caller that caches what plans changed must reload it. */
@@ -121,7 +120,6 @@ export class Store {
     };
   }
 
-  /** Writes changes, and resolves when they and all earlier ones are on disk. */
   private async commit(operations: readonly Operation[]): Promise<void> {
     const written = this.database.write(operations);
     for (const { name, value } of operations) this.pending.set(name, { written, value });

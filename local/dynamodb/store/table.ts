@@ -13,7 +13,6 @@ export interface TimeToLive {
 }
 
 export interface TableDefinition {
-  /** The table's id, which is never reused. */
   readonly id: number;
   readonly name: string;
   readonly key: KeySchema;
@@ -23,7 +22,6 @@ export interface TableDefinition {
 }
 
 export interface Table extends TableDefinition {
-  /** The names of the key attributes, first the table's and then the indexes', with their role in messages. */
   readonly keyRoles: ReadonlyMap<string, "Key" | "IndexKey">;
 }
 

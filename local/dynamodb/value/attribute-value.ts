@@ -1,4 +1,3 @@
-/** A DynamoDB value on the wire: one member named by the type. Numbers and binary values are strings. */
 export type AttributeValue =
   | { readonly S: string }
   | { readonly N: string }
@@ -16,7 +15,6 @@ export type Item = { readonly [name: string]: AttributeValue };
 export const attributeTypes = ["S", "N", "B", "SS", "NS", "BS", "BOOL", "NULL", "L", "M"] as const;
 export type AttributeType = (typeof attributeTypes)[number];
 
-/** The types that a key attribute may have. */
 export type KeyType = "S" | "N" | "B";
 
 export function typeOf(value: AttributeValue): AttributeType {

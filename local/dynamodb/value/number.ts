@@ -67,7 +67,6 @@ function formatDecimal({ sign, digits, exponent }: Decimal): string {
   return `${minus}${digits.slice(0, wholeLength)}.${digits.slice(wholeLength)}`;
 }
 
-/** Compares canonical numbers. The result is negative if `a` is smaller. */
 export function compareNumbers(a: string, b: string): number {
   if (plainInteger.test(a) && plainInteger.test(b)) return Number(a) - Number(b);
   const x = parseDecimal(a);
@@ -93,7 +92,6 @@ export function subtractNumbers(a: string, b: string): string {
   return addNumbers(a, b.startsWith("-") ? b.slice(1) : `-${b}`);
 }
 
-/** Returns the power of ten of the last digit. */
 function unitOf(value: Decimal): number {
   return value.exponent - value.digits.length + 1;
 }

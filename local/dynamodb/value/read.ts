@@ -6,7 +6,6 @@ import { normalizeNumber } from "./number";
 const maxDepth = 32;
 const known: ReadonlySet<string> = new Set(attributeTypes);
 
-/** Checks a map of attribute values from a request and makes its numbers canonical. */
 export function readItem(raw: unknown, depth = 0): Item {
   if (!isObject(raw)) throw unexpected(raw);
   const item = emptyItem();

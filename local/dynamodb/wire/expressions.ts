@@ -31,7 +31,6 @@ const legacy = [
   "ScanFilter",
 ] as const;
 
-/** Parses the expressions of an operation with their shared placeholders. */
 export function readExpressions(fields: Fields, parameters: readonly ExpressionParameter[]): Expressions {
   fields.refuse("use expressions in place of this legacy parameter", ...legacy);
   const given = parameters.filter((parameter) => fields.has(parameter));

@@ -83,7 +83,6 @@ export class Fields {
     return this.has(name) ? (this.choice(name, values) ?? values[0]) : this.missing(name, values[0]);
   }
 
-  /** Reads a table's name, also from its ARN. */
   tableName(name = "TableName"): string {
     const value = this.string(name);
     if (value === undefined) return this.missing(name, "");
@@ -144,7 +143,6 @@ export class Fields {
     return Object.entries(value);
   }
 
-  /** Records a violated constraint. */
   breaks(name: string, value: unknown, rule: string): void {
     const shown =
       value === undefined ? "null" : `'${typeof value === "object" ? JSON.stringify(value) : String(value)}'`;

@@ -11,7 +11,6 @@ export type PartitionKeyOf = (table: string) => string | undefined;
 const arnOf = (table: string, index?: string): string =>
   `${table.startsWith("arn:") ? table : `arn:aws:dynamodb:${region}:${account}:table/${table}`}${index === undefined ? "" : `/index/${index}`}`;
 
-/** Returns the accesses of a request to DynamoDB. A transaction or a batch has one for each of its parts. */
 export function dynamoDbAccesses(operation: string, body: Body, partitionKeyOf: PartitionKeyOf): readonly Access[] {
   const one = (action: string, table: string, index: string | undefined, keys: () => readonly unknown[]): Access => ({
     action: `dynamodb:${action}`,

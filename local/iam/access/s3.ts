@@ -44,7 +44,6 @@ export function operationName({ method, bucket, key, query }: Omit<S3Request, "h
   return [scope, method, selector].filter((word) => word !== undefined).join(" ");
 }
 
-/** Returns the accesses of a request to S3. An unknown operation gets an action that no policy grants. */
 export function s3Accesses(request: S3Request): readonly Access[] {
   const { bucket, key, headers } = request;
   const operation = operationName(request);

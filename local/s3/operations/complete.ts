@@ -50,7 +50,6 @@ export async function completeMultipartUpload(call: Call): Promise<void> {
   });
 }
 
-/** Repeats the answer to a client that did not receive it, as long as the object is unchanged. */
 function answerAgain(call: Call, uploadId: string, requested: readonly RequestedPart[]): void {
   const record = call.store.find(call.bucket, requireKey(call.key));
   const numbers = record?.parts?.list.map((part) => part.number).join();
@@ -133,7 +132,6 @@ function requireSizes(parts: readonly NumberedPart[]): void {
   });
 }
 
-/** Computes the object's checksum from its parts' checksums, and compares it with the client's. */
 function checkedChecksum(call: Call, upload: Upload, parts: readonly NumberedPart[]): Checksum | undefined {
   if (!upload.checksum) return undefined;
   const { algorithm, type } = upload.checksum;
@@ -149,7 +147,6 @@ function checkedChecksum(call: Call, upload: Upload, parts: readonly NumberedPar
   return checksum;
 }
 
-/** Returns the MD5 of the parts' MD5s, followed by their number. */
 function compositeEtag(parts: readonly NumberedPart[]): string {
   const md5 = createHash("md5");
   for (const part of parts) md5.update(Buffer.from(part.etag, "hex"));

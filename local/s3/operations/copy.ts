@@ -65,7 +65,6 @@ export async function copyObject(call: Call): Promise<void> {
   }
 }
 
-/** Returns whether a directive is `REPLACE` and not `COPY`. */
 function isReplaced(value: string | readonly string[] | undefined): boolean {
   if (value === undefined || value === "COPY") return false;
   if (value === "REPLACE") return true;

@@ -21,7 +21,6 @@ export async function listObjectsV2(call: Call): Promise<void> {
   });
 }
 
-/** Lists the newest versions. The bucket keeps no others. */
 export async function listObjectVersions(call: Call): Promise<void> {
   const { query } = call;
   const marker = query.get("key-marker") ?? "";

@@ -97,7 +97,6 @@ function partRecord(
   return { size, etag: md5, modified: call.store.clock.now(), ...(checksum ? { checksum } : {}) };
 }
 
-/** Parses a range of the source. Unlike `Range`, it must have both ends and be within the source. */
 function sourceRange(call: Call, size: number): Range {
   const header = call.request.headers["x-amz-copy-source-range"];
   if (header === undefined) return { start: 0, end: size - 1 };

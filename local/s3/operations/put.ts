@@ -39,7 +39,6 @@ export function recordOf(call: Call, { size, md5, sha256, checksum }: BodyDigest
   return { key: call.key, size, etag: md5, ...call.store.newWrite(call.bucket), ...(checksum ? { checksum } : {}) };
 }
 
-/** Receives and verifies a body into a temporary file with its record, and syncs it. */
 export function receiveFile<T extends ObjectRecord | PartRecord>(
   call: Pick<Call, "store" | "request">,
   describe: (digest: BodyDigest) => T,
@@ -56,7 +55,6 @@ export interface WrittenFile<T> {
 /** Writes the next bytes of a body. Returns undefined if the caller need not wait. */
 export type Write = (chunk: Uint8Array) => Promise<void> | undefined;
 
-/** Writes bytes, then the checksums of their blocks and their record. On failure the file is removed. */
 export async function writeFile<T extends ObjectRecord | PartRecord>(
   store: Store,
   fill: (write: Write) => Promise<BodyDigest>,

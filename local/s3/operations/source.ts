@@ -14,7 +14,6 @@ export interface CopySource extends OpenObject {
   readonly key: string;
 }
 
-/** Opens the object in `x-amz-copy-source` if its conditions hold. The caller must release it. */
 export function openSource(call: Call): CopySource {
   const { headers } = call.request;
   const [path, version] = String(headers["x-amz-copy-source"]).split("?versionId=") as [string, string?];

@@ -10,7 +10,6 @@ import type { ExecutionSummary } from "../store/records";
 import { checkedName, type Input, nextToken } from "./input";
 import { type Api, findMachine, type Operation } from "./operation";
 
-/** A history event in the API: its type, and its details under the key for that type. */
 type Shown = readonly [type: string, key?: string, details?: Readonly<Record<string, unknown>>];
 
 const text = (name: string, value: Json, data: boolean): Readonly<Record<string, unknown>> =>

@@ -15,7 +15,6 @@ function checkedDefinition(input: Input): string {
   return definition;
 }
 
-/** Refuses settings that the service does not implement. */
 function refuseUnimplemented(input: Input): void {
   const type = input.oneOf("type", ["STANDARD", "EXPRESS"]);
   if (type === "EXPRESS") {

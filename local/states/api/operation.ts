@@ -10,7 +10,6 @@ export interface Api {
   readonly store: Store;
   readonly engine: Engine;
   readonly clock: Clock;
-  /** Runs changes of one state machine one after another. */
   exclusively<T>(machine: string, change: () => Promise<T>): Promise<T>;
 }
 

@@ -3,7 +3,6 @@ import { compile, jsonataMessage } from "../query/jsonata";
 import { expressionIn } from "../query/template";
 import type { Report } from "./report";
 
-/** Checks all expressions in a value. */
 export function checkTemplate(value: Json, at: string, report: Report): void {
   if (isArray(value)) {
     for (const [i, item] of value.entries()) checkTemplate(item, `${at}[${i}]`, report);
@@ -12,7 +11,6 @@ export function checkTemplate(value: Json, at: string, report: Report): void {
   } else checkJsonata(value, at, report);
 }
 
-/** Checks a string that has the form of an expression. */
 function checkJsonata(value: Json, at: string, report: Report): void {
   if (typeof value !== "string") return;
   const expression = expressionIn(value);

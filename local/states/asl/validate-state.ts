@@ -235,7 +235,6 @@ function checkLabel(label: Json, distributed: boolean, report: Report, at: strin
 }
 
 export interface Surroundings {
-  /** The names of all states so far, which are unique in the whole machine. */
   readonly names: Set<string>;
   /** The variables that the enclosing scopes assign. An inner scope may read but not assign them. */
   readonly assigned: ReadonlySet<string>;
@@ -269,7 +268,6 @@ export function checkContainer(container: JsonObject, around: Surroundings, at: 
   checkTargets(start, states, report, at);
 }
 
-/** Returns every field of a state that names another state. */
 function targets(state: Json | undefined): readonly { readonly field: string; readonly to: Json }[] {
   if (!isObject(state)) return [];
   const list = (field: "Catch" | "Choices") =>

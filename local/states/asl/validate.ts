@@ -6,7 +6,6 @@ import { checkContainer } from "./validate-state";
 /** The maximum size of a definition: 1 MiB. */
 const maxDefinitionBytes = 1_048_576;
 
-/** Returns all findings about a definition. An empty list means that it can run as written. */
 export function validateDefinition(text: string): readonly Diagnostic[] {
   const report = new Report();
   if (Buffer.byteLength(text) > maxDefinitionBytes) {

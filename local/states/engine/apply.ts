@@ -100,7 +100,6 @@ function startIteration(thread: Thread, record: RecordOf<"MapIterationStarted">,
   phase.started += 1;
 }
 
-/** Records the output of a thread that has ended, and removes the thread. */
 function collect(state: ExecutionState, child: Thread): void {
   const parent = child.parent === undefined ? undefined : state.threads.get(child.parent);
   if (child.phase.kind !== "ended" || parent?.phase.kind !== "join") return;

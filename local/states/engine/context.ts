@@ -14,7 +14,6 @@ export interface View {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the item of the innermost Map iteration that contains the thread. */
 function mapContext(state: ExecutionState, thread: Thread | undefined): JsonObject {
   if (!thread) return {};
   if (thread.item !== undefined) return { Map: { Item: { Index: thread.index, Value: thread.item } } };

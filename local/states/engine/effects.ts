@@ -15,13 +15,11 @@ interface Armed {
   heartbeat?(): void;
 }
 
-/** Keeps for every blocked thread exactly the effects of its phase. */
 export class Effects {
   private readonly armed = new Map<string, Armed>();
 
   constructor(private readonly handlers: EffectHandlers) {}
 
-  /** Cancels the effects of phases that are over. */
   sweep(threads: ReadonlyMap<string, Thread>): void {
     for (const [id, { phase, cancel }] of this.armed) {
       if (threads.get(id)?.phase === phase) continue;

@@ -121,7 +121,6 @@ export class Engine {
     return runMap(run, summary, definition, children, signal);
   }
 
-  /** Starts a child, or finds the one that an earlier process started. Resolves with its end. */
   private async runChild(
     child: Omit<ExecutionSummary, "status" | "startedAt">,
     signal: AbortSignal,
@@ -166,7 +165,6 @@ export class Engine {
     throw new ServiceError("TaskDoesNotExist", "Task Does Not Exist: 'Provided task does not exist'");
   }
 
-  /** Resolves once every execution waits for a timer, a function or a token. */
   async idle(): Promise<void> {
     while (this.starting > 0 || [...this.running.values()].some((execution) => !execution.idle)) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -22,7 +22,6 @@ export interface ExecutionServices {
   readonly store: Store;
   readonly clock: Clock;
   closed(execution: Execution): void;
-  /** Runs the children of a distributed Map of this execution. */
   runMap(execution: Execution, run: MapRun, signal: AbortSignal): Promise<Outcome>;
 }
 
@@ -150,7 +149,6 @@ export class Execution implements View {
     void this.drive();
   }
 
-  /** Runs slices until no thread can continue. Other executions run between two slices of a long flow. */
   private async drive(): Promise<void> {
     if (this.driving || this.halted) return;
     this.driving = true;
@@ -201,7 +199,6 @@ export class Execution implements View {
     for (const id of createdThreads(entry, threads.get(draft.thread))) this.runnable.add(id);
   }
 
-  /** Writes the applied records, and only then makes their effects visible. */
   private async write(): Promise<void> {
     const log = this.unwritten;
     this.unwritten = [];
@@ -233,7 +230,6 @@ export class Execution implements View {
     this.services.closed(this);
   }
 
-  /** Runs a job without a caller. Its failure is reported, and the job is retried. */
   private inside(job: () => Promise<void>): void {
     this.jobs.run(job).catch(() => undefined);
   }

@@ -38,7 +38,6 @@ export function record(state: ExecutionState, { thread, fact, previous }: Draft,
   return entry;
 }
 
-/** Returns the summary of an execution that `entry` has ended. */
 export function closedSummary(summary: ExecutionSummary, entry: LogRecord): ExecutionSummary {
   const stopped = { ...summary, stoppedAt: entry.at };
   switch (entry.type) {

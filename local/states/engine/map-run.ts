@@ -9,13 +9,11 @@ import type { Outcome } from "./tasks/invoke";
 /** The resource under which the log records a distributed Map, which is a task there. */
 export const mapRunResource = "arn:aws:states:::mapRun";
 
-/** The parameters of that task. */
 export interface MapRun {
   readonly state: string;
   readonly label: string;
   /** Distinguishes the map runs of an execution. */
   readonly id: string;
-  /** The input of each child execution. */
   readonly inputs: readonly Json[];
   readonly concurrency: number;
 }
@@ -27,7 +25,6 @@ export interface Child {
   readonly definition: string;
 }
 
-/** The functions of the engine that start and stop child executions. */
 export interface Children {
   run(child: Child): Promise<ExecutionSummary>;
   stop(child: Child): Promise<void>;
@@ -93,7 +90,6 @@ export async function runMap(
   };
 }
 
-/** Returns the definition of a distributed Map's children. */
 export function childDefinition(states: Container["States"], state: string): string {
   const found = findState(states, state);
   if (!found?.ItemProcessor) throw new Error(`no Map '${state}' in the definition: the validation let it pass`);

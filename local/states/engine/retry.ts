@@ -29,7 +29,6 @@ export function retryDelay(retrier: Retrier, attempt: number, random: number): n
 }
 
 export interface RetryDecision {
-  /** The index of the retrier. */
   readonly retrier: number;
   readonly delaySeconds: number;
 }
@@ -54,7 +53,6 @@ export function decideRetry(
   return { retrier: index, delaySeconds: retryDelay(retrier, attempt, random) };
 }
 
-/** Returns the first catcher that includes the failure, and its index. */
 export function findCatcher(
   state: State,
   failure: Failure,

@@ -65,7 +65,6 @@ function aborted(thread: Thread, previous: number): readonly Draft[] {
   return [{ thread: thread.id, fact: { type: "StateAborted", state }, previous }];
 }
 
-/** Handles an uncaught failure. It ends the execution, or fails the Parallel or Map that contains the thread. */
 function abandon(state: ExecutionState, thread: Thread, failure: Failure): readonly Draft[] {
   const { error, cause } = failure;
   if (thread.id === rootThread) {

@@ -2,7 +2,6 @@ import type { Json, JsonObject } from "../json";
 import type { Failure, ScheduledTask } from "../store/log-record";
 import type { Container, State, StateMachine } from "../types";
 
-/** A thread of an execution: the execution itself (`rootThread`), a branch of a Parallel, or an iteration of a Map. */
 export interface Thread {
   readonly id: string;
   readonly parent?: string;
@@ -10,7 +9,6 @@ export interface Thread {
   readonly item?: Json;
   readonly container: Container;
   phase: Phase;
-  /** The current state, or the next one to enter. */
   state: string;
   input: Json;
   enteredAt: number;
@@ -34,10 +32,8 @@ export type Phase =
   | { readonly kind: "backoff"; readonly until: number }
   | TaskPhase
   | JoinPhase
-  /** The work is done, but the exit is not recorded. */
   | { readonly kind: "done"; readonly result: Json }
   | { readonly kind: "failed"; readonly failure: Failure; readonly joined: boolean; announced: boolean }
-  /** After its last state. */
   | { readonly kind: "ended"; readonly output: Json };
 
 export interface TaskPhase {
@@ -56,7 +52,6 @@ export interface TaskPhase {
 /** A Parallel or Map that waits for its threads. */
 export interface JoinPhase {
   readonly kind: "join";
-  /** For a Map: all items in order. */
   readonly items?: readonly Json[];
   readonly concurrency: number;
   readonly size: number;
@@ -68,7 +63,6 @@ export interface JoinPhase {
 
 export const rootThread = "";
 
-/** The state of a running execution, which its log determines. */
 export interface ExecutionState {
   readonly machine: StateMachine;
   readonly threads: Map<string, Thread>;

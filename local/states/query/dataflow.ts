@@ -3,8 +3,6 @@ import type { Catcher, State } from "../types";
 import type { Scope } from "./scope";
 import { fillTemplate } from "./template";
 
-/* The data flow through a state: input → Arguments → (the work) → result → Output. */
-
 /** Returns the input of the state's work: a task's parameters, or the input of a Parallel. */
 export async function argumentsOf(state: State, scope: Scope): Promise<Json> {
   return state.Arguments === undefined ? scope.input : fillTemplate(state.Arguments, "Arguments", scope);
@@ -27,11 +25,9 @@ async function exit(
   return { output, assigned: (await fillTemplate(Assign, `${at}Assign`, scope)) as JsonObject };
 }
 
-/** Leaves a state whose work returned `result`. */
 export const exitWithResult = (state: State, scope: Scope, result: Json): Promise<Exit> =>
   exit(state, { ...scope, result }, result);
 
-/** Leaves a state without work: Pass, Choice, Wait, Succeed. */
 export const exitWithInput = (state: State, scope: Scope): Promise<Exit> => exit(state, scope, scope.input);
 
 /** Leaves a state whose failure was caught. `index` is the position of the catcher. */

@@ -4,7 +4,6 @@ export interface Scope {
   readonly input: Json;
   readonly context: JsonObject;
   readonly variables: JsonObject;
-  /** `$states.result`: the result of a Task, Parallel or Map. */
   readonly result?: Json;
   /** `$states.errorOutput` in a Catch. */
   readonly errorOutput?: JsonObject;

@@ -12,7 +12,6 @@ export interface FailureDetails {
   readonly cause?: string;
 }
 
-/** A scheduled task, with everything that is needed to invoke it again after a restart. */
 export interface ScheduledTask {
   readonly resource: string;
   readonly parameters: Json;
@@ -85,15 +84,12 @@ export interface Failure extends FailureDetails {
 }
 
 export type LogRecord = Fact & {
-  /** The position in the log, from 1. */
   readonly seq: number;
   /** The id of the history event, from 1. Hidden records have none. */
   readonly id?: number;
   readonly previous: number;
-  /** The time in milliseconds since the epoch. */
   readonly at: number;
   readonly thread: string;
 };
 
-/** The maximum length of a history, including the failure that ends it. */
 export const maxEvents = 25_000;

@@ -60,7 +60,6 @@ export class Store {
   execution = (id: Pick<ExecutionSummary, "machine" | "name">): Promise<ExecutionSummary | undefined> =>
     this.get<ExecutionSummary>(`x/${execution(id)}`);
 
-  /** Yields the executions of a machine, newest first, each with the cursor from which a listing continues. */
   async *executions(
     machine: string,
     before?: string,

@@ -41,7 +41,6 @@ export async function startMap(view: View, thread: Thread): Promise<readonly Dra
   return [draft(thread, { type: "MapStarted", items, concurrency: await concurrencyOf(thread, scope) })];
 }
 
-/** Schedules a map run: a task whose work is that of child executions, which have histories of their own. */
 async function startMapRun(
   view: View,
   thread: Thread,
@@ -67,7 +66,6 @@ async function itemInput(view: View, thread: Thread, item: Json, index: number):
   return fillTemplate(template, "ItemSelector", scope);
 }
 
-/** Decides the next step of a waiting Map: it starts an iteration if it may, or ends if all iterations have ended. */
 export async function proceedMap(view: View, thread: Thread, phase: JoinPhase): Promise<readonly Draft[]> {
   if (phase.finished === phase.size) return ended(thread, phase, "MapSucceeded");
   if (phase.started === phase.size || phase.running.size >= phase.concurrency) return [];

@@ -6,7 +6,6 @@ import { scopeOf, type View } from "../context";
 import { type Draft, draft, exitDraft } from "../draft";
 import { stateOf, type Thread } from "../thread";
 
-/** Leaves a Pass or Succeed state, or a Wait that is over. */
 export const pass = async (view: View, thread: Thread): Promise<readonly Draft[]> =>
   exitDraft(thread, await exitWithInput(stateOf(thread), scopeOf(view, thread)));
 
@@ -27,7 +26,6 @@ export async function failState(view: View, thread: Thread): Promise<readonly Dr
 
 const maxSeconds = 99_999_999;
 
-/** Evaluates a field that is a whole number of seconds: a literal or an expression. */
 export async function seconds(
   scope: Scope,
   field: string,
