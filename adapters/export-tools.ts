@@ -2,8 +2,5 @@ import type { ExportTools } from "../core/export";
 import { startOnnxRuntime } from "./onnx/run-onnx";
 import { loadExportable, runLayersModel } from "./tfjs/exportable";
 
-/**
- * The tools that make and check exports: TensorFlow.js and onnxruntime, both on WebAssembly. Import this module only
- * when it is needed, because they load slowly.
- */
+/** TensorFlow.js and onnxruntime, both on WebAssembly. They load slowly: import this module only when it is needed. */
 export const exportTools: ExportTools = { loadModel: loadExportable, runLayersModel, startOnnxRuntime };

@@ -79,7 +79,6 @@ export const platformPorts = {
   },
 } as const;
 
-/** The ports without a team, and the access to each team's platform. */
 export type Deployment = DeploymentOf<typeof platformPorts.shared, typeof platformPorts.team>;
 
 /** The ports of the API for one team. They read and write no data of another team. */

@@ -38,7 +38,6 @@ interface Source<T> {
 // biome-ignore lint/suspicious/noExplicitAny: a record of ports has ports of any type.
 export type Ports = Readonly<Record<string, Port<any>>>;
 
-/** The objects behind a record of ports. */
 export type Made<P extends Ports> = { readonly [Name in keyof P]: P[Name] extends Port<infer T> ? T : never };
 
 interface Definition<Uses extends Ports, Given, Group extends string, T> {
@@ -58,11 +57,7 @@ function define<Uses extends Ports, Group extends string, T>(
   return (...groups) => ({ source, grants: union([...shared, ...groups.flatMap((group) => grants?.[group] ?? [])]) });
 }
 
-/**
- * Defines a port that all teams share. The result takes the groups of operations that a function uses.
- *
- * @example openRuns("list")
- */
+/** Defines a port that all teams share. @example openRuns("list") */
 export const sharedPort = <Group extends string, T, Uses extends Ports = Readonly<Record<never, never>>>(
   definition: Definition<Uses, Scope, Group, T>,
 ) => define(false, definition);
@@ -89,10 +84,8 @@ function union(permissions: readonly Permission[]): readonly Permission[] {
 /** Factories that replace those of ports. Tests use them. */
 export type Replacements = readonly (readonly [port: Port<unknown>, make: (scope: TeamScope) => unknown])[];
 
-/** A team's ports, with its name and the scope of the process. */
 export type TeamOf<TeamPorts extends Ports> = TeamScope & Made<TeamPorts>;
 
-/** The ports of a process: those that no team owns, and the way to each team's. */
 export type Deployment<SharedPorts extends Ports, TeamPorts extends Ports> = Scope &
   Made<SharedPorts> & {
     /** Returns the ports of a team. @throws InvalidInputError if the name cannot be that of a team */

@@ -7,11 +7,7 @@ import type { Scope } from "./port";
 
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/**
- * Reads and checks the environment of this process.
- *
- * @throws ConfigurationError with every problem at once
- */
+/** Reads and checks the environment of this process. @throws ConfigurationError with every problem at once */
 export function readScope(environment: Readonly<Record<string, string | undefined>>): Scope {
   const clock: Clock = { now: () => Date.now() };
   return {

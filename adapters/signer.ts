@@ -21,7 +21,6 @@ export const contentType = "application/x-amz-json-1.0";
 /**
  * Signs such requests with Signature Version 4 (AWS, "Create a signed AWS API request"). The key derived from secret,
  * day and region is cached.
- *
  * @returns the signed headers of the request
  */
 export class Signer {

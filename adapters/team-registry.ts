@@ -24,10 +24,7 @@ export interface TeamRegistryPorts {
   readonly logger: Logger;
 }
 
-/**
- * Creates a team's registry with the consequences of its changes: events, and pointers to champions and serving
- * targets.
- */
+/** A team's registry with what follows from its changes: events, and pointers to champions and serving targets. */
 export function createTeamRegistry({ team, repository, objects, pointers, events, uriOf, logger }: TeamRegistryPorts) {
   const reader = createRegistry(repository);
   const champions: PointerSource<ResolvedModel> = {
@@ -61,7 +58,6 @@ export function createTeamRegistry({ team, repository, objects, pointers, events
   return { registry, outbox, production: pointedTo(champions, pointer), routing: pointedTo(routes, routing) };
 }
 
-/** Reads the pointed-to documents, from the registry and from the bucket. */
 const pointedTo = <T>(
   { resolve }: PointerSource<T>,
   pointer: Pointer<T>,
@@ -70,7 +66,6 @@ const pointedTo = <T>(
   find: (name) => pointer.find(name),
 });
 
-/** A registry and what follows from its changes. */
 const wholeRegistry = teamPort({
   uses: { repository: models(), objects: teamObjects(), pointers: pointers(), events: platformEvents() },
   make: (ports, { config: { bucket }, team, logger }) =>
@@ -90,14 +85,12 @@ export const registry = teamPort({
   make: ({ whole }) => whole.registry,
 });
 
-/** Publishes changes whose process died. */
 export const outbox = teamPort({
   uses: { whole: wholeRegistry() },
   grants: { publish: [...models("read").grants, ...follow] },
   make: ({ whole }) => whole.outbox,
 });
 
-/** The production models that serving loads, from the registry and from the bucket. */
 export const production = teamPort({
   uses: { whole: wholeRegistry() },
   grants: { read: grantsOf([models("read"), teamObjects("read"), pointers("read")]) },

@@ -80,7 +80,6 @@ const allRuns = sharedPort({
   make: ({ table }) => createRunRepository(table),
 });
 
-/** Open runs of all teams, and the workers on an EC2 instance. */
 export const openRuns = sharedPort({
   uses: { all: allRuns() },
   grants: { list: [queryIndex("Catalog", "gsi1"), catalog("GetItem")], instances: [queryIndex("Catalog", "gsi1")] },

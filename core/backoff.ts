@@ -12,7 +12,6 @@ export type Pause = (retry: number) => Promise<void>;
 /**
  * Computes the wait before a retry: exponential backoff with jitter, so that many callers do not retry at the same time
  * (aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter).
- *
  * @param random in [0, 1)
  */
 export function backoffMs(
@@ -41,7 +40,6 @@ export interface Rounds {
 /**
  * Repeats an optimistic write until it succeeds: read, decide, and write under the condition that what was read is
  * unchanged.
- *
  * @param attempt returns `undefined` if another writer was first
  * @throws the error that `busy` creates
  */

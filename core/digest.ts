@@ -4,10 +4,7 @@ export function sha256(content: Uint8Array | string): string {
   return hash("sha256", content, "hex");
 }
 
-/**
- * Returns JSON with sorted keys and without white space: equal values give equal text, whatever the order of their
- * keys. `undefined` members are omitted as in JSON; other values must be JSON values.
- */
+/** JSON with sorted keys and without white space: equal values give equal text. `undefined` members are omitted. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
@@ -16,7 +13,6 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** Returns the digest of a JSON value's canonical text. */
 export function digestOf(value: unknown): string {
   return sha256(canonicalJson(value));
 }

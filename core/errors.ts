@@ -63,7 +63,6 @@ export interface Problem {
   readonly line?: number;
 }
 
-/** Thrown for input that breaks its schema; contains every problem. */
 export class InvalidInputError extends RingmasterError {
   declare readonly details: { readonly problems: readonly Problem[] };
   constructor(what: string, problems: readonly Problem[], cause?: unknown) {

@@ -14,14 +14,11 @@ export interface OnnxTensor {
 
 export type OnnxInput = OnnxTensor & { readonly type: "float" | "double" | "string" };
 
-/** Runs ONNX files with an independent implementation. */
 export interface OnnxRuntime {
-  /** @returns the outputs by name */
   run(file: Uint8Array, inputs: Readonly<Record<string, OnnxInput>>): Promise<Readonly<Record<string, OnnxTensor>>>;
   close(): Promise<void>;
 }
 
-/** The files of a trained model. */
 interface TrainedFiles {
   /** Content of `topology.json`. */
   readonly topology: string;
@@ -29,7 +26,6 @@ interface TrainedFiles {
   readonly weights: Uint8Array;
 }
 
-/** A trained model, loaded, with its layers and weights. */
 export interface ExportableModel extends RowPredictor {
   readonly network: Network;
   /** Layers that stock TensorFlow.js lacks. */
@@ -46,11 +42,7 @@ export interface ExportableModel extends RowPredictor {
 export interface ExportTools {
   loadModel(files: TrainedFiles): Promise<ExportableModel>;
   startOnnxRuntime(): OnnxRuntime;
-  /**
-   * Runs a TensorFlow.js layers model with stock TensorFlow.js.
-   *
-   * @returns probabilities or values, like a predictor
-   */
+  /** Runs a layers model with stock TensorFlow.js. @returns probabilities or values, like a predictor */
   runLayersModel(
     files: { readonly modelJson: string; readonly weights: Uint8Array; readonly task: Task },
     inputs: Float32Array,
@@ -166,7 +158,6 @@ export const unsupportedOperator = (operator: string, why: string) =>
     { operator },
   );
 
-/** Thrown when the model refuses the rows with which exports are checked, such as ids that its embedding does not have. */
 export const unpredictableRows = (cause: RangeError) =>
   conflict(
     "EXPORT_UNSUPPORTED",
@@ -189,7 +180,6 @@ export const exportParity = (file: string, difference: number, tolerance: number
     { file, difference: String(difference), tolerance, row },
   );
 
-/** Thrown when the model is too large. An export is made in a function's memory while the caller waits. */
 export const exportTooLarge = (bytes: number, limit: number) =>
   conflict(
     "EXPORT_TOO_LARGE",

@@ -1,7 +1,4 @@
-/**
- * The limits of one JSON text from a caller. Each bounds the cost of reading it: the depth bounds the stack, the others
- * the time.
- */
+/** Limits of one JSON text from a caller: the depth bounds the stack, the others the time. */
 export interface JsonLimits {
   /** Levels of arrays and objects. */
   readonly depth: number;
@@ -27,10 +24,7 @@ export const requestLimits: JsonLimits = {
   characters: 1_048_576,
 };
 
-/**
- * The limits of JSON that is read from a file or the bucket: a deeper value would end recursive code. The size of the
- * text bounds the rest.
- */
+/** Limits of JSON from a file or the bucket, whose size bounds the rest: a deeper value would end recursive code. */
 export const documentLimits: JsonLimits = {
   depth: 64,
   values: Number.POSITIVE_INFINITY,
@@ -54,7 +48,6 @@ export function parseJson(text: string, limits: JsonLimits = requestLimits): unk
 /**
  * Parses a text and counts its values. A text that is too short to exceed the other limits is parsed first: counting
  * the levels of the result is several times faster than reading each character.
- *
  * @throws JsonLimitError, SyntaxError
  */
 export function parseCounted(
@@ -96,7 +89,6 @@ const closeObject = 0x7d;
 
 /**
  * Counts in one pass over the characters, without recursion. Exact for JSON, and an upper bound for other text.
- *
  * @returns the number of values in the text
  * @throws JsonLimitError
  */
@@ -130,10 +122,7 @@ export function checkJsonLimits(text: string, limits: JsonLimits): number {
   return values;
 }
 
-/**
- * Returns the index of the quote that closes a text, or the length if there is none. `indexOf` is much faster than a
- * loop.
- */
+/** Returns the index of a text's closing quote, or the length. `indexOf` is much faster than a loop. */
 function endOfText(text: string, start: number, maxLength: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);

@@ -1,6 +1,5 @@
 import type { ContentReference } from "./shapes";
 
-/** The time, passed in so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -10,10 +9,7 @@ export interface Clock {
 export interface ObjectStore {
   /** Reads a whole object; rejects with `ObjectNotFoundError`. */
   get(key: string): Promise<Uint8Array>;
-  /**
-   * Reads a whole object; `undefined` if there is none. Rejects with `CorruptObjectError`, without reading it, if it is
-   * larger than `maxBytes`.
-   */
+  /** Reads an object, if there is one. Rejects with `CorruptObjectError`, unread, if it is larger than `maxBytes`. */
   find(key: string, maxBytes?: number): Promise<Uint8Array | undefined>;
   /** Reads bytes `[start, start + length)`; fewer at the object's end. */
   getRange(key: string, start: number, length: number): Promise<Uint8Array>;

@@ -44,10 +44,7 @@ function problemsOfIssue(issue: Issue): readonly Problem[] {
   return [{ path, ...(value === undefined ? {} : { value }), rule: ruleOf(issue) }];
 }
 
-/**
- * Returns the value to which the rule applies. A rule over a mapping, or over a union by one of its keys, has the
- * mapping as its input.
- */
+/** A rule over a mapping, or over a union by one of its keys, has the mapping as its input. */
 function inputOf(issue: Issue): unknown {
   const { input, path } = issue;
   if (issue.code === "invalid_union") return issue.discriminator === undefined ? input : at(input, path.slice(-1));

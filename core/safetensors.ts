@@ -32,7 +32,6 @@ export function encodeSafetensors({ tensors, metadata }: SafetensorsFile): Uint8
 
 /**
  * Reads a whole file. Tensors are views of `file` if its alignment permits, else copies.
- *
  * @throws SafetensorsError with the defect: truncation, overlaps, holes, types or shapes that do not fit
  */
 export function decodeSafetensors(file: Uint8Array): SafetensorsFile {

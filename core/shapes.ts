@@ -3,7 +3,6 @@ import * as z from "zod";
 /** Makes every member readonly, at any depth; arrays and tuples too. */
 export type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 
-/** The readonly type of the values of a schema. */
 export type Shape<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 export const sha256 = z
@@ -30,7 +29,6 @@ export const base64 = z
 /** The range of DynamoDB's numbers in magnitude, except 0. */
 export const storedNumbers = { smallest: 1e-130, largest: 9.99e125 } as const;
 
-/** Tests whether the database can store a number. */
 export function isStorable(value: number): boolean {
   const size = Math.abs(value);
   return size === 0 || (size >= storedNumbers.smallest && size <= storedNumbers.largest);

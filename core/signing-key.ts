@@ -8,7 +8,6 @@ const keyBytes = 32;
  * Derives the key that signs messages to one receiver. A team has one root of 32 random bytes in the bucket, created
  * when it is first needed; keys are derived from it (HKDF, RFC 5869). No row and no policy has a secret, and one
  * receiver's key reveals nothing about another's.
- *
  * @param randomBytes new random bytes for a new root
  * @param purpose distinguishes the key from the team's other keys
  */

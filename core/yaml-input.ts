@@ -66,10 +66,7 @@ export function parseYamlValue(text: string): unknown {
 
 const depthRule = `must have at most ${documentLimits.depth} levels`;
 
-/**
- * Returns the first line with more levels than the limit. It must be found before a document is composed, which is
- * recursive.
- */
+/** The first line with more levels than the limit, found before the document is composed, which is recursive. */
 function deepLine(text: string): number | undefined {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {

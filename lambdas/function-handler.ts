@@ -14,7 +14,6 @@ export interface FunctionPorts<SharedPorts extends Ports, TeamPorts extends Port
 export const permissionsOf = ({ shared, team }: FunctionPorts<Ports, Ports>): readonly Permission[] =>
   grantsOf([...Object.values(shared), ...Object.values(team)]);
 
-/** Attaches the permissions of its role to a handler. */
 export const granted = <Handler extends (...given: never[]) => unknown>(
   ports: FunctionPorts<Ports, Ports>,
   handler: Handler,

@@ -1,7 +1,4 @@
-/**
- * Event of every change of a model or its versions; `detail` is a history entry of the model with `platform`, `team`
- * and `model`.
- */
+/** A change of a model or a version; `detail` is a history entry with `platform`, `team` and `model`. */
 export const modelChanged = { Source: "ringmaster", DetailType: "Model Version Changed" } as const;
 /** Event of a training run's end; `detail` is `RunEnded` of `core/training/run-ended.ts` with `platform`. */
 export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended" } as const;
@@ -17,10 +14,7 @@ export const monitorDue = { Source: "ringmaster", DetailType: "Monitor Due" } as
 export const featureRows = { Source: "ringmaster", DetailType: "Feature Rows" } as const;
 /** Event of a feature view with batches for the online store; `detail` is `ViewDue` with `platform`. */
 export const featureViewDue = { Source: "ringmaster", DetailType: "Feature View Due" } as const;
-/**
- * Event of a version that needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approvals.ts` with
- * `platform`.
- */
+/** A version needs an approval; `detail` is `ApprovalNeeded` of `core/registry/approvals.ts` with `platform`. */
 export const approvalNeeded = { Source: "ringmaster", DetailType: "Approval Needed" } as const;
 /**
  * Event of rows that a data contract blocked; `detail` is `DataContractBlocked` of `core/datasets/contract/blocked.ts`

@@ -17,10 +17,7 @@ export interface FunctionDefinition {
     readonly maxAgeSeconds: number;
     readonly hasDeadLetterQueue: boolean;
   };
-  /**
-   * Maximum concurrency, if more would do harm. In an account with enough concurrency (`functions.accountConcurrency`),
-   * it is also reserved.
-   */
+  /** Maximum concurrency, if more would do harm; also reserved with enough `functions.accountConcurrency`. */
   readonly concurrency?: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Maximum number of starts of a worker's process in one container with several workers. After that, the container ends,
- * and Batch's own attempts follow.
- */
+/** Starts of a worker's process in a shared container, after which the container ends and Batch's attempts follow. */
 export const startsPerContainer = 3;
 
 /** A worker's place in a container with several workers. */
@@ -15,7 +12,6 @@ export interface HostPlace {
 /**
  * Returns the id of a worker's process: `<job>/<attempt>`, or `<job>.<worker>/<number>` in a container with several
  * workers. A later process of the same worker has a higher number.
- *
  * @param job id of the container's job, `<job>:<index>` or `<job>#<index>` in an array or a gang
  * @param attempt Batch's attempt, from 1
  */
@@ -30,7 +26,6 @@ export function containerOf(memberId: string): string {
   return job === undefined ? memberId : `${job}/${Math.ceil(Number(number) / startsPerContainer)}`;
 }
 
-/** Returns the index of the container that a worker runs in. */
 export function containerIndexOf(workerIndex: number, workersPerHost: number): number {
   return Math.floor(workerIndex / workersPerHost);
 }

@@ -13,10 +13,7 @@ export function driftAlarmPrefix(prefix: string): string {
   return `${prefix}-drift-`;
 }
 
-/**
- * Parses the name of a drift alarm, `<prefix>-drift-<team>.<monitor>`. A dot separates team and monitor, because both
- * may contain hyphens. Returns undefined for the name of another alarm.
- */
+/** Parses `<prefix>-drift-<team>.<monitor>`: a dot separates them, because both may contain hyphens. */
 export function parseDriftAlarmName(
   prefix: string,
   alarm: string,

@@ -18,10 +18,7 @@ export interface RuleDefinition {
   readonly name: string;
   readonly description: string;
   readonly target: FunctionName;
-  /**
-   * Either a pattern or a schedule. A pattern matches only this platform's own resources, because an account may have
-   * others.
-   */
+  /** Either a pattern, of this platform's own resources alone because an account may have others, or a schedule. */
   readonly pattern?: (world: World) => EventPattern;
   readonly schedule?: string;
 }
@@ -32,10 +29,7 @@ export interface EventPattern {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Matches events that this platform publishes. Any program may use their source; the prefix selects one of several
- * platforms in an account.
- */
+/** Matches this platform's events: any program may use their source, and the prefix names the platform. */
 function published(events: readonly { readonly DetailType: string }[], detail: object = {}): RuleDefinition["pattern"] {
   return ({ prefix }) => ({
     source: [runEnded.Source],

@@ -40,10 +40,7 @@ export function schedulingOf(team: string, shares: TeamShares) {
   return { shareIdentifier: shareIdentifierOf(share), schedulingPriorityOverride: priority };
 }
 
-/**
- * Converts a weight, which is larger for a larger part, to Batch's weight factor, which is smaller for a larger part:
- * from 0.0001 to 999.9999.
- */
+/** Converts a weight (larger: more) to Batch's weight factor (smaller: more), from 0.0001 to 999.9999. */
 export function weightFactorOf(weight: number): number {
   return Math.min(999.9999, Math.max(0.0001, Math.round(1e4 / weight) / 1e4));
 }

@@ -44,9 +44,8 @@ export const jobQueuesOf = (prefix: string) => ({
 });
 
 /**
- * Returns the queue of a GPU class, from the queue of GPU jobs. The first class of the deployment has that queue, and the
- * others have queues of their own: all GPUs of a gang must be the same model.
- *
+ * Returns the queue of a GPU class, from the queue of GPU jobs. The first class of the deployment has that queue, and
+ * the others have queues of their own: all GPUs of a gang must be the same model.
  * @param classes GPU classes of the deployment. None: there is one queue for all (the embedded cloud)
  */
 export function gpuQueueOf(queue: string, gpuClass: string | undefined, classes: readonly string[]): string {
@@ -60,16 +59,12 @@ export function gpuQueuePrefixes(prefix: string): readonly string[] {
   return [spotGpu, onDemandGpu, clusterGpu].map((queue) => `${queue}-`);
 }
 
-/** Returns the names of resources that are unique in an account, from the platform's prefix. */
 export const resourceNames = (prefix: string) => ({
   stateMachine: `${prefix}-training-run`,
   schedulingPolicy: `${prefix}-teams`,
   jobDefinition: `${prefix}-trainer`,
   jobDefinitionGang: `${prefix}-trainer-gang`,
-  /**
-   * Log group of the trainers. Batch's own `/aws/batch/job` is shared by all platforms of the account and has no
-   * expiry.
-   */
+  /** Log group of the trainers. Batch's own `/aws/batch/job` is shared with other platforms and has no expiry. */
   jobLogGroup: `/aws/batch/${prefix}-trainer`,
   /** Log group of the trainers' instances: the ECS agent's log, and messages of the GPU driver. */
   hostLogGroup: `/aws/batch/${prefix}-hosts`,

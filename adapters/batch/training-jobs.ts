@@ -88,10 +88,9 @@ function reasonOf({ statusReason, container }: JobDetail): string {
 const newestForMs = 60_000;
 
 /**
- * Submits, describes and stops training jobs. The workers are an array of single-node jobs (one worker: a
- * plain job) that find each other through the platform's rendezvous. With placement `cluster` they are one multi-node
- * parallel job. Batch leaves a multi-node job on Spot RUNNABLE forever, so none is submitted.
- *
+ * Submits, describes and stops training jobs. The workers are an array of single-node jobs (one worker: a plain job)
+ * that find each other through the platform's rendezvous. With placement `cluster` they are one multi-node parallel
+ * job. Batch leaves a multi-node job on Spot RUNNABLE forever, so none is submitted.
  * @param once a client without retries. SubmitJob has no idempotency token, and a job may exist although the answer was
  * lost.
  */
@@ -221,7 +220,6 @@ function shapeOf(request: JobRequest, runKey: string, definitions: PlatformConfi
   };
 }
 
-/** Returns whether Batch would refuse the request again, because the request itself is invalid. */
 function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error) || error.name !== "ClientException") return false;
   const { httpStatusCode } = (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata ?? {};

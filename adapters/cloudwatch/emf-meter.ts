@@ -18,7 +18,6 @@ const maxValuesPerLine = 100;
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  *
  * Each metric has one set of dimensions (platform, or platform and team), because each set is billed as a metric.
- *
  * @param platform distinguishes several platforms in one account
  */
 export function createEmfMeter(write: (line: string) => void, clock: Clock, platform: string): Meter {
@@ -41,10 +40,7 @@ export function createEmfMeter(write: (line: string) => void, clock: Clock, plat
   };
 }
 
-/**
- * Returns the next values of each metric. Only finite values are included, because CloudWatch drops a whole line with
- * any other value.
- */
+/** Returns the next values of each metric: only finite ones, because CloudWatch drops a line with any other. */
 function partOf(measures: Measures, from: number): Measures {
   const parts = Object.entries(measures).flatMap(([name, value]) => {
     const values = (typeof value === "number" ? [value] : value)
@@ -73,7 +69,6 @@ function directivesOf(measures: Measures, hasTeam: boolean): readonly object[] {
 
 const definitionOf = (name: OperationalMetric): MetricDefinition => operationalMetrics[name];
 
-/** Measures of the platform's own work. */
 export const meter = sharedPort({
   make: (_uses, { clock, config }) => createEmfMeter(printLine, clock, config.prefix),
 });

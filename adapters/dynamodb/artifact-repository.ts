@@ -23,12 +23,10 @@ import { absent, type Expression, ex, type Item, type Table, type Write } from "
 const writesPerTransaction = 99;
 const rounds = 24;
 /**
- * The maximum number of frozen paths of an owner. Beyond it, all of the owner's files are frozen, so that the row stays
- * small.
+ * The maximum number of frozen paths of an owner. Beyond it, all of its files are frozen, so that the row stays small.
  */
 const maxFrozenPaths = 300;
 
-/** The protection of an owner's files, with the condition under which it still applies. */
 interface Guard extends Protection {
   readonly condition: Write;
 }
@@ -38,10 +36,7 @@ function ownerKey(owner: ArtifactOwner): string {
   return owner.kind === "logged-model" ? `MODEL#${owner.modelId}` : "TEAM";
 }
 
-/**
- * Stores the frozen paths of runs and logged models. It writes artifacts under the condition that no path was frozen
- * after the check.
- */
+/** Stores frozen paths, and writes artifacts under the condition that no path was frozen after the check. */
 function createArtifactProtection(table: Table, team: string, records: Pick<RunRecords, "find">) {
   const keyOf = (owner: ArtifactOwner) => ({ pk: `TEAM#${team}#FROZEN#${ownerKey(owner)}`, sk: "PATHS" });
 
@@ -61,19 +56,12 @@ function createArtifactProtection(table: Table, team: string, records: Pick<RunR
   }
 
   return {
-    /**
-     * Checks that paths may be written.
-     * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
-     */
+    /** @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED if a path is protected */
     async check(owner: ArtifactOwner, paths: readonly string[]): Promise<void> {
       if (owner.kind !== "team") checkUnprotected(await guardOf(owner), paths);
     },
 
-    /**
-     * Writes rows of an owner's artifacts, unless one of the paths is protected.
-     *
-     * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED, ARTIFACTS_BUSY
-     */
+    /** Writes rows of unprotected artifacts. @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED, ARTIFACTS_BUSY */
     async write(owner: ArtifactOwner, paths: readonly string[], writes: readonly Write[]): Promise<void> {
       let guard = await guardOf(owner);
       checkUnprotected(guard, paths);
@@ -105,19 +93,12 @@ const ownersAtOnce = 16;
 /** The rows read by one step of a listing. A directory beyond the page's end is skipped completely. */
 const rowsPerStep = 200;
 
-/**
- * Stores a team's artifact names in the Catalog table (docs/access-patterns.md, "Artifacts").
- *
- * @param records know the protected artifacts of a run
- */
+/** @param records know the protected artifacts of a run */
 export function createArtifactRepository(table: Table, team: string, records: Pick<RunRecords, "find">): Artifacts {
   const protection = createArtifactProtection(table, team, records);
   const partition = (owner: ArtifactOwner): string => `TEAM#${team}#ARTIFACTS#${ownerKey(owner)}`;
 
-  /**
-   * Returns the key of a folder's row in the team's own tree. It ends in a slash, so no file can have it. A listing
-   * treats it like a file in the folder.
-   */
+  /** Ends in a slash, so that no file can have the key. A listing treats it like a file in the folder. */
   const folderKey = (folder: string) => ({ pk: partition({ kind: "team" }), sk: lowestPathIn(artifactPath(folder)) });
 
   async function find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined> {

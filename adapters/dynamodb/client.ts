@@ -5,10 +5,7 @@ import { createPause } from "../../core/backoff";
 import { sharedPort } from "../port";
 import { sendLean } from "./lean-client";
 
-/**
- * The maximum length of an id: far above the length of any client's id and far below the limit on keys. A longer id
- * matches nothing.
- */
+/** The maximum length of an id: above any client's id and below the limit on keys. A longer id matches nothing. */
 export const maxIdLength = 255;
 
 /**
@@ -46,10 +43,7 @@ export function isTransactionConditionFailed(error: unknown): boolean {
   return cancellationCodes(error).includes("ConditionalCheckFailed");
 }
 
-/**
- * Returns whether the transaction can be retried unchanged: another one accessed the same rows at the same time, or the
- * table was throttled.
- */
+/** Returns whether the transaction can be retried unchanged: after another one on the same rows, or throttling. */
 export function isTransactionConflict(error: unknown): boolean {
   const codes = cancellationCodes(error);
   return ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"].some((code) =>
@@ -57,7 +51,6 @@ export function isTransactionConflict(error: unknown): boolean {
   );
 }
 
-/** Returns the cancellation code of each item of a cancelled transaction, in order. Empty for any other error. */
 export function cancellationCodes(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof Error) || error.name !== "TransactionCanceledException") return [];
   const { CancellationReasons } = error as Error & { CancellationReasons?: readonly { Code?: string }[] };

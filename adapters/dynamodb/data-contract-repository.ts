@@ -2,7 +2,6 @@ import type { DataContractRecord, DataContractRepository } from "../../core/data
 import { catalog } from "../../platform/permissions/grants";
 import { absent, ex, recordOf, type Table, teamCatalogPort } from "./table";
 
-/** Stores the contracts of a team's datasets in the Catalog table (docs/access-patterns.md, "Datasets"). */
 export function createDataContractRepository(table: Table, team: string): DataContractRepository {
   const pk = (dataset: string): string => `TEAM#${team}#DATASET#${dataset}`;
   const keyOf = (dataset: string, revision: number) => ({

@@ -10,10 +10,7 @@ import { absent, ex, exists, type Item, type Table, teamCatalogPort } from "./ta
 const rounds = 32;
 const versionKey = (version: number): string => `VERSION#${String(version).padStart(9, "0")}`;
 
-/**
- * Stores a team's dataset versions in the Catalog table (docs/access-patterns.md, "Datasets"). The row of a version
- * contains its whole manifest. At 90 bytes per shard, DynamoDB's 400 KB hold about 4,000 shards, or half a terabyte.
- */
+/** A version's row contains its whole manifest: 400 KB hold about 4,000 shards, or half a terabyte. */
 export function createDatasetRepository(table: Table, team: string): DatasetRepository {
   const partition = (name: string): string => `TEAM#${team}#DATASET#${name}`;
   const keyOf = (name: string, version: number) => ({ pk: partition(name), sk: versionKey(version) });
@@ -36,10 +33,7 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
 
   const versionsOf = (name: string) => ex`pk = ${partition(name)} AND begins_with(sk, ${"VERSION#"})`;
 
-  /**
-   * Tries to register a version. Returns false if another registration was first. The rows then show the next version
-   * number.
-   */
+  /** Returns false if another registration was first. The rows then show the next version number. */
   async function tryRegister(manifest: DatasetManifest, by: string | undefined): Promise<boolean> {
     const { name, version, digest, rowCount, bytes, createdAt } = manifest;
     const head = {

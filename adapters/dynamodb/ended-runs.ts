@@ -2,7 +2,6 @@ import type { EndedRuns } from "../../core/training/end-sessions";
 import { catalog } from "../../platform/permissions/grants";
 import { catalogPort, ex, type Table } from "./table";
 
-/** Stores the rows of runs that have ended recently (docs/access-patterns.md, "Runs"). */
 export function createEndedRuns(table: Table): EndedRuns {
   const pk = "RUNS#ENDED";
   return {

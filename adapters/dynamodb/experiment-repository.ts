@@ -34,10 +34,7 @@ interface NameRow {
 const trustedMs = 1_000;
 const maxCached = 10_000;
 
-/**
- * A cache of recently read experiments. A client that creates thousands of runs then does not read its experiment each
- * time.
- */
+/** A client that creates thousands of runs does not read its experiment each time. */
 class RecentExperiments {
   private readonly known = new BoundedMap<string, { readonly experiment: Experiment; readonly until: number }>(
     maxCached,
@@ -73,10 +70,7 @@ const retry = (experiment: string) => ({
 
 type NewExperiment = Parameters<Experiments["create"]>[0];
 
-/**
- * Stores teams' experiments in the Catalog table (docs/access-patterns.md, "Experiments"). Use one per process, because it
- * caches experiments, and creates a team's `Default` only once.
- */
+/** Use one per process: it caches experiments, and creates a team's `Default` only once. */
 function createExperimentRepositories(table: Table, clock: Clock): (team: string) => Experiments {
   const recent = new RecentExperiments(clock);
   const defaults = new Map<string, Promise<unknown>>();
@@ -103,10 +97,7 @@ function createExperiments(
     return { ...keyOf(record.experimentId), record };
   }
 
-  /**
-   * Returns the next id. Ids have gaps if a name was taken in the meantime, and concurrent creations do not wait for
-   * each other.
-   */
+  /** Ids have gaps where a name was taken in the meantime, and concurrent creations do not wait for each other. */
   async function nextId(): Promise<string> {
     const { Update } = table.updating({ pk, sk: "COUNTER" }, ex`ADD latest ${1}`);
     const { Attributes } = await table.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_NEW" }));
@@ -127,12 +118,7 @@ function createExperiments(
     return (await table.transact(writes, rounds)) ? experiment : undefined;
   }
 
-  /**
-   * Writes a changed experiment. Returns `false` if another process has changed it in the meantime, or has taken its new
-   * name.
-   *
-   * @throws EXPERIMENT_TOO_LARGE
-   */
+  /** Returns `false` if another process has changed it, or has taken its new name. @throws EXPERIMENT_TOO_LARGE */
   function replace(before: Experiment, after: Experiment): Promise<boolean> {
     const unchanged = ex`#record.revision = ${before.revision}`;
     const { name, experimentId } = after;

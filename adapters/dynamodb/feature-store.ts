@@ -17,7 +17,6 @@ import { absent, ex, type Item, type Key, Table, teamCatalogPort } from "./table
 const maxAgeMs = 5_000;
 const maxCached = 500;
 
-/** Stores a team's feature views in the Catalog table (docs/access-patterns.md, "Feature store"). */
 export function createViewRepository(table: Table, team: string, clock: Clock): ViewRepository {
   const pk = (name: string): string => `TEAM#${team}#VIEW#${name}`;
   const versionKey = (name: string, version: number) => ({
@@ -94,7 +93,6 @@ export const featureViews = teamCatalogPort(createViewRepository, {
 
 const rounds = 24;
 
-/** Stores the batches of feature views in the Catalog table (docs/access-patterns.md, "Feature store"). */
 function createBatchLog(table: Table, team: string): BatchLog {
   const pk = ({ name, generation }: RowsKey): string => `TEAM#${team}#VIEWROWS#${generation}#${name}`;
   const head = (rows: RowsKey) => ({ pk: pk(rows), sk: "HEAD" });
@@ -228,11 +226,7 @@ interface WaitingRead {
   readonly fail: (error: unknown) => void;
 }
 
-/**
- * Reads items. Reads that arrive in the same turn of the event loop, or while a request is in progress, are sent
- * together in the next one: with several callers at a time, requests take most of the time. A read alone is a request
- * of its own.
- */
+/** Sends reads that arrive in one turn of the event loop, or during a request, together in the next request. */
 class GroupedReads {
   private waiting: WaitingRead[] = [];
   private busy = false;

@@ -8,7 +8,6 @@ const maxItems = 99;
 const maxBytes = 1024 * 1024;
 const rounds = 10;
 
-/** Rows that are written together or not at all, in any tables. */
 export interface RowGroup {
   /** Groups with the same key are never sent in one request, because a transaction may contain a row only once. */
   readonly key: string;
@@ -26,10 +25,8 @@ interface Waiting extends RowGroup {
 }
 
 /**
- * Writes groups of rows, all rows of each or none. Groups that arrive while a request is in progress are sent together
- * in the next one: a client that creates a thousand runs concurrently waits for about thirty requests. A transaction
- * costs twice the write units of its puts, but it saves requests, which take most of the time. A process with one call
- * at a time, like an AWS Lambda function, never combines groups.
+ * Writes groups of rows, all rows of each or none. Groups that arrive during a request are sent together in the next
+ * one: a client that creates a thousand runs concurrently waits for about thirty requests, at twice the write units.
  */
 export class GroupCommit {
   private waiting: Waiting[] = [];
@@ -110,7 +107,6 @@ export class GroupCommit {
   }
 }
 
-/** The writes that create runs, combined for all callers of this process. */
 export const runCreations = sharedPort({
   uses: { documents: documents() },
   make: ({ documents }) => new GroupCommit(documents),

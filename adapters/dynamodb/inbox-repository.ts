@@ -2,7 +2,6 @@ import type { InboxRepository } from "../../core/datasets/inbox/shapes";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { absent, ex, type Table, teamCatalogPort } from "./table";
 
-/** Stores the reports of a team's inbox in the Catalog table (docs/access-patterns.md, "Inboxes"). */
 export function createInboxRepository(table: Table, team: string): InboxRepository {
   const pk = `TEAM#${team}#INBOX`;
 

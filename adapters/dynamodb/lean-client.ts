@@ -28,11 +28,7 @@ const maps: ReadonlySet<string> = new Set(["Item", "Key", "ExpressionAttributeVa
 const shownMaps: ReadonlySet<string> = new Set(["Item", "Key", "Attributes", "LastEvaluatedKey"]);
 const shownLists: ReadonlySet<string> = new Set(["Items", "Keys"]);
 
-/**
- * Translates the input of a document command to the wire format with attribute values.
- *
- * @throws UnusualValue
- */
+/** Translates the input of a document command to the wire format with attribute values. @throws UnusualValue */
 function toWire(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(toWire);
   if (typeof input !== "object" || input === null) return input;
@@ -237,10 +233,7 @@ function withToken(command: Document): Document {
 
 type Metadata = DynamoDBServiceException["$metadata"];
 
-/**
- * Returns the error that the SDK would throw for a failed condition. The SDK itself handles cancellation reasons with
- * items.
- */
+/** Returns the SDK's error for a failed condition. Cancellation reasons with items are left to the SDK. */
 function failedCondition(text: string, $metadata: Metadata): Error | undefined {
   const refusal = JSON.parse(text) as Refusal;
   const name = refusal.__type?.split("#").at(-1);

@@ -48,12 +48,7 @@ export function modelRow(
 
 const putsAtOnce = 25;
 
-/**
- * Stores a team's lineage in the Catalog table (docs/access-patterns.md, "Lineage").
- *
- * @param written the edges of logged runs that this process has written, for all teams, so that a change of a run does
- * not write them again
- */
+/** @param written edges of logged runs, of all teams, that this process need not write again */
 function createLineageIndex(table: Table, team: string, written: BoundedMap<string, true>): LineageIndex {
   const put = (items: readonly Item[]) => eachLimited(items, putsAtOnce, (item) => table.put(item));
 

@@ -20,7 +20,6 @@ const retry = (modelId: string) => ({
 /** The maximum size of the content: DynamoDB's 400 KB per item minus keys and names. */
 const maxRowBytes = 380_000;
 
-/** Stores a team's logged models in the Catalog table (docs/access-patterns.md, "Logged models"). */
 export function createLoggedModelRepository(table: Table, team: string): LoggedModels {
   const key = (modelId: string) => ({ pk: `TEAM#${team}#LOGGEDMODEL#${modelId}`, sk: "MODEL" });
   const listKey = (experimentId: string): string => `TEAM#${team}#EXPERIMENT#${experimentId}#LOGGEDMODELS`;

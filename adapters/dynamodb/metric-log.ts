@@ -60,7 +60,6 @@ export class MetricLog {
     return this.fresh((state) => state.summaries());
   }
 
-  /** Returns a metric's points. An unknown metric has no points. */
   series(metric: string): Promise<StoredSeries> {
     return this.fresh((state) => this.read(state, metric));
   }
@@ -98,10 +97,7 @@ export class MetricLog {
     return state;
   }
 
-  /**
-   * Resolves once the points are stored, with whether they had been stored before. Calls that arrive during a write are
-   * grouped into one batch.
-   */
+  /** Resolves once the points are stored, with whether they had been before. Calls during a write are one batch. */
   append(series: readonly MetricSeries[], receipt?: BatchReceipt): Promise<boolean> {
     return new Promise<boolean>((settle, fail) => {
       this.queue.push(...partsOf<WaitingCall>(series, { receipt, settle, fail }));
@@ -109,10 +105,7 @@ export class MetricLog {
     });
   }
 
-  /**
-   * Writes the points of closed segments in the order of metrics, then the state. Idempotent. A failure does no harm: a
-   * later call repeats it with the data stored by then.
-   */
+  /** Writes the points of closed segments by metric, then the state. Idempotent; a later call repeats what failed. */
   async compact(): Promise<void> {
     await this.exclusively(async () => {
       const state = this.loaded;
@@ -131,7 +124,6 @@ export class MetricLog {
     }).catch(() => this.forget());
   }
 
-  /** Runs work on a state that includes everything that was stored before the call. */
   private async fresh<T>(work: (state: LogState) => Promise<T> | T): Promise<T> {
     this.refreshing ??= this.exclusively(() => {
       this.refreshing = undefined;
@@ -196,10 +188,7 @@ export class MetricLog {
   }
 
   /**
-   * Writes a batch. The batch may depend on the content of the log, so `draft` is called again if another process was
-   * first.
-   *
-   * @param draft returns `undefined` if there is nothing to write
+   * Calls `draft` again if another process was first, because the batch may depend on the log; `undefined`: no batch.
    */
   private async write(draft: (state: LogState) => LogBatch | undefined): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {

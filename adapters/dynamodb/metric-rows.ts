@@ -47,7 +47,6 @@ export class MetricRows {
     }
   }
 
-  /** Returns the heads by run. Runs without metrics have none. */
   async findHeads(runIds: readonly string[]): Promise<ReadonlyMap<string, LogHead>> {
     const heads = new Map<string, LogHead>();
     for (const item of await this.table.batchGet([...new Set(runIds)].map(headKey))) {
@@ -58,11 +57,7 @@ export class MetricRows {
     return heads;
   }
 
-  /**
-   * Writes the head of a log without separate batches. Returns `false` if another write was first.
-   *
-   * @param before the version that is stored, or 0 if there is no head
-   */
+  /** Writes a head without separate batches; `false` if another write was first. @param before 0 if there is no head */
   putHead(runId: string, before: number, head: LogHead): Promise<boolean> {
     const unchanged = before === 0 ? absent : ex`#version = ${before} AND batched = ${false}`;
     return this.table.put(headItem(runId, head), unchanged);
@@ -74,7 +69,6 @@ export class MetricRows {
     return this.commits.write({ key: `${runId}/${version}`, puts: [Put], bytes: data.length });
   }
 
-  /** Returns the batches after one version and up to another. */
   async batches(runId: string, after: number, to?: number): Promise<LoggedBatch[]> {
     const items = await this.between(runId, batchKey(after + 1), to === undefined ? `BATCH#${lastKey}` : batchKey(to));
     return items.map(({ sk, data, by }) => ({
@@ -86,7 +80,6 @@ export class MetricRows {
 
   /**
    * Stores the state of a version. Returns `false` if another process has stored a later one, or has compacted as much.
-   *
    * @param compacted the last version whose points are compacted, if it has changed
    */
   async storeState(runId: string, version: number, state: Uint8Array, compacted?: number): Promise<boolean> {
@@ -127,7 +120,6 @@ export class MetricRows {
     await this.table.batchWrite(items);
   }
 
-  /** Returns the directory entries of a group in segments up to `to`, by segment. */
   async directories(runId: string, group: number, to: number) {
     if (to === 0) return [];
     const items = await this.between(runId, directoryKey(group, 0), directoryKey(group, to));

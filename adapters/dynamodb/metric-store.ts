@@ -15,7 +15,6 @@ import { MetricRows } from "./metric-rows";
 import { runChanges } from "./run-changes";
 import { runIdentities } from "./run-identities";
 
-/** The memory limit for all logs together. A log in use may exceed it. */
 const maxMemoryBytes = 64 * 1024 * 1024;
 const maxLogs = 5_000;
 const readsAtOnce = 16;
@@ -40,7 +39,6 @@ export class MetricLogs {
     return this.cache.get(runId)?.log.isLoaded ?? false;
   }
 
-  /** Runs work on a run's cached log, which stays in the cache until then. */
   async use<T>(runId: string, work: (log: MetricLog) => Promise<T>): Promise<T> {
     const cached = this.cache.get(runId) ?? { log: this.open(runId), users: 0, bytes: 0 };
     this.cache.delete(runId);
@@ -58,9 +56,8 @@ export class MetricLogs {
   }
 
   /**
-   * Compacts a log, if it is due and no other compaction runs: runs with the same rate close their segments at the same
-   * time, and no call waits for all of them. A later call compacts those that are left. Callers wait for it, because a
-   * function is frozen once it has answered.
+   * Compacts a log if it is due and no other compaction runs: runs of one rate close their segments at the same time.
+   * Callers wait, because a function is frozen once it has answered.
    */
   async compact(log: MetricLog): Promise<void> {
     if (this.isCompacting || !log.needsCompaction) return;
@@ -79,16 +76,12 @@ export class MetricLogs {
   }
 }
 
-/** A team's directory of runs: their identities, and the marks of changes. */
 export interface RunDirectory {
   readonly changes: Pick<RunChanges, "mark">;
   identify(runId: string): Promise<RunIdentity | undefined>;
 }
 
-/**
- * Stores the metrics of a team's runs in table Metrics (docs/access-patterns.md, "Metrics"). @param logs one per
- * process
- */
+/** See docs/access-patterns.md, "Metrics". @param logs one per process */
 export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirectory): MetricStore {
   const owned = async (runId: string): Promise<RunIdentity> => {
     const identity = await runs.identify(runId);
@@ -166,10 +159,7 @@ export function createMetricStore(logs: MetricLogs, team: string, runs: RunDirec
   };
 }
 
-/**
- * Returns how points are identified. A deterministic run has one value per step. The points of a client are stored as
- * they were sent.
- */
+/** A deterministic run has one value per step. The points of a client are stored as they were sent. */
 function pointIdentity({ source }: RunIdentity): PointIdentity {
   return source === "training" ? "step" : "point";
 }

@@ -23,7 +23,6 @@ const outboxIndexKey = "REGISTRY#OUTBOX";
 
 const pad = (n: number, digits: number): string => String(n).padStart(digits, "0");
 
-/** Stores a team's registry in the Catalog table (docs/access-patterns.md, "Models"). */
 export function createModelRepository(table: Table, team: string): ModelRepository {
   const pk = (name: string): string => `TEAM#${team}#MODEL#${name}`;
 
@@ -110,7 +109,6 @@ export const models = teamCatalogPort(createModelRepository, {
   publish: [catalog("DeleteItem")],
 });
 
-/** The rows of a registry, for functions that change no model. */
 export const registryReads = teamPort({
   uses: { repository: models("read") },
   make: ({ repository }) => ({ repository }),

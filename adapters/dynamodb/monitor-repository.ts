@@ -6,7 +6,6 @@ import { absent, catalogPort, ex, exists, type Key, type Table, teamCatalogPort,
 const sweptMonitors = "MONITORS#SWEEP";
 const unpublishedWindows = "MONITORS#UNPUBLISHED";
 
-/** Stores a team's monitors in the Catalog table (docs/access-patterns.md, "Drift"). */
 export function createMonitorRepository(table: Table, team: string): MonitorRepository {
   const pk = (name: string): string => `TEAM#${team}#MONITOR#${name}`;
   const head = (name: string) => ({ pk: pk(name), sk: "MONITOR" });
@@ -17,7 +16,6 @@ export function createMonitorRepository(table: Table, team: string): MonitorRepo
   const subjectOf = ({ target }: Monitor): string =>
     target.type === "model" ? `model#${target.model}` : `dataset#${target.dataset}`;
 
-  /** Builds the row by which a model or the sweep finds the monitor. */
   function pointer(monitor: Monitor): Key {
     const { name } = monitor;
     return {

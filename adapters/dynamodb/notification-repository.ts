@@ -10,7 +10,6 @@ const keptSeconds = 30 * 86_400;
 const maxDue = 200;
 const pending = ex`#record.#status = ${"pending"}`;
 
-/** Stores a team's notifications in the Catalog table (docs/access-patterns.md, "Notifications"). */
 export function createNotificationRepository(table: Table, team: string): NotificationRepository {
   const pk = `TEAM#${team}#NOTIFICATIONS`;
   const settingsKey = { pk, sk: "SETTINGS" };

@@ -15,14 +15,10 @@ const rounds = 24;
 /** The time that outcomes are stored, longer than any canary. */
 const keptDays = 180;
 
-/** Stores outcomes in the Catalog table (docs/access-patterns.md, "Serving"). */
 export function createOutcomeRepository(table: Table, team: string): OutcomeRepository {
   const pk = (model: string, epoch: number): string => `TEAM#${team}#OUTCOMES#${epoch}#${model}`;
 
-  /**
-   * Counts the new units atomically. @returns the units that were already counted, or `undefined` after a conflict with
-   * another transaction
-   */
+  /** Counts new units atomically. @returns those already counted, or `undefined` after a transaction's conflict */
   async function count(
     key: string,
     outcomes: readonly Outcome[],
@@ -91,10 +87,7 @@ export function createOutcomeRepository(table: Table, team: string): OutcomeRepo
   };
 }
 
-/**
- * Rounds a value so that sums are exact. DynamoDB adds exactly up to 38 digits. The sum of a million of the largest
- * squares is below 10^24, and with these decimals it has 36 digits.
- */
+/** Rounds so that sums are exact: a million of the largest squares (below 10^24) take 36 of DynamoDB's 38 digits. */
 function decimals(value: number): number {
   return Number(value.toFixed(12));
 }

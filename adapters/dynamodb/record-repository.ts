@@ -43,9 +43,8 @@ class RecordWrites {
   ) {}
 
   /**
-   * Writes a logged run, its mark, its parent's row and the head of its metrics, or nothing. Returns `false` if its id is
-   * taken.
-   *
+   * Writes a logged run, its mark, its parent's row and the head of its metrics, or nothing. Returns `false` if its id
+   * is taken.
    * @param metricsHead absent if the run has no points yet, or they do not fit in a head
    */
   async insert(
@@ -70,11 +69,7 @@ class RecordWrites {
     return created;
   }
 
-  /**
-   * Writes a changed record. Returns `false` if another process has changed it in the meantime.
-   *
-   * @throws RUN_FIELD_FIXED, RUN_RECORD_TOO_LARGE
-   */
+  /** Returns `false` if another process has changed it. @throws RUN_FIELD_FIXED, RUN_RECORD_TOO_LARGE */
   async update(before: RunRecord, after: RunRecord): Promise<boolean> {
     const { runId, revision } = before;
     const { parentRunId } = after;
@@ -96,10 +91,7 @@ class RecordWrites {
     this.instanceTypes.set(known, true);
   }
 
-  /**
-   * Marks a run as changed before and after a write. A reader between the two treats the run as changed for
-   * `clockSkewMs`, and a later reader finds the second mark.
-   */
+  /** Marks before and after a write: a reader in between sees the run as changed, a later one the second mark. */
   private async marked<T>(run: RunIdentity, write: () => Promise<T>): Promise<T> {
     const [, written] = await Promise.all([this.ports.changes.mark(run), write()]);
     await this.ports.changes.mark(run);
@@ -143,10 +135,7 @@ interface AllRunRecords {
   of(team: string): RunRecords;
 }
 
-/**
- * Stores the records of runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per process,
- * because it caches identities.
- */
+/** See docs/access-patterns.md, "Records of runs". Use one per process, because it caches identities. */
 export function createRunRecords(table: Table, dependencies: RunRecordDependencies): AllRunRecords {
   const writes = new RecordWrites(table, dependencies);
   const latest = new LatestRecords();
@@ -246,10 +235,7 @@ function createChanges(
     return record;
   }
 
-  /**
-   * Changes a run from its cached record, which saves the read if no other process has changed it. The cached record
-   * may be out of date, so it is never used to refuse a change or to skip one.
-   */
+  /** Changes a cached record without a read. It may be out of date, so it never refuses a change or skips one. */
   async function changeLatest(runId: string, transition: RunTransition): Promise<RunRecord | undefined> {
     const before = latest.take(runId, team);
     if (!before) return undefined;
@@ -299,7 +285,6 @@ class LatestRecords {
     this.records.set(record.runId, record);
   }
 
-  /** Removes and returns the record of a team's run. */
   take(runId: string, team: string): RunRecord | undefined {
     const record = this.records.get(runId);
     if (record?.team !== team) return undefined;

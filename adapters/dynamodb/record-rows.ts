@@ -28,17 +28,11 @@ interface RecordRow<Kept> {
   readonly instanceTypes: readonly string[];
 }
 
-/**
- * The maximum bytes of JSON that are stored as readable text. Larger records are compressed. DynamoDB's own size is
- * close to the bytes of JSON.
- */
+/** The maximum bytes of JSON that are stored as readable text. Larger records are compressed. */
 const maxPlainBytes = 100_000;
 /** The maximum bytes of a compressed record: DynamoDB's 400 KB per item minus the row's other attributes. */
 const maxPackedBytes = 380_000;
-/**
- * The maximum bytes of a decompressed record. A megabyte of one letter compresses to a kilobyte, so this needs its own
- * limit.
- */
+/** The maximum bytes of a decompressed record: a megabyte of one letter compresses to a kilobyte. */
 const maxInflatedBytes = 64 * 1024 * 1024;
 
 export const experimentRunsKey = (team: string, experimentId: string): string =>
@@ -107,10 +101,7 @@ export async function readRecords(table: Table, runIds: readonly string[]): Prom
   return recordOfRows(table, await table.batchGet(runIds.map(recordKey)));
 }
 
-/**
- * Converts rows `RECORD` to records, in their order. Records of training runs are combined with the rows of their
- * state.
- */
+/** Converts rows `RECORD` in their order. Those of training runs are combined with the rows of their state. */
 export async function recordOfRows(table: Table, items: readonly Item[]): Promise<readonly RunRecord[]> {
   const trained = items.filter((item) => item["source"] === "training").map((item) => item["pk"] as string);
   const state = await table.batchGet(

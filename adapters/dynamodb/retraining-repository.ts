@@ -8,7 +8,6 @@ import { absent, catalogTable, ex, exists, type Item, type Key, type Table, type
 const sweptRules = "RETRAINING#RULES";
 const openCauses = "RETRAINING#OPEN";
 
-/** Stores a team's retraining rules in the Catalog table (docs/access-patterns.md, "Retraining"). */
 export function createRetrainingRepository(table: Table, team: string): RetrainingRepository {
   const pk = (rule: string): string => `TEAM#${team}#RULE#${rule}`;
   const head = (rule: string) => ({ pk: pk(rule), sk: "RULE" });

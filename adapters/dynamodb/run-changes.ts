@@ -18,18 +18,12 @@ export interface AllRunChanges {
   mark(run: RunIdentity): Promise<void>;
   /** Returns the mark of this second, for a transaction that also makes the change. */
   row(run: RunIdentity): Key;
-  /**
-   * Records that a transaction has written the mark, so that no other is needed within its second. Wait for it before
-   * the change is acknowledged.
-   */
+  /** Notes that a transaction has written the second's mark. Wait for it before the change is acknowledged. */
   wrote(run: RunIdentity, row: Key): Promise<void>;
   of(team: string): RunChanges;
 }
 
-/**
- * Stores the marks of changed runs in the Catalog table (docs/access-patterns.md, "Records of runs"). Use one per
- * process, because it caches the marks.
- */
+/** See docs/access-patterns.md, "Records of runs". Use one per process, because it caches the marks. */
 export function createRunChanges(table: Table, clock: Clock): AllRunChanges {
   const partition = (team: string, experimentId: string): string => `TEAM#${team}#CHANGES#${experimentId}`;
   const secondKey = (second: number): string => String(Math.max(0, second)).padStart(10, "0");

@@ -27,7 +27,6 @@ export function identityOf(item: Item): RunIdentity {
   };
 }
 
-/** Reads the team and the experiment of runs from their rows `RECORD`. */
 export function createRunIdentities(table: Table): RunIdentities {
   const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
   const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);

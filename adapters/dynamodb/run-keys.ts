@@ -7,7 +7,6 @@ import { absent, catalogPort, type Table } from "./table";
 /** The keys that a process remembers. A key never changes. */
 const maxRemembered = 10_000;
 
-/** Stores the rows `KEY` and `KEY#evaluation` of a run (docs/access-patterns.md, "Runs"). */
 export function createRunKeys(table: Table): RunKeys {
   const keys = new BoundedMap<string, string>(maxRemembered);
   const nameOf = (runId: string, purpose: KeyPurpose) => `${purpose} ${runId}`;

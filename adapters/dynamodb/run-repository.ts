@@ -15,7 +15,6 @@ const rounds = 10;
 
 const monthKey = (team: string, month: string) => ({ pk: `TEAM#${team}#USAGE`, sk: `MONTH#${month}` });
 
-/** Stores the rows `ATTEMPT#<4 digits>` of a run (docs/access-patterns.md, "Runs"). */
 function createAttemptRepository(
   table: Table,
   key: (runId: string, sk: string) => Key,
@@ -94,7 +93,6 @@ const statusOrder = ["SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", 
 const pad = (n: number): string => String(n).padStart(6, "0");
 const instanceKey = (instanceId: string): string => `INSTANCE#${instanceId}`;
 
-/** Stores the rows of a run's workers, of their machines, and of their recoveries. */
 function createWorkerRepository(table: Table, key: (runId: string, sk: string) => Key): WorkerRepository {
   return {
     async recordWorker(runId, worker) {
@@ -141,7 +139,6 @@ function createWorkerRepository(table: Table, key: (runId: string, sk: string) =
   };
 }
 
-/** Stores every team's runs in the Catalog table (docs/access-patterns.md, "Runs"). */
 export function createRunRepository(table: Table): AllRuns<FirstRecord> {
   const steps = createRunSteps(table);
   const { find } = steps;

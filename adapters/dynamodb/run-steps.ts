@@ -26,7 +26,6 @@ export const runIdOf = (pk: string): string => pk.slice(partition("").length);
 export const runKey = (runId: string, sk: string) => ({ pk: partition(runId), sk });
 export const stillOpen = ex`${exists} AND #status IN (${"queued"}, ${"running"})`;
 
-/** Reads runs of every team and moves them from step to step; see docs/access-patterns.md, "Runs". */
 export function createRunSteps(table: Table): RunSteps {
   async function find(runId: string): Promise<Run | undefined> {
     const item = await table.get(runKey(runId, "RUN"));
@@ -113,7 +112,6 @@ function detailsOf(items: readonly Item[]): RunDetails | undefined {
 
 export const allRunSteps = catalogPort(createRunSteps);
 
-/** The phases of a team's runs, for steps that record no output. */
 export const runPhases = teamPort({
   uses: { all: allRunSteps(), identities: runIdentities("read"), changes: runChanges("mark") },
   grants: { use: [catalog("GetItem", "Query", "UpdateItem")] },

@@ -8,7 +8,6 @@ import { absent, ex, type Table, teamCatalogPort } from "./table";
 
 const rounds = 24;
 
-/** Stores the log of served rows in the Catalog table (docs/access-patterns.md, "Drift"). */
 export function createServedLog(table: Table, team: string): ServedLog {
   const pk = ({ model, version }: ServedVersion): string => `TEAM#${team}#SERVED#${version}#${model}`;
   const head = (version: ServedVersion) => ({ pk: pk(version), sk: "HEAD" });

@@ -2,7 +2,6 @@ import type { SharedJobs } from "../../core/training/shared-jobs";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { absent, catalogPort, ex, type Table } from "./table";
 
-/** Stores the row of a shared job in the Catalog table (docs/access-patterns.md, "Studies"). */
 export function createSharedJobs(table: Table): SharedJobs {
   const key = (jobId: string) => ({ pk: `JOB#${jobId}`, sk: "SHARED" });
   const listed = (sharing: string): string => `JOBS#${sharing}`;

@@ -8,7 +8,6 @@ const keptMs = 90 * 24 * 60 * 60 * 1000;
 /** Exports are listed, and their files belong to a version. */
 const permanent: ReadonlySet<string> = new Set(["Export"]);
 
-/** Stores the outputs of a team's steps by input hash (docs/access-patterns.md, "Steps' outputs"). */
 export function createStepCache(table: Table, team: string, clock: Clock): StepCache {
   const keyOf = (step: string, inputHash: string) => ({ pk: `TEAM#${team}#STEP#${step}#${inputHash}`, sk: "OUTPUT" });
 

@@ -13,7 +13,6 @@ const maxLoaded = 8;
  */
 const loadedFrom = new WeakMap<Table, BoundedMap<string, StudyState>>();
 
-/** Stores a team's studies in the Catalog table (docs/access-patterns.md, "Studies"). */
 export function createStudyRepository(table: Table, team: string): StudyRepository {
   const pk = (study: string): string => `TEAM#${team}#STUDY#${study}`;
   const head = (study: string) => ({ pk: pk(study), sk: "STUDY" });

@@ -106,7 +106,6 @@ export interface PageOptions extends QueryOptions {
   readonly nextToken?: string | undefined;
 }
 
-/** Returns what most rows keep in one attribute. */
 export const recordOf = <T>(item: Item): T => item["record"] as T;
 
 export interface Page<T> {
@@ -143,12 +142,10 @@ export class Table {
     return holds(this.client.send(new PutCommand(this.putting(Item, condition).Put)));
   }
 
-  /** Changes an item. Returns false if the condition does not hold. */
   update(Key: Key, change: Expression, condition?: Expression): Promise<boolean> {
     return holds(this.client.send(new UpdateCommand(this.updating(Key, change, condition).Update)));
   }
 
-  /** Deletes an item. Returns false if the condition does not hold. */
   delete(Key: Key, condition?: Expression): Promise<boolean> {
     return holds(this.client.send(new DeleteCommand(this.deleting(Key, condition).Delete)));
   }
@@ -172,8 +169,7 @@ export class Table {
   }
 
   /**
-   * Makes all writes or none. Returns false if a condition does not hold. After a conflict (another transaction on the
-   * same rows, or throttling) it tries again, up to `rounds` times in total.
+   * Makes all writes or none. Returns false if a condition does not hold; tries again after a conflict or throttling.
    */
   async transact(TransactItems: Write[], rounds = 1): Promise<boolean> {
     for (let round = 1; ; round += 1) {
@@ -250,7 +246,6 @@ export class Table {
   /**
    * Returns the next `limit` items of the index that match the filter, with as many calls as needed. It checks whether
    * another item follows, so only the first page can be empty. After `maxCalls` calls a page ends early with a token.
-   *
    * @throws InvalidInputError like `page`
    */
   async matching(where: Expression, options: PageOptions & { readonly limit: number }): Promise<Page<Item>> {
@@ -308,7 +303,6 @@ export class Table {
   }
 }
 
-/** Encodes a page token: the last evaluated key in base64url. */
 function encodePageToken(key: Item | undefined): string | undefined {
   return key === undefined ? undefined : Buffer.from(JSON.stringify(key)).toString("base64url");
 }

@@ -20,10 +20,7 @@ import {
 import { putEvents } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
-/**
- * Publishes the platform's events on the account's default bus. @throws Error if EventBridge does not accept an event;
- * the caller publishes it again
- */
+/** @throws Error if EventBridge does not accept an event; the caller publishes it again */
 export function createPlatformEvents(
   client: EventBridgeClient,
   platform: string,

@@ -2,7 +2,6 @@ import os from "node:os";
 import { performance } from "node:perf_hooks";
 import type { Stopwatch } from "../../core/evaluation/latency";
 
-/** Measures time with this process's steady clock, and names its platform. */
 export function stopwatch(environment: Readonly<Record<string, string | undefined>> = process.env): Stopwatch {
   // The local stack sets the same variables as Lambda, and also the endpoint of its cloud.
   const onLambda = environment["AWS_EXECUTION_ENV"] !== undefined && environment["AWS_ENDPOINT_URL"] === undefined;

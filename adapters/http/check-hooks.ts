@@ -13,7 +13,6 @@ const tries = 3;
 /** The time limit of a request to the API. */
 const budgetMs = 22_000;
 
-/** Creates the checks over HTTP: `signedPost` with three attempts. */
 export function createCheckHooks(settings: SignedPostSettings): CheckHooks {
   return {
     problemOf: (url) => problemOfUrl(settings, url, false),

@@ -59,7 +59,6 @@ function isThisMachine(address: string): boolean {
   return isLoopback(address) || address === "0.0.0.0" || address === "::";
 }
 
-/** Returns whether a URL names this machine itself, by address or as `localhost`. */
 export function isLoopbackUrl(url: string | undefined): boolean {
   if (url === undefined || !URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
@@ -140,10 +139,7 @@ async function checkUrl({
   return { address, family: isIP(address) };
 }
 
-/**
- * Returns the reason why a URL may not be posted to, or `undefined` if it may. @param passing whether temporary
- * problems also count, such as a name without an address
- */
+/** Returns why a URL may not be posted to, if so. @param passing whether temporary problems count too */
 export async function problemOfUrl(
   settings: Pick<GuardedPost, "targets" | "resolveName">,
   url: string,

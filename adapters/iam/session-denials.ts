@@ -5,10 +5,7 @@ import { putRunRolePolicy } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 import { type Credentials, Signer } from "../signer";
 
-/**
- * The endpoint of IAM in each partition, and the region that its requests are signed for (AWS General Reference, "IAM
- * endpoints").
- */
+/** IAM's endpoint in each partition, and the region of its signatures (AWS General Reference, "IAM endpoints"). */
 const endpoints: Readonly<Record<string, { readonly url: string; readonly region: string }>> = {
   aws: { url: "https://iam.amazonaws.com", region: "us-east-1" },
   "aws-cn": { url: "https://iam.cn-north-1.amazonaws.com.cn", region: "cn-north-1" },
@@ -37,10 +34,7 @@ export function createSessionDenials({
   const [, partition = ""] = roleArn.split(":");
   const signer = new Signer("iam");
 
-  /**
-   * Writes the policy.
-   * @throws Error with IAM's code and message
-   */
+  /** @throws Error with IAM's code and message */
   async function put(document: PolicyDocument): Promise<void> {
     const service = endpoints[partition];
     if (!service) throw new Error(`No IAM endpoint is known for the partition "${partition}" of ${roleArn}`);

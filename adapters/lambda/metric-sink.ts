@@ -7,10 +7,7 @@ const final: readonly (string | undefined)[] = [
   ...["INVALID_INPUT", "RUN_NOT_FOUND", "RUN_KEY_REFUSED", "RUN_FIELD_FIXED", "RUN_ENDED"],
 ];
 
-/**
- * Sends metrics to the ingest function synchronously. An answer means that they are stored.
- * @param runKey proves that they come from the run's own trainers
- */
+/** An answer means that the metrics are stored. @param runKey proves that they come from the run's own trainers */
 export function createLambdaMetricSink(
   client: LambdaClient,
   functionName: string,

@@ -11,10 +11,7 @@ const clockSkewMs = 30_000;
 /** The maximum number of streams in one FilterLogEvents request. */
 const maxStreams = 100;
 
-/**
- * Reads the trainers' output from CloudWatch Logs. All streams are in one log group of the platform and have the names
- * of the workers' attempts.
- */
+/** All streams are in one log group of the platform and have the names of the workers' attempts. */
 export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string): WorkerLogs {
   return {
     async read(workers, { worker, nextToken, workersPerHost }): Promise<LogPage> {
@@ -50,11 +47,7 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
   };
 }
 
-/**
- * Finds the worker of a line in the stream of several (`trainer-container/host/host-workers.ts`).
- *
- * @param first index of the stream's first worker, for a line of no worker
- */
+/** Finds the worker of a line in a stream of several (`host-workers.ts`). @param first index of its first worker */
 function lineOf(message: string, first: number): { readonly worker: number; readonly message: string } {
   const [, prefix, rest] = /^\[worker (\d+)\] (.*)$/s.exec(message) ?? [];
   if (prefix !== undefined && rest !== undefined) return { worker: Number(prefix), message: rest };

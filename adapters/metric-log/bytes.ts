@@ -1,7 +1,6 @@
 /** Largest integer for which differences, and twice the differences, are exact. */
 const widest = 2 ** 51;
 
-/** Writes numbers, texts and columns into a buffer that grows. */
 export class ByteWriter {
   private buffer: Buffer;
   private at = 0;
@@ -66,7 +65,6 @@ export class ByteWriter {
     }
   }
 
-  /** Returns the written bytes in memory of their own. */
   bytes(): Buffer {
     return this.buffer.subarray(0, this.at);
   }
@@ -97,11 +95,7 @@ function kindOf(values: readonly number[]): number {
   return same ? columnKinds.constant : columnKinds.differences;
 }
 
-/**
- * Reads the output of a `ByteWriter`.
- *
- * @throws RangeError if the bytes end too early
- */
+/** @throws RangeError if the bytes end too early */
 export class ByteReader {
   private at = 0;
   private readonly buffer: Buffer;

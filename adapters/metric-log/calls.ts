@@ -2,20 +2,14 @@ import type { BatchReceipt, MetricSeries } from "../../core/tracking/metric-stor
 import { type LogHead, LogState, logLimits } from "./log-state";
 import { appendTo, type LogBatch, noPoints } from "./packed-points";
 
-/**
- * The maximum number of points in a batch. With about 10 bytes per point and 1,000 per name, a batch stays below 400
- * KB.
- */
+/** Points of a batch, which stays below 400 KB: about 10 bytes per point and 1,000 per name. */
 const maxPoints = 16_384;
 const maxNames = 256;
 
 /** A call that appends points. Its parts are written in order, and the receipt is in the last one. */
 export interface Call {
   readonly receipt?: BatchReceipt | undefined;
-  /**
-   * Whether a part could not be written. The remaining parts are then not written either, because the receipt would
-   * confirm all of them.
-   */
+  /** A part could not be written. The others are then not written either: the receipt would confirm all of them. */
   failed?: boolean;
 }
 
@@ -69,10 +63,7 @@ export function takeParts<C extends Call>(queue: CallPart<C>[]): CallPart<C>[] {
   return taken;
 }
 
-/**
- * Builds one batch from the parts of several calls. Omits calls whose receipts the log already has, and adds them to
- * `duplicates`.
- */
+/** Builds one batch of several calls. Calls whose receipts the log has are omitted and added to `duplicates`. */
 export function draftBatch<C extends Call>(
   log: Pick<LogState, "idOf" | "isStored" | "metrics">,
   parts: readonly CallPart<C>[],
@@ -107,8 +98,7 @@ export function draftBatch<C extends Call>(
 }
 
 /**
- * Builds the head of a new run's log as the first `append` would leave it, so that a run is created together with its
- * first points. Returns `undefined` if the points do not fit in a head.
+ * Builds the head of a new run's log, so that a run is created with its first points; `undefined` if they do not fit.
  */
 export function firstHead(series: readonly MetricSeries[], receipt: BatchReceipt): LogHead | undefined {
   const parts = partsOf(series, { receipt });

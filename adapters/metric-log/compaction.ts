@@ -22,10 +22,7 @@ export interface CompactedGroup {
   readonly directory: Buffer;
 }
 
-/**
- * Orders a segment's points by metric. A pure function of the batches: concurrent writers that compact the same
- * segment write the same bytes.
- */
+/** Orders a segment's points by metric. Pure: concurrent writers of one segment write the same bytes. */
 export function* compactSegment(
   batches: readonly NumberedPoints[],
   { entryPoints, blockPoints }: CompactionSizes = compactionSizes,
@@ -58,10 +55,7 @@ export function* compactSegment(
   }
 }
 
-/**
- * Orders points and removes exact repetitions. Several points of one step are kept: which of them counts depends on the
- * run, which is not known here.
- */
+/** Removes exact repetitions. Points of one step are kept: which of them counts depends on the run. */
 function orderedOnce(
   { steps, times, values }: NumberedPoints,
   parts: readonly (readonly [number, number])[],

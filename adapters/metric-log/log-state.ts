@@ -55,7 +55,6 @@ export interface LogHead {
 
 export interface LoggedBatch {
   readonly version: number;
-  /** A packed `LogBatch`. */
   readonly data: Uint8Array;
   readonly by: string;
 }
@@ -73,8 +72,7 @@ const bytesPerPoint = 12;
 
 /**
  * The state that follows from a run's log up to a version, and the points that are not compacted. Equal batches give
- * equal states, so all processes agree on the metrics' numbers and on the ends of segments without communication.
- * Does no I/O.
+ * equal states, so processes agree on metrics' numbers and ends of segments. Does no I/O.
  */
 export class LogState {
   private readonly statistics: Statistics;
@@ -95,7 +93,6 @@ export class LogState {
   private storedBytes: number;
   private bytesSinceStored = 0;
 
-  /** @param head absent for an empty log */
   constructor(
     head: LogHead | undefined,
     private readonly limits: LogLimits,
@@ -158,7 +155,6 @@ export class LogState {
     this.ends.push(this.version);
   }
 
-  /** Returns whether the whole log fits in its head with a further batch. */
   fitsInline({ names, points }: LogBatch): boolean {
     if (this.batched) return false;
     const bytesOfNames = names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
@@ -190,7 +186,6 @@ export class LogState {
     return out.bytes();
   }
 
-  /** Records that a state of this version is stored. */
   noteStored(state: Uint8Array): void {
     this.storedVersion = this.version;
     this.storedBytes = state.length;
@@ -204,7 +199,6 @@ export class LogState {
     return this.ends.length > 0 || (isOld && this.bytesSinceStored >= 2 * this.storedBytes);
   }
 
-  /** Returns the closed segments that are not compacted, the oldest first. */
   get segments(): readonly Segment[] {
     return this.ends.map((to, i) => ({ from: this.ends[i - 1] ?? this.compacted, to }));
   }
@@ -247,10 +241,7 @@ export class LogState {
     return [...(from === 0 ? [this.inline] : []), ...batches.map(({ data }) => unpackBatch(data).points)];
   }
 
-  /**
-   * Returns the points of a metric after a version that are not compacted, in the order of the log, and all points of
-   * the head: the caller removes duplicates by their steps.
-   */
+  /** Returns a metric's points after a version that are not compacted, and all of the head; duplicates are possible. */
   pointsOf(id: number, after: number): MetricPoint[] {
     const points: MetricPoint[] = [];
     eachSeries(this.inline, (one, from, to) => {
@@ -269,10 +260,7 @@ const maxRanges = 32;
 
 type Range = [first: number, last: number];
 
-/**
- * Records which batches of which writers are stored. Forgetting old receipts is harmless: a batch that is stored again
- * has the same points, which are recognised by their identity.
- */
+/** Forgetting old receipts is harmless: points that are stored again are recognised by their identity. */
 export class Receipts {
   /** Ordered by last use, the latest at the end. */
   private readonly writers = new BoundedMap<string, Range[]>(maxWriters);

@@ -11,8 +11,7 @@ export type PointIdentity = "step" | "point";
 const ordinal = (value: number): number => (Number.isNaN(value) ? 0 : value);
 
 /**
- * Compares by step, then time, then value; the greatest is the latest, as in MLflow's
- * `_update_latest_metrics_if_necessary`. Equal only for identical points.
+ * By step, then time, then value, as in MLflow's `_update_latest_metrics_if_necessary`. 0 only for identical points.
  */
 export function comparePoints(a: MetricPoint, b: MetricPoint): number {
   if (a.step !== b.step) return a.step - b.step;
@@ -27,10 +26,7 @@ function compareValues(a: number, b: number): number {
   return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
 }
 
-/**
- * Orders points and removes duplicates. If the identity is `step`, the last point of each step is kept. Sorts its
- * argument in place.
- */
+/** Sorts its argument in place and removes duplicates. With identity `step`, the last point of each step is kept. */
 export function mergePoints(points: MetricPoint[], identity: PointIdentity): MetricPoint[] {
   if (!isAscending(points)) points.sort(comparePoints);
   return points.filter((point, i) => {
@@ -112,10 +108,7 @@ export function unpackBatch(bytes: Uint8Array): LogBatch {
   return { ...readFront(from), points: readPoints(from) };
 }
 
-/**
- * Reads one metric's points of a packed batch, in order. Skips the values of all other metrics, which are most of the
- * bytes.
- */
+/** Reads one metric's points in order, without the values of all others, which are most of the bytes. */
 export function unpackBatchOf(bytes: Uint8Array, wanted: number): MetricPoint[] {
   const from = new ByteReader(bytes);
   readFront(from);

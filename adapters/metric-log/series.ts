@@ -78,9 +78,7 @@ export const noSeries: StoredSeries = { loose: [], entries: [], openEntries: asy
 
 /** A series without duplicates: entries overlap neither each other nor a loose point, and all are within the range. */
 interface ApartSeries<Entry extends DirectoryEntry = DirectoryEntry> extends StoredSeries<Entry> {
-  /** In order, without duplicates. */
   readonly loose: readonly MetricPoint[];
-  /** In order. */
   readonly entries: readonly Entry[];
   readonly total: number;
 }
@@ -120,9 +118,7 @@ export async function openAll(series: StoredSeries, identity: PointIdentity): Pr
 }
 
 /**
- * Returns the entries to read next: those that contain a loose point, and of two overlapping entries the wider one.
- *
- * @param widerOnly otherwise both of two overlapping entries
+ * Returns the entries to read next: those that contain a loose point, and of two overlapping ones the wider or both.
  */
 function overlapping<Entry extends DirectoryEntry>(
   entries: readonly Entry[],

@@ -2,10 +2,7 @@ import type { MetricSummary } from "../../core/tracking/metric-store";
 import type { ByteReader, ByteWriter } from "./bytes";
 import { comparePoints, eachSeries, type NumberedPoints } from "./packed-points";
 
-/**
- * The names of a run's metrics with the number of stored points, the latest, the minimum and the maximum, by the
- * metric's number.
- */
+/** Per metric, by its number: name, number of points, latest, minimum and maximum. */
 export class Statistics {
   readonly names: string[] = [];
   private readonly ids = new Map<string, number>();
@@ -100,10 +97,7 @@ function replace(column: number[], values: readonly number[]): void {
   for (let i = 0; i < values.length; i += 1) column[i] = values[i]!;
 }
 
-/**
- * Returns the length of the common prefix in UTF-16 units. Never splits a surrogate pair, whose halves cannot be
- * written alone.
- */
+/** In UTF-16 units. Never splits a surrogate pair, whose halves cannot be written alone. */
 function commonLength(a: string, b: string): number {
   const most = Math.min(a.length, b.length);
   let length = 0;

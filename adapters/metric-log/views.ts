@@ -43,11 +43,7 @@ function known({ first, last, least, greatest, count }: DirectoryEntry): Known {
   return { points: [first, least, greatest, last].sort(comparePoints), count };
 }
 
-/**
- * Keeps the first and the last point, and the extremes of each stretch between them.
- *
- * @param all in order
- */
+/** Keeps the first and last point, and the extremes of each stretch between them. @param all in order */
 export function decimate(all: readonly Known[], maxPoints: number): MetricPoint[] {
   const total = all.reduce((sum, { count }) => sum + count, 0);
   if (total <= maxPoints) return all.flatMap(({ points }) => points);
@@ -70,10 +66,7 @@ export function decimate(all: readonly Known[], maxPoints: number): MetricPoint[
   return chosen.filter((point, i) => i === 0 || comparePoints(chosen[i - 1]!, point) < 0);
 }
 
-/**
- * Returns the minimum and the maximum in order. If there is no number, returns the first point, so that the gap is
- * visible.
- */
+/** Returns minimum and maximum in order; without a number the first point, so that the gap is visible. */
 function extremes(points: readonly MetricPoint[]): MetricPoint[] {
   const numbers = points.filter(({ value }) => !Number.isNaN(value));
   if (numbers.length === 0) return points.slice(0, 1);
@@ -90,11 +83,7 @@ function compareInTime(a: MetricPoint, b: MetricPoint): number {
   return a.time !== b.time ? a.time - b.time : comparePoints(a, b);
 }
 
-/**
- * Returns a page of a series in the order of time. Reads only the entries that may hold the next points.
- *
- * @throws InvalidInputError for a token that no page returned
- */
+/** A page by time. Reads only entries that may hold the next points. @throws InvalidInputError for a foreign token */
 export async function historyPage(
   series: StoredSeries,
   identity: PointIdentity,
@@ -149,7 +138,6 @@ const followedPoints = 10_000;
 
 /**
  * Reads a page of a series after a step, in the order of steps.
- *
  * @param version version of the log from which the series was read; a follower that has all points continues there
  */
 export async function followPage(

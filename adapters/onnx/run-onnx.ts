@@ -7,10 +7,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/**
- * Starts onnxruntime's WebAssembly build in its own thread. Its memory is released with the thread, and the process's
- * event loop is not blocked. It computes on one thread, so the same file gives the same bits.
- */
+/** Runs onnxruntime's WebAssembly in its own thread, with which its memory ends. One thread: the same bits. */
 export function startOnnxRuntime(): OnnxRuntime {
   const thread = new Worker(program, { eval: true, workerData: require.resolve("onnxruntime-web") });
   const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();

@@ -6,16 +6,12 @@ import { objects } from "../../platform/permissions/grants";
 import { teamPort } from "../port";
 import { s3Client } from "./object-store";
 
-/**
- * The maximum validity of a URL in seconds. Long enough for a shard over a slow connection, and short enough to limit
- * the use of a stolen URL.
- */
+/** Maximum seconds of a URL: enough for a shard over a slow connection, and little use of a stolen URL. */
 const maxUrlSeconds = 900;
 
 /**
  * Presigns every URL that the platform issues. It is valid for one method, one key under the team's prefixes, and at
  * most fifteen minutes.
- *
  * @param signedHeaders headers that the sender must send as signed; the SDK would move them into the query, where they
  * have no effect
  */
@@ -52,10 +48,7 @@ export async function presign(
 }
 
 interface ContentUrls {
-  /**
-   * Returns a URL for an upload. The headers must be sent unchanged: they are signed, and make the store refuse other
-   * content. The length is also signed.
-   */
+  /** Returns a URL for an upload. Headers and length are signed and must be sent unchanged: no other content fits. */
   forUpload(
     content: ContentReference,
   ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
@@ -73,10 +66,7 @@ interface DownloadedAs {
   readonly seconds?: number;
 }
 
-/**
- * Creates presigned URLs to a team's content store. Data goes directly to and from the bucket, and clients need no
- * credentials for it.
- */
+/** Data goes directly to and from the bucket, and clients need no credentials for it. */
 export function createContentUrls(client: S3Client, bucket: string, team: string): ContentUrls {
   const keyOf = (sha256: string): string => `${teamPrefix(team)}${objectKeys.content(sha256)}`;
   return {

@@ -47,8 +47,7 @@ export interface UploadedPart {
 }
 
 /**
- * Receives content with an unknown digest. It is stored under a temporary name until its digest was computed, and then
- * under the content's name.
+ * Receives content with an unknown digest: under a temporary name until it is computed, then under the content's name.
  */
 export interface IncomingContent {
   receive(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference>;
@@ -56,7 +55,6 @@ export interface IncomingContent {
   begin(parts: number): Promise<{ readonly upload: string; readonly urls: readonly string[] }>;
   /** Completes an upload. Idempotent. @throws UPLOAD_NOT_FOUND, INVALID_INPUT */
   complete(upload: string, parts: readonly UploadedPart[]): Promise<ContentReference>;
-  /** Aborts an upload. Idempotent. */
   abort(upload: string): Promise<void>;
 }
 
@@ -66,10 +64,7 @@ export function createIncomingContent(
   team: string,
   objects: ObjectStore,
 ): IncomingContent {
-  /**
-   * The objects of uploads: the content under a name, and under `<name>.json` the result, which answers repeated
-   * requests.
-   */
+  /** An upload's content under a name, and under `<name>.json` the result, which answers repeated requests. */
   const incoming = createObjectStore(client, bucket, teamIncomingPrefix(team));
   const receiptOf = (name: string) => `${name}.json`;
   const at = (name: string) => ({ Bucket: bucket, Key: `${teamIncomingPrefix(team)}${name}` });
@@ -87,10 +82,7 @@ export function createIncomingContent(
     }
   }
 
-  /**
-   * Empties an upload after its content was copied. Deleting it would need the right to delete any object. The bucket's
-   * lifecycle deletes it.
-   */
+  /** Empties an upload after the copy. Deleting it would need the right to delete any object; the lifecycle does it. */
   async function empty(name: string): Promise<void> {
     await incoming.put(name, new Uint8Array(0));
   }

@@ -53,7 +53,6 @@ export interface ObjectStoreOptions {
  * Creates an `ObjectStore` for the bucket, or for the objects under `prefix`. The client (its `maxAttempts`) retries
  * throttling, 5xx and broken connections. This store also retries `409 ConditionalRequestConflict`, which the client
  * does not.
- *
  * @throws StorageFullError from writes, if the store is full
  */
 export function createObjectStore(

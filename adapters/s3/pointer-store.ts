@@ -6,10 +6,7 @@ import { teamPort } from "../port";
 import { s3Client } from "./object-store";
 import { attemptsOf, isConflict, isMissing, isPreconditionFailure, readError } from "./service-errors";
 
-/**
- * Stores small JSON documents under a team's prefix. Each put is conditional on the ETag that the writer has read
- * (`If-Match`, `If-None-Match: *`).
- */
+/** Small JSON documents, each put conditional on the ETag that the writer has read (`If-Match`, `If-None-Match: *`). */
 export function createPointerStore(client: S3Client, bucket: string, prefix: string): PointerStore {
   const at = (key: string) => ({ Bucket: bucket, Key: `${prefix}${key}` });
 

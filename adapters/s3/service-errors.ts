@@ -17,18 +17,12 @@ export async function withRetries<T>(retryable: (error: unknown) => boolean, act
   }
 }
 
-/**
- * Returns whether an object is missing. HEAD has no body, so its 404 has no error code. A missing bucket is not
- * included, because it is a configuration error.
- */
+/** HEAD has no body, so its 404 has no code. A missing bucket is not included: it is a configuration error. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
 }
 
-/**
- * Returns whether access was denied. HEAD's 403 has no code either. Expired or wrong keys have their own codes, and
- * another status with HEAD.
- */
+/** HEAD's 403 has no code. Expired or wrong keys have their own codes, and another status with HEAD. */
 export function isDenied(error: unknown): boolean {
   return (
     statusOf(error) === 403 &&
@@ -40,15 +34,11 @@ export function isPreconditionFailure(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/**
- * Returns whether another conditional write to the key is in progress. The outcome is open, so the request can be
- * repeated.
- */
+/** Another conditional write to the key is in progress. The outcome is open, so the request can be repeated. */
 export function isConflict(error: unknown): boolean {
   return statusOf(error) === 409 && (error as Error).name === "ConditionalRequestConflict";
 }
 
-/** Returns how often the client sent the request, including its retries. */
 export function attemptsOf(error: unknown): number {
   return error instanceof S3ServiceException ? (error.$metadata.attempts ?? 1) : 1;
 }

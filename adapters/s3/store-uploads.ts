@@ -3,7 +3,6 @@ import { CorruptObjectError } from "../../core/object-documents";
 import { objectKeys } from "../../core/object-keys";
 import type { ObjectStore, UploadPort } from "../../core/ports";
 
-/** Creates an upload port for callers with direct access to the content store, which need no presigned URLs. */
 export function createStoreUploads(objects: ObjectStore): UploadPort {
   return {
     async missing(references) {

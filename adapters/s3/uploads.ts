@@ -28,10 +28,7 @@ export function setPayloadHash(command: PutObjectCommand | UploadPartCommand, ha
   );
 }
 
-/**
- * A pool of at most `limit` buffers of one size, which are created on demand and reused. It bounds the memory of
- * concurrent uploads. Callers without a free buffer wait in order.
- */
+/** At most `limit` buffers of one size, made on demand and reused: bounds uploads' memory. Callers wait in order. */
 export class BufferPool {
   private readonly free: Buffer[] = [];
   private readonly waiting: ((buffer: Buffer) => void)[] = [];
@@ -57,7 +54,6 @@ export class BufferPool {
     else this.free.push(buffer);
   }
 
-  /** Records that a taken buffer will not be returned. */
   lose(): void {
     this.made -= 1;
     const next = this.waiting.shift();
@@ -91,7 +87,6 @@ interface SentParts {
 /**
  * Begins a multipart upload and sends a body part by part. Buffers return to the pool when their part was sent. A
  * failure aborts the upload. If the process dies, the bucket's lifecycle rule removes the parts.
- *
  * @param checksumOf returns the checksum of a part with that index, from 0. A part that it refuses by an error ends the
  * upload.
  */
@@ -177,10 +172,7 @@ interface ContentDescription extends ContentReference {
   readonly whole?: Buffer;
 }
 
-/**
- * Makes the first pass: computes the content's digest, which is its name, and its parts' digests, with which S3 checks
- * that the second pass sends the same bytes.
- */
+/** The first pass: the content's digest, which is its name, and the parts', by which S3 checks the second pass. */
 export async function describeContent(body: AsyncIterable<Uint8Array>, pool: BufferPool): Promise<ContentDescription> {
   const content = createHash("sha256");
   const parts: Buffer[] = [];
@@ -217,7 +209,6 @@ export async function describeContent(body: AsyncIterable<Uint8Array>, pool: Buf
 /**
  * Makes the second pass: a multipart upload under the content's name. S3 checks every part against the digest of the
  * first pass, so either that content or nothing becomes visible.
- *
  * @throws CorruptObjectError if the length of the body has changed; S3's error if the condition does not hold
  */
 export async function uploadInParts(
@@ -258,10 +249,7 @@ export async function uploadInParts(
   }
 }
 
-/**
- * Yields the body in buffers of a part's size. The last one may be shorter. The consumer returns each buffer to the
- * pool.
- */
+/** Yields the body in buffers of a part's size, the last one shorter. The consumer returns them to the pool. */
 export async function* filled(body: AsyncIterable<Uint8Array>, pool: BufferPool): AsyncGenerator<FilledBuffer> {
   let buffer: Buffer | undefined;
   let length = 0;

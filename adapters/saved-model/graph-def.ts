@@ -13,7 +13,6 @@ import {
   varintField,
 } from "./protobuf";
 
-/** An output of a node. */
 export interface Value {
   readonly node: number;
   readonly output: number;
@@ -58,7 +57,6 @@ export interface FunctionNode {
   readonly attributes: Readonly<Record<string, Attribute>>;
 }
 
-/** Element type and shape of an output. */
 export interface OutputType {
   readonly type: number;
   readonly shape: readonly number[];

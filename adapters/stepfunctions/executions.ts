@@ -67,10 +67,7 @@ const statuses = {
 /** Executions of one request for an approval: the first, and those that replace a failed one. */
 const maxApprovalAttempts = 20;
 
-/**
- * Starts and stops executions named by their runs and segments. Step Functions accepts a name once in 90 days, so starting is
- * idempotent.
- */
+/** Executions are named by runs and segments. A name is accepted once in 90 days, so starting is idempotent. */
 export function createExecutions(client: SFNClient, stateMachineArn: string): Executions & ApprovalExecutions {
   const arnOf = (run: RunSegment): string =>
     `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${segmentNameOf(run)}`;

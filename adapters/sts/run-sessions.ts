@@ -7,10 +7,7 @@ import { evaluationPolicy, type PolicyDocument, sessionPolicy } from "../../plat
 import { assumeRunRole } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
-/**
- * Creates the port for sessions of runs.
- * @param policyOf returns the maximum rights of a run's session
- */
+/** Creates the port for sessions of runs. @param policyOf returns the maximum rights of a run's session */
 export function createRunSessions(
   client: STSClient,
   roleArn: string,

@@ -1,6 +1,5 @@
 import { badRequest, forbidden, RingmasterError } from "../errors";
 
-/** Thrown when a request has no token, or a token that is not valid. */
 export class UnauthenticatedError extends RingmasterError {
   constructor(why: string) {
     super(

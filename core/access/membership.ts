@@ -10,7 +10,6 @@ export interface TeamMembers {
   readonly groups: readonly string[];
 }
 
-/** The caller as the gateway authenticated it. */
 export interface Caller {
   readonly actor: string;
   /** Absent if the gateway authenticated no person. */
@@ -26,10 +25,7 @@ export interface Caller {
   readonly team?: string;
 }
 
-/**
- * Returns the caller's teams in the directory's order. If the directory assigns nobody to a team, every caller is in
- * the default team.
- */
+/** The teams in the directory's order. If it assigns nobody to a team, every caller is in the default team. */
 export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): readonly string[] {
   if (caller.team !== undefined) return [caller.team];
   if (directory.every(({ principals, groups }) => principals.length + groups.length === 0)) return [defaultTeam];
@@ -44,7 +40,6 @@ export function teamsOf(caller: Caller, directory: readonly TeamMembers[]): read
 
 /**
  * Chooses the team of a call.
- *
  * @param requested named by the caller, who must be in it
  * @throws NO_TEAM, NOT_IN_TEAM, TEAM_NOT_CHOSEN
  */

@@ -11,10 +11,7 @@ export interface Person {
   readonly names: readonly string[];
 }
 
-/**
- * Returns the person id of a local token's actor. Several tokens of one actor, in any case or spacing of its name,
- * belong to one person.
- */
+/** Several tokens of one actor, in any case or spacing of its name, belong to one person. */
 export function tokenPersonId(actor: string): string {
   return `token:${actor.trim().replace(/\s+/g, " ").toLowerCase()}`;
 }
@@ -76,7 +73,6 @@ export const teamNameRule = "must be 1–32 lower-case letters, digits and hyphe
 /**
  * Validates a team name. Names become parts of keys in the tables and in the bucket, so every name from outside is
  * checked.
- *
  * @param path where the name was given, for the error message
  * @throws InvalidInputError
  */

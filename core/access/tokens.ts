@@ -19,7 +19,6 @@ export function knownScopes(names: readonly string[]): readonly Scope[] {
 
 /**
  * Throws unless the scope is granted.
- *
  * @param granted `undefined` if the caller's credentials have no scopes: IAM, and tokens that name none of this API's
  * scopes
  * @throws INSUFFICIENT_SCOPE
@@ -50,11 +49,7 @@ const msPerHour = 3_600_000;
 /** Lifetimes for `--expires`, in hours. */
 export const tokenLifetimes = { default: 90 * 24, max: 366 * 24 } as const;
 
-/**
- * Reads a lifetime such as `12h` or `30d`.
- *
- * @returns hours, or `undefined` if the text is not a lifetime or is out of bounds
- */
+/** Reads `12h` or `30d` as hours; `undefined` if the text is no lifetime or out of bounds. */
 export function readLifetime(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? [];
   const hours = Number(count) * (unit === "d" ? 24 : 1);
@@ -65,24 +60,16 @@ export function expiryOf(createdAt: number, hours: number): string {
   return new Date(createdAt + hours * msPerHour).toISOString();
 }
 
-/**
- * Tests whether a token has expired. An expiry that cannot be parsed counts as expired.
- *
- * @param now milliseconds since the epoch
- */
+/** An expiry that cannot be parsed counts as expired. @param now milliseconds since the epoch */
 export function isExpired({ expiresAt }: Pick<TokenRecord, "expiresAt">, now: number): boolean {
   return expiresAt !== undefined && !(now < Date.parse(expiresAt));
 }
 
-/**
- * The form of a token, `rmt-<12 hex>-<43 base64url>`: the id, by which its record is found, and the secret, which
- * authenticates it.
- */
+/** `rmt-<12 hex>-<43 base64url>`: the id, by which the record is found, and the secret, which authenticates. */
 const shape = /^rmt-([0-9a-f]{12})-([\w-]{43})$/;
 
 /**
  * Makes a token.
- *
  * @param random 38 bytes: the first 6 become the id, the other 32 the secret
  * @returns the token, which is shown once, and its record
  */

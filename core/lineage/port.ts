@@ -24,18 +24,15 @@ export interface DatasetVersionKey extends DatasetKey {
   readonly version: number;
 }
 
-/** A version that holds a content. */
 export interface ContentUse extends Omit<DatasetContent, keyof ContentReference> {
   readonly dataset: DatasetVersionKey;
 }
 
-/** A dataset version with columns of a feature view. */
 export interface ViewDataset {
   readonly view: number;
   readonly dataset: DatasetVersionKey;
 }
 
-/** A model version whose run read the data. */
 export interface ModelUse {
   readonly model: string;
   readonly version: number;
@@ -52,7 +49,6 @@ export interface LineageIndex {
   noteContents(dataset: DatasetVersionKey, contents: readonly DatasetContent[]): Promise<void>;
   /** Records the feature views of a version's columns, each as `view@version`. Idempotent. */
   noteViews(dataset: DatasetVersionKey, views: readonly string[]): Promise<void>;
-  /** Records the inputs of a logged run. */
   noteInputs(runId: string, datasets: readonly DatasetKey[]): Promise<void>;
   usesOf(sha256: string): Promise<readonly ContentUse[]>;
   /** Lists dataset versions with columns of a view, by the version of the view. */
@@ -65,10 +61,7 @@ export interface LineageIndex {
   modelsOf(dataset: DatasetKey): Promise<readonly ModelUse[]>;
 }
 
-/**
- * Wraps run records so that lineage is recorded from the data's side, too. It is written after the record, and again by
- * any later change. If a writer dies in between, the client's repetition writes it.
- */
+/** Records lineage from the data's side too, after the record. A writer that died is repaired by the next change. */
 export function recordLineage(records: RunRecords, lineage: Pick<LineageIndex, "noteInputs">): RunRecords {
   return {
     ...records,

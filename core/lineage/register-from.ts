@@ -8,7 +8,6 @@ import type { DatasetContent, LineageIndex } from "./port";
  * Registers a version and records which files and shards hold which of its rows. If a client dies in between, its
  * repeated push finds the version and completes the rest. A file that yields an existing version becomes one more
  * source of it.
- *
  * @throws the errors of `registerDataset`; InvalidInputError if the files' rows are not those of the version
  */
 export async function registerFrom(
@@ -49,7 +48,6 @@ function sourcesOf(sources: readonly SourceFile[], firstRow: number): readonly D
   );
 }
 
-/** Returns a version's shards with their rows. */
 export function shardsOf({ shards }: Pick<DatasetManifest, "shards">): readonly DatasetContent[] {
   return placed(shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows, role: "shard" })));
 }

@@ -1,4 +1,3 @@
-/** CloudWatch's units. */
 export type MetricUnit = "Count" | "Seconds" | "Bytes" | "None";
 
 export interface MetricDefinition {
@@ -88,8 +87,8 @@ export type OperationalMetric = keyof typeof operationalMetrics;
 export type Measures = Readonly<Partial<Record<OperationalMetric, number | readonly number[]>>>;
 
 /**
- * Writes operational metrics. Stateless. A caller that must count something once calls it right after the conditional
- * write that makes it final. If the process dies in between, it is not counted; it is never counted twice.
+ * A caller that counts something once calls it right after the conditional write that makes it final: if the process
+ * dies in between it is not counted, and it is never counted twice.
  */
 export interface Meter {
   /**

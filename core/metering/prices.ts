@@ -158,12 +158,10 @@ type GpuClass = keyof typeof familiesByClass;
 export const gpuClasses = Object.keys(familiesByClass) as [GpuClass, ...GpuClass[]];
 export const gpuFamilies: readonly string[] = Object.values(familiesByClass).flat();
 
-/** Returns the GPU class of an instance family. */
 export function gpuClassOf(family: string): GpuClass | undefined {
   return gpuClasses.find((name) => (familiesByClass[name] as readonly string[]).includes(family));
 }
 
-/** Returns the GPU classes of instance families, each once. */
 export function gpuClassesIn(families: readonly string[]): readonly GpuClass[] {
   return [...new Set(families.flatMap((family) => gpuClassOf(family) ?? []))];
 }
@@ -182,7 +180,6 @@ export function fitsHost(gpuClass: GpuClass | undefined, need: HostNeed): boolea
   return hostsFor(gpuClass, need).length > 0;
 }
 
-/** Returns the number of GPUs of the smallest instance of the class that has these resources. */
 export function gpusOfSmallestHost(gpuClass: GpuClass, need: HostNeed): number {
   return Math.min(...hostsFor(gpuClass, need).map(({ gpus }) => gpus));
 }

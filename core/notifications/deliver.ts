@@ -31,7 +31,6 @@ const tries = 3;
 /**
  * Delivers an event through the channels in the team's settings. Idempotent: an event has one delivery for each
  * channel, which is stored before its first attempt. If the process dies, `sweepDeliveries` continues.
- *
  * @returns the deliveries that this call attempted
  */
 export async function deliverEvent(

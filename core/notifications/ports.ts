@@ -1,6 +1,5 @@
 import type { AttemptResult, Delivery, Message, NotificationSettings } from "./shapes";
 
-/** The port to a team's notification settings and deliveries; docs/access-patterns.md, "Notifications". */
 export interface NotificationRepository {
   findSettings(): Promise<NotificationSettings | undefined>;
   putSettings(settings: NotificationSettings): Promise<void>;
@@ -23,11 +22,7 @@ export interface DueDeliveries {
 }
 
 export interface Webhooks {
-  /**
-   * Posts a signed message. Never rejects because of the receiver's behaviour.
-   *
-   * @param tries maximum number of tries, with a pause between them
-   */
+  /** Posts a signed message. Never rejects because of the receiver. @param tries maximum, with pauses between them */
   post(url: string, key: Uint8Array, message: Message, tries: number): Promise<AttemptResult>;
   /** Returns why a URL cannot be used; `undefined` if it can. */
   problemOf(url: string): Promise<string | undefined>;

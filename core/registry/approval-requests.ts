@@ -22,7 +22,6 @@ export interface ApprovalDependencies {
 
 /**
  * Records a person's decision on a version, then answers the run that waits for it. Idempotent.
- *
  * @param request key of the request. A repetition after the approval was withdrawn is no new approval.
  * @throws GateOutdatedError if the verdict is outdated; a run that waits for the approval then evaluates again
  */
@@ -51,10 +50,7 @@ export async function decide(
 
 type Answering = Pick<ApprovalDependencies, "runs" | "tokens">;
 
-/**
- * Answers the runs that wait for versions of a model, after a change of its policy, traffic or champion. A run whose
- * verdict is outdated evaluates again.
- */
+/** Answers runs that wait for versions, after a change of policy, traffic or champion. Outdated ones evaluate again. */
 export async function answerAll(
   dependencies: Answering & Pick<ApprovalDependencies, "registry">,
   name: string,
@@ -70,7 +66,6 @@ export async function answerAll(
  * Answers the execution that waits for a version's approval, if the decision is known. It may start to wait before or
  * after the decision; the later of both finds the other. With an outdated verdict it continues to `Promote`, which
  * refuses it (`GATE_OUTDATED`) and sends it back to `Gate`, because nobody can approve that verdict.
- *
  * @returns whether there was an answer
  */
 export async function answer({ runs, tokens }: Answering, model: Model, version: ModelVersion): Promise<boolean> {
@@ -99,7 +94,6 @@ interface RequestDependencies {
 /**
  * Requests the approval of a version that passed its gates or waits for a check, and starts the execution that waits
  * for it. Idempotent: the same request finds the same execution.
- *
  * @param request `again`: replaces an open request, so that it expires later
  * @throws APPROVAL_NOT_REQUESTED if no run of the platform trained the version, or its gates did not pass
  */
@@ -195,10 +189,7 @@ function isFree(model: Model, version: ModelVersion): boolean {
   return approved && !isUnderTest(model.traffic, version.version);
 }
 
-/**
- * Returns why the version cannot be approved at present: it was evaluated again, or a check failed; `undefined` if it
- * can.
- */
+/** Returns why it cannot be approved at present: evaluated again, or a check failed; `undefined` if it can. */
 function refusalOf({ gate }: ModelVersion): string | undefined {
   if (!gate || gate.passed || isPending(gate)) return undefined;
   return gate.checks

@@ -60,10 +60,7 @@ function policyApproval({ revision, by, proposedBy = [] }: ModelPolicy, { at }: 
   return { decision: "approved", by: name, policy: { revision, by: people }, reason: "", at };
 }
 
-/**
- * Withdraws a version's approvals, its policy's included, because circumstances have changed since they were given. A
- * rejection stays.
- */
+/** Withdraws approvals, the policy's included, because circumstances have changed. A rejection stays. */
 export function withoutApprovals(
   model: Model,
   version: ModelVersion,
@@ -160,7 +157,6 @@ export function notAnApprover(
   });
 }
 
-/** Thrown when looser approval rules need requests of more people. */
 export const policyNeedsPeople = (model: string, by: string) =>
   forbidden(
     "POLICY_NEEDS_PEOPLE",

@@ -6,11 +6,7 @@ import type { ModelVersion } from "./model";
 
 type Named = Pick<ModelVersion, "artifactKey" | "weightsSha256">;
 
-/**
- * Stores an artifact manifest under a key with its digest. A row that holds the key therefore determines the bytes.
- *
- * @returns the manifest's key
- */
+/** Stores a manifest under a key with its digest, so that a row with the key determines the bytes. @returns the key */
 export async function storeArtifact(objects: ObjectStore, artifact: ModelArtifact): Promise<string> {
   const { sha256 } = await objects.putContent(JSON.stringify(artifact), "application/json");
   return objectKeys.content(sha256);
@@ -19,7 +15,6 @@ export async function storeArtifact(objects: ObjectStore, artifact: ModelArtifac
 /**
  * Reads the artifact manifest of a version and verifies it against the version's row: the digest in its key, and the
  * weights.
- *
  * @returns `undefined` if the version has no manifest because it was registered from elsewhere
  * @throws ObjectNotFoundError, CorruptObjectError
  */

@@ -28,7 +28,6 @@ export function gateNotPassed(model: string, version: number, verdict: GateVerdi
   );
 }
 
-/** Thrown when a person promotes a canary that is under test; the test decides. */
 export const canaryUnderTest = ({ model, version }: Named) =>
   conflict(
     "CANARY_UNDER_TEST",
@@ -36,7 +35,6 @@ export const canaryUnderTest = ({ model, version }: Named) =>
     { model, version },
   );
 
-/** Thrown when the verdict is about another champion or other rules than the current ones. */
 export class GateOutdatedError extends RingmasterError {
   /** @param runId the run that trained the version, if it waits for an approval and is therefore evaluated again */
   constructor(
@@ -59,7 +57,6 @@ export class GateOutdatedError extends RingmasterError {
   }
 }
 
-/** Thrown when a version in production is changed. The champion leaves production only by a promotion or a rollback. */
 export const inProduction = (model: string, version: number) =>
   conflict("IN_PRODUCTION", `version ${version} of ${model} is in production`, { model, version });
 
@@ -123,10 +120,7 @@ export const registryUnavailable = (model: string, cause: unknown) =>
     cause,
   );
 
-/**
- * Thrown when another version was promoted between the evaluation and the gates. The state machine then evaluates
- * again.
- */
+/** Another version was promoted between evaluation and gates. The state machine then evaluates again. */
 export function championChanged(model: string, met: number | undefined, now: number) {
   const compared = met === undefined ? "no champion" : `version ${met}`;
   return conflict(
@@ -136,7 +130,6 @@ export function championChanged(model: string, met: number | undefined, now: num
   );
 }
 
-/** Thrown when a reproduction is registered. A reproduction only shows whether the weights are identical. */
 export const reproductionNotRegistered = (runId: string, of: string) =>
   conflict(
     "REPRODUCTION_NOT_REGISTERED",

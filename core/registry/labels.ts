@@ -98,10 +98,7 @@ export function setAlias(alias: string, version: number, actor: Actor): Transiti
   };
 }
 
-/**
- * @throws ALIAS_FOLLOWS_PRODUCTION
- * @throws ALIAS_NOT_FOUND
- */
+/** @throws ALIAS_FOLLOWS_PRODUCTION, ALIAS_NOT_FOUND */
 export function deleteAlias(alias: string, actor: Actor): Transition {
   return (state) => {
     const { name, aliases, production } = activeModel(state);

@@ -64,11 +64,7 @@ export function deleteModel(actor: Actor): Transition {
   };
 }
 
-/**
- * Restores a deleted model with everything that it had.
- *
- * @throws MODEL_NOT_FOUND if it was not deleted, but renamed
- */
+/** Restores a deleted model with everything that it had. @throws MODEL_NOT_FOUND if it was renamed instead */
 export function restoreModel(actor: Actor): Transition {
   return (state) => {
     const { name, lifecycle, renamedTo } = state.model;
@@ -115,7 +111,6 @@ export function restoreVersion(version: number, actor: Actor): Transition {
  * Sets the rules for the model's versions. Verdicts by other rules become outdated, and approvals are counted by the
  * new rules. Looser approval rules apply only once enough people have requested the same (`missingRequests`); until
  * then the request is stored.
- *
  * @throws POLICY_NEEDS_PEOPLE if a caller without an identity requests looser rules
  */
 export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: Actor): Transition {

@@ -244,11 +244,9 @@ export const approvalNeededSchema = z.object({
   approvals: z.object({ required: z.int(), given: z.int() }),
   /** The people who may approve; empty: everybody in the team. */
   approvers: z.array(z.string()),
-  /** Checks of the policy without an answer. */
   checks: z.array(z.string()),
   submittedBy: z.string(),
   metrics: z.record(z.string(), z.number()),
-  /** Commands of the command line. */
   commands: z.object({ approve: z.string(), reject: z.string() }),
 });
 

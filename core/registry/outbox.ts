@@ -7,7 +7,6 @@ import type { Pointer } from "./pointer";
 import type { ResolvedModel } from "./production";
 import type { ModelRepository } from "./repository";
 
-/** A history entry of a model, as it is published. */
 export interface ModelEvent extends HistoryEntry {
   readonly team: string;
   readonly model: string;
@@ -16,7 +15,6 @@ export interface ModelEvent extends HistoryEntry {
 export interface ModelEvents {
   /** Resolves when the event was accepted. */
   publish(event: ModelEvent): Promise<void>;
-  /** Resolves when the event was accepted. */
   publishApprovalNeeded(event: ApprovalNeeded): Promise<void>;
 }
 

@@ -30,10 +30,7 @@ export function approvalRulesOf(model: { readonly policy?: ModelPolicy }): Appro
   return model.policy?.approvals ?? defaultApprovals;
 }
 
-/**
- * Tests whether rules permit versions that other rules would not: fewer people, others than those listed, or the
- * submitter.
- */
+/** Whether rules permit versions that others would not: fewer people, other people, or the submitter. */
 export function areLooser(after: ApprovalRules, before: ApprovalRules): boolean {
   const listed = new Set(before.approvers);
   const others = after.approvers.length === 0 || after.approvers.some((each) => !listed.has(each));
@@ -58,7 +55,6 @@ export function missingRequests(
   return Math.max(all - people.length, required - listed.length, 0);
 }
 
-/** Rules as rows hold them. */
 type WithStoredRules<Policy> = Omit<Policy, "rules"> & { readonly rules: PolicyRules };
 
 const person = z.string().min(1).max(2_048);

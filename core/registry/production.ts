@@ -28,7 +28,6 @@ export const resolvedModel = z
 /** The version that serving loads. It does not change while the version is in production. */
 export interface ResolvedModel extends Shape<typeof resolvedModel> {}
 
-/** The version that serving loads, for when the registry is unavailable. */
 export const productionPointer: DocumentKind<ResolvedModel> = {
   name: "a model's version in production",
   schema: resolvedModel,

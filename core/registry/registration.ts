@@ -22,10 +22,7 @@ export interface RegistrationDependencies {
   readonly clock: Clock;
 }
 
-/**
- * Registers a run's weights as a version of its model: an artifact with everything that serving needs, and a row in the
- * registry.
- */
+/** Registers a run's weights: an artifact with everything that serving needs, and a row in the registry. */
 export function registrationStep(dependencies: RegistrationDependencies): StepDefinition<RegistrationOutput> {
   return {
     ...registrationKind,
@@ -49,7 +46,6 @@ export function registrationStep(dependencies: RegistrationDependencies): StepDe
 /**
  * Registers the model of a run that has completed without a version, as `registerAs` would have done. Idempotent: a run
  * makes at most one version of a model.
- *
  * @throws RUN_NOT_FOUND, RUN_NOT_COMPLETED, RUN_NOT_EVALUATED, REPRODUCTION_NOT_REGISTERED
  */
 export async function registerRun(
@@ -66,9 +62,7 @@ export async function registerRun(
 }
 
 /**
- * Returns the artifact of a run's model, with everything that serving needs.
- *
- * @throws if the run has not trained or was not evaluated
+ * The artifact of a run's model, with everything that serving needs. @throws if it has not trained or was not evaluated
  */
 export async function artifactOfRun(
   { objects, datasets }: Pick<RegistrationDependencies, "objects" | "datasets">,

@@ -12,10 +12,7 @@ import { rollBack } from "./transitions";
 /** Number of attempts, with pauses of at most two seconds: the time that a request has. */
 const rounds = 24;
 
-/**
- * A consistent snapshot of a model, its versions (newest first) and its history (oldest first), without deleted
- * versions.
- */
+/** A consistent snapshot without deleted versions: versions newest first, history oldest first. */
 export interface ModelSnapshot {
   readonly model: Model;
   readonly versions: readonly ModelVersion[];
@@ -25,7 +22,6 @@ export interface ModelSnapshot {
 /** The facts that a decision needs in addition to the head, the champion and the previous champion. */
 export interface Needs {
   readonly versions: readonly number[];
-  /** The semver whose owner is needed. */
   readonly semver?: string;
   /** The team of a model that may not exist yet. */
   readonly orNew?: { readonly team: string; readonly actor: Actor };
@@ -36,10 +32,7 @@ export interface FollowUp {
   committed(change: ModelChange): Promise<void>;
 }
 
-/**
- * Executes decisions on a model: reads, decides by a pure transition, and commits if the revision is unchanged; repeats
- * otherwise.
- */
+/** Executes decisions: reads, decides by a pure transition, commits if the revision is unchanged; else repeats. */
 export function createRegistry(
   repository: ModelRepository,
   pause: Pause = () => Promise.resolve(),
@@ -57,7 +50,6 @@ export function createRegistry(
     return true;
   }
 
-  /** @throws MODEL_NOT_FOUND if there is none or it is deleted */
   async function head(name: string): Promise<Model> {
     const model = await repository.find(name);
     if (model?.lifecycle !== "active") throw modelNotFound(name, model?.renamedTo);
@@ -71,7 +63,6 @@ export function createRegistry(
     return emptyModel(name, orNew.team, orNew.actor);
   }
 
-  /** @throws MODEL_VERSION_NOT_FOUND, MODEL_NOT_FOUND */
   async function version(name: string, number: number): Promise<ModelVersion> {
     const [model, found] = await Promise.all([head(name), repository.findVersion(name, number)]);
     if (!found || !isVisible(model, found)) throw versionNotFound(name, number);
@@ -129,7 +120,6 @@ export function createRegistry(
 
     /**
      * Renames a model without production history, in one write.
-     *
      * @throws MODEL_NOT_FOUND
      * @throws MODEL_NAME_FIXED
      * @throws MODEL_EXISTS if the new name is in use
@@ -156,7 +146,6 @@ export function createRegistry(
 
     /**
      * Returns to the previous champion. The request refers to one champion: the present one, unless `from` names it.
-     *
      * @throws ROLLBACK_OVERTAKEN if `from` is no longer in production
      * @throws NOTHING_TO_ROLL_BACK
      */
@@ -168,7 +157,6 @@ export function createRegistry(
     /**
      * Registers a version, and creates the model if there is none of that name. The version's stage is `none`, whatever
      * its origin.
-     *
      * @param once a run or request that registers one version; a repetition returns that version
      * @returns its number, whether created now or before
      * @throws SEMVER_TAKEN
@@ -234,17 +222,13 @@ export function createRegistry(
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Filters versions that were read after their head. */
 export function visibleVersions(model: Model, versions: readonly ModelVersion[]): readonly ModelVersion[] {
   return versions
     .filter((each) => each.version <= model.latestVersion && isVisible(model, each))
     .map((each) => asOf(model, each));
 }
 
-/**
- * Corrects a version's stage by the head, which determines the champion. The version was read after the head, so a
- * later promotion may already show in it.
- */
+/** Corrects a version's stage by the head, which decides; a later promotion may already show in the version. */
 export function asOf(model: Model, version: ModelVersion): ModelVersion {
   if ((version.version === model.production) === (version.stage === "production")) return version;
   if (version.version === model.production) {

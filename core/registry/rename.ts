@@ -11,17 +11,13 @@ export interface Rename {
   readonly taken: ModelChange;
 }
 
-/**
- * Maximum number of rows that move with a model. A transaction has 100, of which the two names' heads, histories and
- * events take six.
- */
+/** Rows that move with a model. A transaction has 100, of which heads, histories and events of both names take six. */
 const maxRows = 94;
 /** Maximum size of these rows; a transaction has at most 4 MB. */
 const maxBytes = 3_500_000;
 
 /**
  * Renames a model without production history: the same versions under the same numbers, with its labels and aliases.
- *
  * @param versions all versions since the model was created, deleted ones included
  * @param to target: the model that exists under the new name, if any
  * @throws MODEL_EXISTS if the new name is in use

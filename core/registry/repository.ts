@@ -10,15 +10,12 @@ export interface Once {
   readonly request?: string;
 }
 
-/** The port to a team's registry; docs/access-patterns.md, "Models". It also finds deleted models and versions. */
 export interface ModelRepository {
   find(name: string): Promise<Model | undefined>;
   findVersion(name: string, version: number): Promise<ModelVersion | undefined>;
-  /** Returns the version that a run registered, if any. */
   findVersionOfRun(name: string, runId: string): Promise<number | undefined>;
   /** Returns the version that has a semver, if any. A semver never moves. */
   findSemver(name: string, semver: string): Promise<number | undefined>;
-  /** Returns the revision that a request created, if any. */
   findRequest(name: string, request: string): Promise<number | undefined>;
   findHistory(name: string, revision: number): Promise<HistoryEntry | undefined>;
   list(): Promise<readonly Model[]>;
@@ -38,9 +35,6 @@ export interface ModelRepository {
    * `change.model.revision - 1`, if the run or request in `once` has already made a change, or if the semver was taken.
    */
   commit(change: ModelChange, once?: Once): Promise<boolean>;
-  /**
-   * Writes both names' changes, with all rows that move, or nothing. Returns false if either revision has changed since
-   * the decision.
-   */
+  /** Writes both names' changes with all rows that move, or nothing. Returns false if a revision has changed since. */
   commitRename(rename: Rename): Promise<boolean>;
 }

@@ -97,10 +97,7 @@ function isLocal(source: string, scheme: string): boolean {
   return scheme === "" || scheme === "file" || /^[a-z]:[\\/]/i.test(source);
 }
 
-/**
- * Tests whether a source leaves its folder. It is decoded until nothing changes, because a client may decode it more
- * than once.
- */
+/** Whether a source leaves its folder. Decoded until nothing changes, because a client may decode it repeatedly. */
 function climbs(source: string): boolean {
   let current = source;
   for (;;) {
@@ -141,10 +138,7 @@ function decodedFully(part: string): string {
   }
 }
 
-/**
- * The target of a `models:/…` URI: a logged model, or a version of a registered one by number, stage, alias or as the
- * latest.
- */
+/** The target of a `models:/…` URI: a logged model, or a version by number, stage, alias or as the latest. */
 export type ModelUri =
   | { readonly modelId: string }
   | { readonly name: string; readonly version?: string; readonly stage?: string; readonly alias?: string };

@@ -60,10 +60,7 @@ function stageAfter({ passed }: GateVerdict, stage: Stage): Stage {
   return stage === "canary" ? "canary" : "staging";
 }
 
-/**
- * Requests an approval for a version whose run has ended. Nothing changes if that request was made before, or if one
- * is open and `again` is false.
- */
+/** Requests approval after the run's end. Nothing changes if that was done, or one is open and `again` is false. */
 export function requestApproval(
   version: number,
   { id, runId, again }: { readonly id: string; readonly runId: string; readonly again: boolean },
@@ -95,7 +92,6 @@ export function expireApproval(version: number, id: string, actor: Actor): Trans
  * Records a person's decision. The last approval that the policy requires decides, and so does any rejection. The
  * opposite of a final decision is refused; its repetition changes nothing. An approval of an outdated verdict is
  * refused, because it could not lead to a promotion.
- *
  * @throws ALREADY_DECIDED, GATE_NOT_PASSED, NOT_AN_APPROVER, GateOutdatedError
  */
 export function decideApproval(version: number, decision: Approval["decision"], actor: Actor): Transition {
@@ -141,7 +137,6 @@ function servedDecision({ served, approval }: ModelVersion): {
 /**
  * Promotes a version. Requires a passed gate by the present rules about the present champion, and the approvals that
  * the policy requires. The same write archives the old champion. No other code sets production, except a rollback.
- *
  * @param by `test`: the decision of the canary's own test. `hand`: refused while a test is running.
  * @throws GateOutdatedError, GATE_NOT_PASSED, NOT_APPROVED, CANARY_UNDER_TEST
  */
@@ -185,7 +180,6 @@ function refuseOutdated(model: Model, candidate: ModelVersion, gate: GateVerdict
  * Returns to the version that was in production before, by the verdict and the approvals of its promotion. A later
  * evaluation against its successor may have changed its present ones. The version that leaves production loses its
  * approvals and needs new ones.
- *
  * @param from the version that must be in production; otherwise the rollback is refused
  */
 export function rollBack(actor: Actor, from: number | undefined): Transition {
@@ -228,7 +222,6 @@ function setChampion(
  * Sets a stage at a person's request. `production` is a promotion. `canary` answers some of the requests and therefore
  * needs a passed gate; there may be several canaries. The others are free. A version leaves production only by the
  * promotion of another version or by a rollback. A canary that leaves its stage loses its approvals.
- *
  * @throws IN_PRODUCTION, and the errors of `promote`
  */
 export function setStage(version: number, stage: Stage, actor: Actor): Transition {

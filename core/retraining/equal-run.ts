@@ -18,7 +18,6 @@ export interface EqualRunDependencies extends SubmitDependencies {
 /**
  * Returns the digest of the work that a job asks for now: its settings and the version of its dataset. Limits do not
  * change what is trained.
- *
  * @throws the refusals of `submitRun` that concern the dataset or the initial weights
  */
 export async function workOf(dependencies: EqualRunDependencies, job: Job): Promise<string> {

@@ -29,7 +29,6 @@ const recentCauses = 100;
  * nothing or an open record. The cause's next event or the sweep continues from that record; it finds an existing run,
  * because the run's id is derived from the record. Causes of all rules with equal work (job and dataset version) have
  * one run, unless a person asks for another.
- *
  * @returns the cause's record; `undefined` if there is no such rule
  * @throws transient errors, after which the caller retries. Permanent errors are recorded as `failed`.
  */
@@ -252,10 +251,7 @@ export function decide(
   return wait === undefined ? { move: "start" } : { move: "wait", reason: wait };
 }
 
-/**
- * Returns the earliest time of a cause that counts. EventBridge's timestamps are whole seconds, so drift that was found
- * right after the rule was created must not look older than the rule.
- */
+/** EventBridge's times are whole seconds: drift found right after the rule's creation must not look older than it. */
 function sinceFor(cause: Cause, since: string): string {
   return cause.type === "drift" ? `${since.slice(0, "2026-01-01T00:00:00".length)}.000Z` : since;
 }

@@ -18,7 +18,6 @@ const ruleExists = (name: string) =>
     { rule: name },
   );
 
-/** Thrown when other requests changed it before each attempt. */
 export const ruleBusy = (name: string) => contended("RETRAINING_RULE_BUSY", `retraining rule ${name}`, { rule: name });
 
 export interface RuleDependencies {
@@ -96,10 +95,7 @@ export async function updateRule(
   );
 }
 
-/**
- * Enables or disables a rule. A disabled rule skips its causes. A rule that is enabled again starts with causes after
- * that time.
- */
+/** A disabled rule skips its causes. One that is enabled again starts with causes after that time. */
 export async function setEnabled(
   dependencies: RuleDependencies,
   name: string,
@@ -120,7 +116,6 @@ export async function deleteRule(dependencies: RuleDependencies, name: string, a
   return change(dependencies, name, actor, (rule, at) => ({ ...rule, enabled: false, deletedAt: at }), true);
 }
 
-/** @throws RETRAINING_RULE_NOT_FOUND */
 export async function getRule(retraining: RetrainingRepository, name: string): Promise<RuleState> {
   const state = await retraining.find(name);
   if (!state) throw ruleNotFound(name);
@@ -173,10 +168,7 @@ export async function syncSchedule(
   });
 }
 
-/**
- * Tests whether the Scheduler may have a schedule of the rule. The first revision of a rule with another trigger never
- * had one.
- */
+/** Whether the Scheduler may have its schedule. The first revision with another trigger never had one. */
 function hadSchedule({ rule }: RuleState): boolean {
   return rule.trigger.type === "schedule" || rule.revision > 1;
 }

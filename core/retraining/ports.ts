@@ -7,10 +7,7 @@ import type { RetrainingRule, RuleState } from "./rule";
  * strongly consistent.
  */
 export interface RetrainingRepository {
-  /**
-   * Writes a rule's next revision; returns false if the stored revision is not that of `before` (`undefined`: no rule
-   * was stored).
-   */
+  /** Writes the next revision; false if the stored one is not that of `before` (`undefined`: no rule was stored). */
   save(rule: RetrainingRule, before: RetrainingRule | undefined): Promise<boolean>;
   /** Returns the rule, also if it is deleted: its history stays. */
   find(name: string): Promise<RuleState | undefined>;
@@ -44,7 +41,6 @@ export interface RetrainingSchedules {
   list(): Promise<readonly { readonly team: string; readonly rule: string }[]>;
 }
 
-/** Input that a rule's schedule sends to the function. */
 export interface ScheduleInput {
   readonly type: "retraining-schedule";
   readonly team: string;

@@ -57,7 +57,6 @@ const code = z.strictObject({
   moduleSha256: digest.optional(),
 } satisfies Record<keyof CodeReference, z.ZodType>);
 
-/** Builds the schema of a rule's definition around a schema of jobs. */
 export const ruleDefinitionOf = (job: typeof jobSchema) =>
   z
     .strictObject({
@@ -66,10 +65,7 @@ export const ruleDefinitionOf = (job: typeof jobSchema) =>
       job,
       /** Origin of the job. The job itself names the bundle of a user's module. */
       code: code.default({}),
-      /**
-       * A cause that arrives within this time after the last start waits. If several wait, only the latest one starts a
-       * run.
-       */
+      /** A cause within this time after the last start waits. Of several, only the latest starts a run. */
       cooldownMinutes: z.int().min(0).max(525_600).optional().meta({ description: "Default: 60 for drift, else 0." }),
       /** A cause also waits while this many of the rule's runs are open. */
       maxConcurrentRuns: z.int().min(1).max(100).optional(),
@@ -157,10 +153,7 @@ function expressionProblem(text: string): string | undefined {
   }
 }
 
-/**
- * Returns the next times of a rule's cron expression. For a rate the result is empty, because only the Scheduler knows
- * its start.
- */
+/** Next times of a rule's cron expression. Empty for a rate: only the Scheduler knows its start. */
 export function nextFirings(
   { trigger, enabled, deletedAt }: RetrainingRule,
   now: number,

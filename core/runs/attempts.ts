@@ -3,10 +3,7 @@ import { type TrainingFailure, userCodeFailure } from "./training-task";
 
 export interface JobOutcome {
   readonly status: "running" | "succeeded" | "failed";
-  /**
-   * Whether every failed worker lost its host, or ended with the request to be started again. Such failures do not count
-   * as retries.
-   */
+  /** Every failed worker lost its host or requested a restart. Such failures do not count as retries. */
   readonly hostLoss: boolean;
   readonly reason?: string;
 }
@@ -25,10 +22,7 @@ export const hostLossReason = "host lost";
 
 export const noCapacityReason = "no spot capacity in time";
 
-/**
- * Begin of the reason of a job that waits until this machine has free workers (the embedded Batch). No other market has
- * more.
- */
+/** Begin of the reason of a job that waits until this machine has free workers (the embedded Batch). */
 export const workersBusyReason = "WORKERS_BUSY";
 
 /** Maximum wait of a spot attempt for its first worker, unless the job says otherwise. */
@@ -42,10 +36,7 @@ const aborts: Readonly<Record<string, string>> = {
 
 /** Number of host losses, beyond Batch's own attempts, after which the run stays on-demand permanently. */
 const lossesBeforeOnDemand = 3;
-/**
- * Maximum number of consecutive losses on-demand. On-demand hosts are not reclaimed, so these losses have another
- * cause, and each costs money.
- */
+/** Consecutive losses on-demand, whose hosts are not reclaimed: they have another cause, and each costs money. */
 const lossesOnDemand = 3;
 
 /**
@@ -54,7 +45,6 @@ const lossesOnDemand = 3;
  *
  * The result object is authoritative: a result means success, whatever the state of the Batch job is. Spot losses and
  * waits for capacity never use up the user's retries. The last attempt is on-demand, where hosts are not reclaimed.
- *
  * @param known.job job of the latest attempt, read before the result
  * @param known.waitedMs time for which the latest attempt has waited for its first worker
  */
@@ -138,10 +128,7 @@ export const monthOf = (at: string): string => at.slice(0, 7);
 export interface AttemptRepository {
   /** Returns false if the attempt already exists, or the run has ended or is not in the attempt's phase. */
   beginAttempt(runId: string, attempt: TrainingAttempt): Promise<boolean>;
-  /**
-   * Takes over the attempt that a dead process claimed at `claimedAt`. Returns false if another process was faster, or
-   * the job is known.
-   */
+  /** Takes over the attempt of a dead process. Returns false if another was faster, or the job is known. */
   takeOverAttempt(runId: string, attempt: number, claimedAt: string, at: string): Promise<boolean>;
   /** Returns false if the attempt has a job, or it or the run has ended. */
   recordJob(runId: string, attempt: number, jobId: string): Promise<boolean>;

@@ -16,7 +16,6 @@ export const earlyStoppingSchema = z.strictObject({
 });
 export type EarlyStopping = DeepReadonly<z.output<typeof earlyStoppingSchema>>;
 
-/** Effect of early stopping, as the result of the training records it. */
 export const earlyStoppingOutcome = z.object({
   metric: z.string(),
   bestEpoch: z.int().min(1).meta({ description: "The epoch whose weights are the result; the first is 1." }),

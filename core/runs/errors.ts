@@ -10,10 +10,7 @@ export function runNotFound(runId: string, needed: "any" | "training" = "any") {
   return notFound("RUN_NOT_FOUND", message, { runId });
 }
 
-/**
- * Thrown when a step of the state machine starts for a run that has ended: cancelled, or ended by an earlier delivery
- * of the same event.
- */
+/** The run was cancelled, or ended by an earlier delivery of the same event. */
 export const runAlreadyEnded = (runId: string, status: string) =>
   conflict("RUN_ENDED", `run ${runId} is ${status}: it has ended and cannot be changed; submit a new run`, {
     runId,
@@ -39,7 +36,6 @@ export const runNotPaused = (runId: string, status: string) =>
     status,
   });
 
-/** Thrown when an invocation is late: the state machine has continued, and nothing waits for this result. */
 export const stepPassed = (runId: string, step: string, phase: string | undefined) =>
   conflict("STEP_PASSED", `run ${runId} is in ${phase}: its step ${step} has already ended, so this call is ignored`, {
     runId,
@@ -47,7 +43,6 @@ export const stepPassed = (runId: string, step: string, phase: string | undefine
     phase,
   });
 
-/** Thrown when a step needs what an earlier one recorded, and that is missing or is nothing that the step records. */
 export const stepUnreadable = (runId: string, step: string) =>
   conflict("STEP_UNREADABLE", `the record of ${step} of run ${runId} cannot be read; submit the run again`, {
     runId,
@@ -68,7 +63,6 @@ export class JobRefusedError extends RingmasterError {
   }
 }
 
-/** Thrown when the run has no checkpoint of that epoch, or no longer has it. */
 export function checkpointNotFound(runId: string, epoch: number, epochs: readonly number[]) {
   const there =
     epochs.length === 0
@@ -101,5 +95,4 @@ export const idempotencyConflict = (key: string) =>
     { key },
   );
 
-/** Thrown when training ended without a result. `code` and message are the trainer's own, if it left them. */
 export const trainingFailed = (code: string, message: string, details?: unknown) => conflict(code, message, details);

@@ -50,7 +50,6 @@ export interface LayerStart extends Shape<typeof layerStart> {}
 
 const layerTotals = z.object({ layers: count, weights: count });
 
-/** Effect of fine-tuning, as the result of the training records it. */
 export const fineTuneOutcome = z.object({
   layers: z.array(layerStart).max(maxReportedLayers).meta({ description: "In the model's order." }),
   loaded: layerTotals.meta({ description: "Totals of all layers." }),

@@ -93,7 +93,6 @@ export interface TrainingJobs {
   find(request: JobRequest): Promise<string | undefined>;
   /**
    * Submits a job. Not idempotent: SubmitJob has no idempotency token, so a repeated call may submit a second job.
-   *
    * @throws JobRefusedError if Batch refuses such a job permanently
    */
   submit(request: JobRequest): Promise<{ readonly jobId: string }>;

@@ -47,7 +47,6 @@ export interface Rounds {
   /**
    * Returns the results of a round, in the order of the parts, one at a time. A result is JSON. Reading them throws the
    * first error of a part.
-   *
    * @param name distinguishes the rounds of a step
    * @throws RoundPending, TaskDone
    */
@@ -84,7 +83,6 @@ const stored: DocumentKind<Stored> = { name: "the result of a part", schema: sto
 
 /**
  * Creates the rounds of a step whose results are in the bucket.
- *
  * @param inputHash hash of the step's inputs: equal inputs share results
  * @param task the part that this call computes; absent in the call that merges
  */

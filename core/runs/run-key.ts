@@ -2,9 +2,8 @@ import { sha256 } from "../digest";
 import { forbidden } from "../errors";
 
 /**
- * Keys of runs: 32 random bytes as hex, by which a run's trainers authenticate. A trainer receives the key with its
- * job, and sends it to `run-credentials` and `ingest-metrics`. The key is useless without the right to invoke these
- * functions.
+ * Keys of runs: 32 random bytes as hex, by which a run's trainers authenticate at `run-credentials` and
+ * `ingest-metrics`. Useless without the right to invoke these functions.
  */
 export interface RunKeys {
   /** Returns the run's key for a purpose; creates it if there is none. */

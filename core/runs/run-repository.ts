@@ -18,11 +18,7 @@ export type TaskWait = Phase | `Approval#${string}`;
 
 export interface RunQuery {
   readonly limit: number;
-  /**
-   * Token of the previous page.
-   *
-   * @throws InvalidInputError if no page returned it
-   */
+  /** Token of the previous page. @throws InvalidInputError if no page returned it */
   readonly nextToken?: string;
   readonly experimentId?: string | undefined;
   readonly status?: RunStatus;
@@ -63,34 +59,24 @@ export interface RunConclusion {
   readonly outcome?: RunOutcome;
 }
 
-/**
- * The port to a team's runs. Every write may be repeated. A run that has ended never changes. See
- * docs/access-patterns.md.
- */
+/** The port to a team's runs (docs/access-patterns.md). Writes may be repeated; an ended run never changes. */
 export interface RunRepository extends AttemptRepository {
   /** Creates the run, or returns the existing one with the same id. */
   create(run: Run): Promise<{ readonly created: boolean; readonly run: Run }>;
   find(runId: string): Promise<Run | undefined>;
   findDetails(runId: string): Promise<RunDetails | undefined>;
   list(query: RunQuery): Promise<RunPage>;
-  /**
-   * Lists every run until `delist`: those that have not ended, those with work that must be stopped, and those whose
-   * end is not published.
-   */
+  /** Lists every run until `delist`: open ones, those with work to stop, those whose end is not published. */
   listOpen(): Promise<readonly Run[]>;
   /**
-   * Sets `running` and the phase; phases only go forward. Returns false if the run has ended, is past that phase, or
-   * does not exist.
+   * Sets `running` and the phase, which only goes forward. Returns false if the run ended, is past it, or is missing.
    */
   enterPhase(runId: string, phase: Phase, at: string): Promise<boolean>;
   /** Ends the wait of a run's job for free workers: a worker started at `at`. Does nothing if the run does not wait. */
   leaveQueue(runId: string, at: string): Promise<void>;
   /** Returns a run that is in `from` to the earlier phase `to`. Does nothing if it is not in `from`. */
   goBack(runId: string, from: Phase, to: Phase, at: string): Promise<void>;
-  /**
-   * Closes the run once; returns false if it had already ended, and keeps the first end. The run stays in the list of
-   * open runs.
-   */
+  /** Closes the run once; false if it had ended: the first end stays. It stays in the list of open runs. */
   close(runId: string, conclusion: RunConclusion): Promise<boolean>;
   /** Pauses a run that trains its segment. Returns false if it does not train that segment. */
   pause(runId: string, pause: RunPause): Promise<boolean>;
@@ -105,11 +91,7 @@ export interface RunRepository extends AttemptRepository {
   putTaskToken(runId: string, wait: TaskWait, token: string): Promise<void>;
   /** Returns all tokens of the phase; at most one of them still waits. */
   findTaskTokens(runId: string, wait: TaskWait): Promise<readonly string[]>;
-  /**
-   * Keeps the newer of the stored and the given record: first by our attempt, then by Batch's attempts, then by status.
-   *
-   * @returns the replaced record if the given one is newer
-   */
+  /** Keeps the newer record: by our attempt, Batch's attempts, status. @returns the replaced one, if any */
   recordWorker(
     runId: string,
     worker: WorkerRecord,
@@ -118,10 +100,7 @@ export interface RunRepository extends AttemptRepository {
   recordMachine(runId: string, machine: MachineRecord): Promise<void>;
   /** Records an interruption notice for a process with a recorded machine. Returns true the first time. */
   recordInterruptionNotice(runId: string, memberId: string, at: string): Promise<boolean>;
-  /**
-   * Records a recovery once for each generation. A measured recovery replaces one without a time. Returns false if
-   * nothing was written.
-   */
+  /** Records a recovery once per generation; a measured one replaces one without a time. False: nothing written. */
   recordRecovery(runId: string, recovery: RecoveryRecord): Promise<boolean>;
   /** Adds a warning to the run. A warning of the same code replaces the earlier one. */
   recordWarning(runId: string, warning: Warning): Promise<void>;
@@ -129,7 +108,6 @@ export interface RunRepository extends AttemptRepository {
   recordProgress(runId: string, progress: TrainingProgress): Promise<void>;
 }
 
-/** The operations of a step of the state machine on its run. */
 export type RunSteps = Pick<
   RunRepository,
   "find" | "findDetails" | "enterPhase" | "goBack" | "recordStep" | "putTaskToken" | "findTaskTokens"
@@ -158,7 +136,6 @@ export interface InstanceUse {
   readonly memberId: string;
 }
 
-/** A team's outputs of finished steps and of exports, by the hash of their inputs. */
 export interface StepCache {
   find(step: Phase | "Export", inputHash: string): Promise<CachedOutput | undefined>;
   /** Stores an output; the first one stays and is returned. */

@@ -13,7 +13,6 @@ export function isOpen(status: RunStatus): boolean {
   return status === "queued" || status === "running";
 }
 
-/** A step's name, and the schema of its output. */
 export interface RunStepKind<Output> {
   readonly step: Phase;
   readonly output: z.ZodType<Output>;

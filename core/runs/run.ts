@@ -23,7 +23,6 @@ export function containersOf({ workers, workersPerHost: perHost = 1 }: JobKind):
   return Math.ceil(workers / perHost);
 }
 
-/** Returns the number of workers of the run's current segment. */
 export function workersOf({ workers, job }: Pick<Run, "workers" | "job">): number {
   return workers ?? job.resources.workers;
 }

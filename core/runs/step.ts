@@ -38,10 +38,7 @@ export interface StepResult<Output> {
   readonly reusedFrom?: string;
 }
 
-/**
- * Loads the run for a step, records its phase, and refuses a run that has ended. `read` is the run as the caller has just
- * read it.
- */
+/** Loads the run (or takes `read`), records its phase, and refuses a run that has ended. */
 export async function beginStep(
   { runs, clock }: { readonly runs: RunPhases; readonly clock: Clock },
   runId: string,
@@ -128,7 +125,6 @@ export async function findCached<Output>(
   return output && { runId: cached.runId, output };
 }
 
-/** Executes a step that the run has entered, and records its output. */
 export async function executeStep<Output>(
   dependencies: StepDependencies,
   definition: StepDefinition<Output>,
@@ -179,12 +175,7 @@ export async function finishStep<Output>(
   return { output: from.output, inputHash, reusedFrom };
 }
 
-/**
- * Returns the output that an earlier step of the same run recorded. The state machine's order guarantees that there is
- * one.
- *
- * @throws STEP_UNREADABLE
- */
+/** Returns an earlier step's output, which the state machine's order guarantees. @throws STEP_UNREADABLE */
 export function outputOf<Output>(details: RunDetails, kind: RunStepKind<Output>): Output {
   const output = findOutput(details, kind);
   if (output === undefined) throw stepUnreadable(details.run.runId, kind.step);
@@ -199,10 +190,7 @@ export function findOutput<Output>(
   return readOutput(kind, steps.find(({ step }) => step === kind.step)?.output);
 }
 
-/**
- * Errors that send a run back to an earlier step, by the code that the state machine catches. `CHAMPION_CHANGED`:
- * another version was promoted in the meantime.
- */
+/** Errors that send a run back to an earlier step, by code. `CHAMPION_CHANGED`: another version was promoted. */
 export const waysBack = [{ from: "Gate", code: "CHAMPION_CHANGED", to: "Evaluate" }] as const satisfies readonly {
   readonly from: Phase;
   readonly code: string;

@@ -9,10 +9,7 @@ import { modelSpec } from "./job";
 import type { RunStepKind } from "./run-states";
 import { numericsRecord } from "./shapes";
 
-/*
- * The documents between the platform and the trainers of one run. A training module can write all of them, so each is
- * read through its schema, on both sides.
- */
+/* A training module can write all of these documents, so each is read through its schema, on both sides. */
 
 export const engineBackend = z.enum(["auto", "native", "wasm"]);
 
@@ -87,7 +84,6 @@ const maxRowDocumentBytes = 300_000;
 const maxTopologyBytes = 2 ** 26;
 const maxMessageLength = 4_000;
 
-/** Shortens a message of user code to the length that documents may have. */
 export function shortMessage(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }
@@ -154,10 +150,7 @@ const trainingPauseSchema = z.object({
   weightsSha256: sha256,
   pausedAt: instant,
 });
-/**
- * Content of `objectKeys.trainingPause(runId, segment)`. The segment has ended, and its last checkpoint is stored, when
- * it exists.
- */
+/** Content of `objectKeys.trainingPause(runId, segment)`: the segment has ended with its last checkpoint stored. */
 export interface TrainingPause extends Shape<typeof trainingPauseSchema> {}
 
 export const trainingPause: DocumentKind<TrainingPause> = {
@@ -194,10 +187,7 @@ export const trainingNumerics: DocumentKind<Shape<typeof numericsRecord>> = {
   maxBytes: maxRowDocumentBytes,
 };
 
-/**
- * The failure code of a training module that threw an error or returned something that cannot be trained. It occurs on
- * every worker, at every attempt.
- */
+/** A training module threw an error or returned nothing trainable: on every worker, at every attempt. */
 export const userCodeFailure = "USER_CODE";
 
 /** Exit codes of a trainer process, which the job definition's retry rules use. */

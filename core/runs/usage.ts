@@ -15,10 +15,7 @@ export interface WorkerSpan {
   readonly lost?: true;
 }
 
-/**
- * Returns whether an ended process was lost: killed, without a host, or with a request to be restarted. A process that
- * recorded a failure (exit code 1) was not lost: its training ends with it.
- */
+/** Whether an ended process was lost: killed, without a host, or to be restarted; not one that recorded a failure. */
 export function isLost({ exitCode }: Pick<WorkerAttempt, "exitCode">): boolean {
   return exitCode !== trainerExitCodes.completed && exitCode !== trainerExitCodes.failed;
 }
@@ -34,7 +31,6 @@ export interface Reservation {
  * unreserved part of a shared instance, an instance's start and its idle minutes are not counted.
  *
  * A worker whose host was lost before it reported its machine counts like the attempt's others.
- *
  * @param now end of the spans of running processes
  */
 export function usageOf(
@@ -91,11 +87,7 @@ function mostFrequent(names: readonly string[]): string | undefined {
   return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0];
 }
 
-/**
- * Returns the spans of a job's ended attempts, and of the one that runs.
- *
- * @param startedAt start of the running attempt, if there is one
- */
+/** Spans of a job's ended attempts, and of the one that runs since `startedAt`. */
 export function spansOfJob(
   jobId: string | undefined,
   attempts: readonly Pick<WorkerAttempt, "exitCode" | "startedAt" | "stoppedAt">[],

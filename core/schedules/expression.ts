@@ -156,7 +156,6 @@ const units = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
 /**
  * Parses `rate(5 minutes)`, `cron(0 3 * * ? *)`, `at(2026-01-31T12:00:00)`.
- *
  * @throws ExpressionError with the violated rule
  */
 export function parseExpression(text: string): Expression {
@@ -307,10 +306,7 @@ function asIfUtc(wall: WallTime): number {
   return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second);
 }
 
-/**
- * Converts a wall time of a zone to milliseconds since the epoch: the first of two if the clock is set back over it,
- * `undefined` if the clock is set forward over it.
- */
+/** Converts a zone's wall time: the first of two if the clock is set back over it, `undefined` if forward. */
 export function fromWallTime(wall: WallTime, timeZone: string): number | undefined {
   const naive = asIfUtc(wall);
   const day = 86_400_000;

@@ -35,56 +35,36 @@ export interface Artifact extends ArtifactFile {
 export interface Artifacts {
   /**
    * Names files for a client. The last put under a path stays. Idempotent. The content must be in the store.
-   *
    * @param folder path of a run or logged model at which the team's tree shows its files, e.g. `3/<run>/artifacts`
    * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
    */
   put(owner: ArtifactOwner, artifacts: readonly Artifact[], folder?: string): Promise<void>;
-  /**
-   * Names files that the platform wrote for a training run, under `producedDirectories`.
-   *
-   * @throws Error for other paths
-   */
+  /** Names files that the platform wrote, under `producedDirectories`. @throws Error for other paths */
   putProduced(runId: string, artifacts: readonly Artifact[], folder?: string): Promise<void>;
   /** Checks whether `put` would refuse the path, for callers that receive the content first. */
   checkWritable(owner: ArtifactOwner, path: string): Promise<void>;
-  /**
-   * Protects the path and everything under it (`""`: all of the owner's files) from `put` and `remove`. Permanent and
-   * idempotent.
-   */
+  /** Protects everything at or under the path (`""`: all) from `put` and `remove`. Permanent and idempotent. */
   freeze(owner: ArtifactOwner, path: string): Promise<void>;
   find(owner: ArtifactOwner, path: string): Promise<Artifact | undefined>;
-  /**
-   * Lists the direct children of a path (`""`: the top) by name. Directories follow from the files' names. For the team
-   * the list includes the folders that lead to runs and models.
-   */
+  /** Lists a path's direct children (`""`: the top) by name; for the team also folders that lead to runs and models. */
   list(owner: ArtifactOwner, path: string): Promise<readonly ArtifactEntry[]>;
   listAll(owner: ArtifactOwner, path: string): Promise<readonly Artifact[]>;
   /**
    * Removes a file or everything under a directory; for the team this includes files of runs and models. The content is
    * kept, because other names may refer to it. If one of the files is protected, nothing is removed.
-   *
    * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
    */
   remove(owner: ArtifactOwner, path: string): Promise<void>;
 }
 
-/**
- * Returns a file's path. A path is never corrected, so that no two texts name the same file.
- *
- * @throws InvalidInputError if it is not in normal form
- */
+/** A path is never corrected, so no two texts name one file. @throws InvalidInputError if not in normal form */
 export function artifactPath(path: string): string {
   const rule = artifactPathRule(path);
   if (rule !== undefined) throw new InvalidInputError("the artifact's path", [{ path: "path", value: path, rule }]);
   return path;
 }
 
-/**
- * Returns a directory's path, or `""` for the top.
- *
- * @throws InvalidInputError
- */
+/** Returns a directory's path, or `""` for the top. @throws InvalidInputError */
 export function directoryPath(path: string): string {
   return path === "" ? "" : artifactPath(path);
 }
@@ -115,7 +95,6 @@ export interface Protection {
 /**
  * Refuses to change a protected path. A directory is protected if it is under a protected path; its content is checked
  * file by file.
- *
  * @throws ARTIFACT_RESERVED, ARTIFACT_FROZEN, RUN_DELETED
  */
 export function checkUnprotected({ owner, run, frozen }: Protection, paths: readonly string[]): void {
@@ -144,15 +123,11 @@ const producedDirectory = "training";
 /** Directory of a training run's model, by which clients of MLflow name it: `runs:/RUN/model`. */
 export const modelDirectory = "model";
 
-/**
- * Directories of a training run that only the platform writes: the output of training, exports of its model, and the
- * model, of which clients read an export.
- */
+/** Directories of a training run that only the platform writes: training's output, exports, the model. */
 export const producedDirectories: readonly string[] = [producedDirectory, "exports", modelDirectory];
 
 /**
  * Refuses logged models that clients of MLflow would read in place of a training run's model.
- *
  * @param names the names of logged models of the run
  * @throws ARTIFACT_RESERVED
  */
@@ -212,7 +187,6 @@ const maxDecodings = 10;
  * Converts a client's path under the artifact root to its normal form. As in MLflow's server (`validate_path_is_safe`),
  * the path is percent-decoded until nothing changes. A path that is absolute, leaves the root, or has a fragment is
  * refused.
- *
  * @returns the normal path, `""` for the root; or the rule that the path breaks, `""` if there is no explanation
  */
 export function normalPath(path: string): { readonly path: string } | { readonly rule: string } {
@@ -240,7 +214,6 @@ export function normalPath(path: string): { readonly path: string } | { readonly
 /**
  * Finds the owner of a path. Files under `…/<run>/artifacts` belong to the run, wherever its experiment is located.
  * Files under `…/models/<model>/artifacts` belong to the logged model. Other files belong to the team.
- *
  * @param path in normal form
  */
 export async function storedPlace(
@@ -277,10 +250,7 @@ function decode(path: string): string | undefined {
   return undefined;
 }
 
-/**
- * Decodes percent sequences once. Percent signs that start no sequence stay, as in Python's `unquote`. Bytes that are
- * not UTF-8 become U+FFFD.
- */
+/** Decodes percent sequences once. Others stay, as in Python's `unquote`; bytes that are not UTF-8 become U+FFFD. */
 export function unquoted(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }

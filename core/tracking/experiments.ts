@@ -4,11 +4,7 @@ import type { Experiment } from "./shapes";
 export const defaultExperimentId = "0";
 
 export interface Experiments {
-  /**
-   * Creates an experiment.
-   *
-   * @throws EXPERIMENT_EXISTS if an experiment has the name, deleted ones included
-   */
+  /** Creates an experiment. @throws EXPERIMENT_EXISTS if an experiment has the name, deleted ones included */
   create(experiment: {
     readonly name: string;
     readonly tags: Readonly<Record<string, string>>;
@@ -18,23 +14,16 @@ export interface Experiments {
     /** A repetition of the same request returns the same experiment, whatever its state. */
     readonly request?: string;
   }): Promise<Experiment>;
-  /**
-   * Returns the experiment of that name, and creates it if there is none. Safe to call concurrently. For an experiment
-   * that was active within the last second, another process's deletion or renaming may not be visible yet.
-   */
+  /** Returns the experiment of that name, creating it if necessary. Another process's change shows after a second. */
   ensure(name: string, by: string, at: string): Promise<Experiment>;
   find(experimentId: string): Promise<Experiment | undefined>;
-  /**
-   * Like `find`, for callers that create thousands of runs. For an experiment that was active within the last second,
-   * another process's changes may not be visible yet.
-   */
+  /** Like `find`, for callers that create thousands of runs: another process's change shows after a second. */
   findRecent(experimentId: string): Promise<Experiment | undefined>;
   findByName(name: string): Promise<Experiment | undefined>;
   /** Lists all experiments of the team, deleted ones included, in order of creation. */
   list(): Promise<readonly Experiment[]>;
   /**
    * Like `RunRecords.change`. The same transaction reserves a new name.
-   *
    * @throws EXPERIMENT_NOT_FOUND, EXPERIMENT_EXISTS, EXPERIMENT_BUSY
    */
   change(experimentId: string, transition: (experiment: Experiment) => Experiment | undefined): Promise<Experiment>;
@@ -43,7 +32,6 @@ export interface Experiments {
 /**
  * Returns the ids of experiments that are given by id or by name. Digits that are both an id and a name are the id. An
  * empty list stays empty, which a search treats as all experiments.
- *
  * @throws EXPERIMENT_NOT_FOUND
  */
 export async function experimentIdsOf(
@@ -53,11 +41,7 @@ export async function experimentIdsOf(
   return Promise.all([...new Set(requested)].map(async (text) => (await experimentOf(experiments, text)).experimentId));
 }
 
-/**
- * Finds an experiment by its id or name. Digits that are both are the id.
- *
- * @throws EXPERIMENT_NOT_FOUND
- */
+/** Finds an experiment by its id or name. Digits that are both are the id. @throws EXPERIMENT_NOT_FOUND */
 export async function experimentOf(
   experiments: Pick<Experiments, "find" | "findByName">,
   text: string,

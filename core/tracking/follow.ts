@@ -42,10 +42,7 @@ export interface FollowOptions {
   readonly isGone: () => boolean;
 }
 
-/**
- * Pause between two reads. A trainer sends every half second. The pause grows while nothing new arrives, e.g. in a
- * queue.
- */
+/** Pause between two reads; a trainer sends every half second. It grows while nothing new arrives. */
 const minPauseMs = 1_000;
 const maxPauseMs = 4_000;
 /** Together with the longest pause and a second for the read, an event is sent at least every 15 s. */
@@ -171,29 +168,19 @@ interface FollowCursor {
 
 export const beginning: FollowCursor = { positions: new Map(), ended: false };
 
-/**
- * Maximum size when uncompressed: a name of 200 characters and two numbers, for as many metrics as a run may send in a
- * batch.
- */
+/** Uncompressed size: a name of 200 characters and two numbers for each metric of the largest batch. */
 const maxInflatedBytes = 256 * 1024;
 
 const count = z.int().min(-1);
 const content = z.strictObject({ end: z.boolean().optional(), at: z.record(z.string(), z.tuple([count, count])) });
 
-/**
- * Encodes a cursor as an event id: an opaque text of 20 to 2,000 characters, because a browser sends it back in a
- * header. The text is compressed, because a run's metrics have similar names and steps.
- */
+/** Encodes a cursor as an event id of 20 to 2,000 characters: a browser sends it in a header. Compressed. */
 export function encodeCursor({ positions, ended }: FollowCursor): string {
   const at = Object.fromEntries([...positions].map(([metric, { step, item }]) => [metric, [step, item]]));
   return deflateRawSync(JSON.stringify(ended ? { end: true, at } : { at })).toString("base64url");
 }
 
-/**
- * Decodes an event id.
- *
- * @throws InvalidInputError for an id that no stream has sent
- */
+/** Decodes an event id. @throws InvalidInputError for an id that no stream has sent */
 export function decodeCursor(id: string): FollowCursor {
   try {
     const text = inflateRawSync(Buffer.from(id, "base64url"), { maxOutputLength: maxInflatedBytes }).toString("utf8");

@@ -1,10 +1,7 @@
 import { busy, notFound, tooLarge } from "../errors";
 import type { Lifecycle } from "./shapes";
 
-/**
- * A model that a client has logged: files in one place, optionally of a run. MLflow 3 has logged models between runs
- * and registered models.
- */
+/** A model that a client has logged: files in one place, optionally of a run (MLflow 3). */
 export interface LoggedModel {
   /** `m-` and 32 hexadecimal digits. */
   readonly modelId: string;
@@ -43,11 +40,7 @@ export interface LoggedModels {
   create(model: LoggedModel): Promise<LoggedModel>;
   /** Returns the model, also if it is deleted. */
   find(modelId: string): Promise<LoggedModel | undefined>;
-  /**
-   * Like `RunRecords.change`.
-   *
-   * @throws LOGGED_MODEL_NOT_FOUND, LOGGED_MODEL_BUSY, LOGGED_MODEL_TOO_LARGE
-   */
+  /** Like `RunRecords.change`. @throws LOGGED_MODEL_NOT_FOUND, LOGGED_MODEL_BUSY, LOGGED_MODEL_TOO_LARGE */
   change(modelId: string, transition: (model: LoggedModel) => LoggedModel | undefined): Promise<LoggedModel>;
   /** Lists all models of the experiment, deleted ones included, in order of creation. */
   list(experimentId: string): Promise<readonly LoggedModel[]>;

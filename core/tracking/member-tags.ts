@@ -1,9 +1,6 @@
 import type { RunRecord } from "./shapes";
 
-/**
- * Tags with which MLflow's clients write properties that a record has as fields. The field is authoritative. A change
- * through any API changes both.
- */
+/** Tags with which MLflow's clients write what a record has as fields. The field is authoritative. */
 interface MemberTag {
   readonly key: string;
   read(record: RunRecord): string | undefined;
@@ -65,7 +62,6 @@ export function mlflowTags(record: RunRecord): Readonly<Record<string, string>> 
   return tags;
 }
 
-/** Returns one of them; `undefined` if the run has no tag of that name. */
 export function mlflowTag(record: RunRecord, key: string): string | undefined {
   const value = derived(record, key);
   if (value !== undefined) return value;

@@ -16,10 +16,7 @@ export interface MetricBatch {
   readonly recoveries?: readonly RecoveryRecord[];
 }
 
-/**
- * Points as parallel columns of float64: the i-th point is (steps[i], values[i], times[i]). Values may be NaN or
- * infinite.
- */
+/** Points as columns of float64: the i-th is (steps[i], values[i], times[i]). Values may be NaN or infinite. */
 export interface PointColumns {
   readonly steps: readonly number[];
   readonly values: readonly number[];
@@ -36,13 +33,11 @@ export interface MetricSeries extends PointColumns {
 export interface MetricSink {
   /**
    * Resolves once the batch is stored. Idempotent.
-   *
    * @throws MetricsRefusedError if the same batch will always be refused
    */
   send(batch: MetricBatch): Promise<void>;
 }
 
-/** Thrown when the receiver refuses a batch permanently. */
 export class MetricsRefusedError extends RingmasterError {
   constructor(reason: string, details?: unknown) {
     super(`metrics were refused: ${reason}`, { code: "METRICS_REFUSED", httpStatus: 400, details });
@@ -74,7 +69,6 @@ export interface MetricHistory {
   readonly points: readonly MetricPoint[];
 }
 
-/** Identifies a batch by its writer and its sequence number. */
 export interface BatchReceipt {
   readonly writer: string;
   readonly sequence: number;
@@ -111,7 +105,6 @@ export interface SeriesPosition {
 export interface SeriesPage {
   /** Points after the requested position, ascending by step. May be empty although more points follow. */
   readonly points: readonly MetricPoint[];
-  /** The position after them. */
   readonly position: SeriesPosition;
   readonly more: boolean;
 }
@@ -119,14 +112,12 @@ export interface SeriesPage {
 /**
  * The port to the metrics of a team's runs. All reads are strongly consistent. A point of a training run is identified
  * by (run, metric, step), a point of a logged run by all its values. Storing a point again changes nothing.
- *
  * @throws RUN_NOT_FOUND in every method but `readMany` and `summariesOf`, for a run that the team does not have
  */
 export interface MetricStore {
   /**
    * Stores points, and marks the run in `RunChanges` before it resolves. Without points and receipt it only checks that
    * the run exists.
-   *
    * @returns `duplicate` if a batch with that receipt was stored before; nothing was written
    */
   append(

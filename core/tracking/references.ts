@@ -25,7 +25,6 @@ const maxNameLength = 255;
 /**
  * Checks that everything that a request refers to belongs to the caller's team. All APIs use this rule: an id of
  * another team is not found.
- *
  * @throws RUN_NOT_FOUND, LOGGED_MODEL_NOT_FOUND, DATASET_NOT_FOUND, DATASET_VERSION_NOT_FOUND
  */
 export async function checkReferences(ports: ReferencePorts, references: References): Promise<void> {

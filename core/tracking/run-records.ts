@@ -27,7 +27,6 @@ export interface RunRecords {
   identify(runId: string): Promise<RunIdentity | undefined>;
   /**
    * Creates a logged run, or returns the existing one with the same id. Writes everything or nothing.
-   *
    * @param options.requestDigest digest of the request, stored with the run. A caller compares it with that of an
    * existing run.
    * @param options.firstPoints points that are written with the run if they are few enough, which the result states
@@ -41,7 +40,6 @@ export interface RunRecords {
    * Reads, applies the transition, and writes if the revision is unchanged; repeats otherwise. For a training run only
    * fields that do not follow from its state may change: name, tags, notes, lifecycle, params other than its job's,
    * inputs.
-   *
    * @throws RUN_NOT_FOUND, RUN_BUSY, and the errors of the transition
    */
   change(runId: string, transition: RunTransition): Promise<RunRecord>;

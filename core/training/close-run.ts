@@ -50,7 +50,6 @@ const decisionOf: Readonly<Record<RunOutcome["decision"], OperationalMetric | un
 /**
  * Closes a run: first its row, so that no step continues, then its remaining work. The first end stays and is counted.
  * If the process dies after the row, the run stays in the list of open runs, where `reconcile` finds it.
- *
  * @param executions as for `cleanUpRun`
  */
 export async function closeRun(
@@ -107,7 +106,6 @@ export async function closeInterruptedRun(
  * The run's end is written before. After that no attempt can start, and none can get a job into its row. What may
  * remain is the job of a process that died between its SubmitJob request and the record. While that process may live,
  * the run stays listed, and `reconcile` returns to it.
- *
  * @param executions stops the execution of a killed run; omitted if the execution itself has ended
  */
 export async function cleanUpRun(

@@ -13,7 +13,6 @@ export interface CompleteAttemptDependencies extends LaunchDependencies {
 
 /**
  * Completes an attempt with its usage, and counts its hours and dollars once, in the process that writes the end.
- *
  * @param from `batch` requests the workers' times from the service; `rows` uses the rows that its events have written,
  * if the end must not wait for a response
  */

@@ -16,7 +16,6 @@ import { trainingKeys, trainingOutputOf, trainingStep } from "./training-step";
 /**
  * Inspects a run's training and continues it: answers the state machine, submits the next attempt, or waits. Called on
  * every event of its job and every minute. Idempotent, and independent of the order of events.
- *
  * @param options.read the run as the caller has just read it
  * @param options.isLast no further attempt starts
  */

@@ -28,11 +28,7 @@ interface CloseRunDependencies extends CompleteAttemptDependencies {
   readonly objects: Pick<ObjectStore, "getContent">;
 }
 
-/**
- * Closes a run with the state machine's conclusion. The first end stays.
- *
- * @throws RUN_NOT_FOUND
- */
+/** Closes a run with the state machine's conclusion. The first end stays. @throws RUN_NOT_FOUND */
 export async function closeRunByConclusion(
   dependencies: CloseRunDependencies,
   runId: string,
@@ -147,10 +143,7 @@ function messageIn(cause: string): string {
   return cause;
 }
 
-/**
- * Judges a run by the gates of its own job, as if it were a model's first version. A run that registers no model has
- * neither a champion nor a policy.
- */
+/** Judges a run by its own job's gates, as a model's first version: it has neither champion nor policy. */
 async function previewGates(
   objects: Pick<ObjectStore, "getContent">,
   outputs: RunOutputs,

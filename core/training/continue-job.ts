@@ -39,7 +39,6 @@ export function parseContinueRequest(input: unknown): z.output<typeof continueRe
 /**
  * Answers the trainer of a job that has trained a trial to the end of its segment: completes that training, and returns
  * the next trial once one was assigned. Idempotent: a trainer that was restarted gets the current training.
- *
  * @throws RUN_KEY_REFUSED
  */
 export async function continueJob(
@@ -129,10 +128,7 @@ function ended(worker: WorkerRecord, now: number): WorkerRecord {
   return { ...worker, status: "SUCCEEDED", attempts: [attempt] };
 }
 
-/**
- * Removes a shared job that has ended, and continues the training that it was given after the run of its name. Without
- * this, the next sweep would.
- */
+/** Removes an ended shared job, and continues its last training without waiting for the sweep. */
 export async function endSharedJob(
   dependencies: NextMoveDependencies & { readonly sharedJobs: Pick<SharedJobs, "find" | "remove"> },
   jobId: string,

@@ -21,11 +21,7 @@ function directionOf(rule: EarlyStopping): "minimize" | "maximize" {
 
 const builtIn = (hasClasses: boolean) => (hasClasses ? ["loss", "accuracy"] : ["loss"]);
 
-/**
- * Returns the rule that the metric's name breaks.
- *
- * @param own names of the module's own metrics; absent if there may be some that are not known yet
- */
+/** @param own names of the module's own metrics; absent if there may be some that are not known yet */
 export function stoppingMetricProblem(
   rule: EarlyStopping,
   hasClasses: boolean,

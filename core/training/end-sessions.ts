@@ -12,11 +12,7 @@ export interface EndedRun {
 
 /** The ended runs of all teams that may still have a session. */
 export interface EndedRuns {
-  /**
-   * Idempotent.
-   *
-   * @param until time at which the row may be deleted; milliseconds since the epoch
-   */
+  /** Idempotent. @param until time at which the row may be deleted; milliseconds since the epoch */
   add(run: EndedRun, until: number): Promise<void>;
   /** Strongly consistent. Runs whose time has passed may still be listed. */
   list(): Promise<readonly EndedRun[]>;
@@ -24,11 +20,7 @@ export interface EndedRuns {
 
 /** The policy of the run role that ends sessions. */
 export interface SessionDenials {
-  /**
-   * Denies everything to the sessions of these runs, and to no others.
-   *
-   * @returns the number of runs at the end of the list that did not fit
-   */
+  /** Denies these runs' sessions, and no others. @returns the number of runs at the list's end that did not fit */
   replace(runIds: readonly string[]): Promise<number>;
 }
 
@@ -38,10 +30,7 @@ export interface EndSessionsDependencies {
   readonly clock: Clock;
 }
 
-/**
- * A session that was requested just before the run's end opens after it: later by at most the time limit of
- * `run-credentials`.
- */
+/** A session requested before the run's end opens at most the time limit of `run-credentials` later. */
 const marginMs = 60_000;
 const heldMs = runSessionSeconds * 1_000 + marginMs;
 
@@ -51,7 +40,6 @@ const heldMs = runSessionSeconds * 1_000 + marginMs;
  * The rows say which runs are denied, and the policy is built from all of them. Calls may overlap, and one of them may
  * write a policy that is older than another's. Each call therefore reads the rows again after its write, and writes
  * again if they have changed: the call whose write took effect last has read every row that was added before it.
- *
  * @returns how many runs the policy denies and how many did not fit; `undefined` if the run has no session to end
  */
 export async function endSessions(

@@ -51,10 +51,7 @@ export async function evaluateHereOrInJob(
   return executeStep(dependencies, { ...step, execute: () => evaluateTask(dependencies, task) }, open);
 }
 
-/**
- * Cost of a row without its model, as multiply-adds: decoding, metrics, slices, intervals. It also bounds the rows, and
- * so the memory, of an evaluation in a function.
- */
+/** Multiply-adds of a row without its model. It also bounds the rows, and so the memory, of a function's evaluation. */
 const operationsPerRow = 100_000;
 
 /** Size of weights that a function has no memory for, next to its rows. */

@@ -18,7 +18,6 @@ type EvaluationBegun =
 /**
  * Starts a run's evaluation in Batch and stores the task token for the process that sees its end. If it is invoked
  * again, it continues the running evaluation.
- *
  * @param inputHash hash of the evaluation's inputs, whose task is stored
  */
 export async function beginEvaluation(
@@ -36,8 +35,7 @@ export async function beginEvaluation(
 }
 
 /**
- * Inspects a run's latest evaluation by a job and continues it, as `completeTraining` does for its training. When the
- * state machine is answered, it calls the function `evaluate` again, which records the result.
+ * Like `completeTraining`, for an evaluation. The state machine then calls `evaluate` again, which records the result.
  */
 export async function completeEvaluation(dependencies: NextMoveDependencies, runId: string): Promise<NextMove["move"]> {
   const { runs, objects, tokens } = dependencies;
@@ -65,7 +63,6 @@ const attemptsAt = ({ attempts }: RunDetails, inputHash: string): readonly Train
 
 /**
  * Copies the files of a job's evaluation to the content store, and returns its output. Idempotent.
- *
  * @throws CorruptObjectError if a file is missing or damaged
  */
 export async function takeInEvaluation(
@@ -76,11 +73,7 @@ export async function takeInEvaluation(
   return output;
 }
 
-/**
- * Copies files to the content store, where jobs cannot write. Idempotent.
- *
- * @throws CorruptObjectError if a file is missing or damaged
- */
+/** Copies files to the content store, where jobs cannot write. Idempotent. @throws CorruptObjectError */
 export async function takeInFiles(
   objects: ObjectStore,
   files: readonly ContentReference[],

@@ -34,7 +34,6 @@ type Found = Omit<FineTuneSource, "parts"> & {
 /**
  * Finds the weights with which a run begins. An alias may move and a checkpoint may expire later; the result refers to
  * the weights by content.
- *
  * @throws InvalidInputError if there are no such weights
  * @throws CheckpointDamagedError, CorruptObjectError
  */
@@ -52,10 +51,7 @@ export async function fineTuneSourceOf(
   return { ...found, parts };
 }
 
-/**
- * Returns content that is stored under its name; `undefined` if it is damaged or missing. The tensors of a checkpoint
- * are copied, because the run's trainers may delete them.
- */
+/** Content under its name; `undefined` if damaged or missing. Tensors are copied, as trainers may delete theirs. */
 async function asContent(
   objects: ObjectStore,
   { key, sha256, bytes }: Found["objects"][number],
@@ -123,9 +119,8 @@ function refused(from: string, rule: string, cause?: unknown): InvalidInputError
 const tensorChecksAtOnce = 8;
 
 /**
- * Finds the checkpoint with which a new run starts. `copyTo` copies its manifest to that run, and keeps its tensors from
- * being deleted.
- *
+ * Finds the checkpoint with which a new run starts. `copyTo` copies its manifest to that run, and keeps its tensors
+ * from being deleted.
  * @throws CHECKPOINT_NOT_FOUND, CheckpointDamagedError
  */
 export async function checkpointStart(objects: ObjectStore, runId: string, epoch: number) {
@@ -173,7 +168,6 @@ async function pinTensors(
 
 /**
  * Checks that all tensors exist, so that a run that cannot start is refused before it is created.
- *
  * @throws CheckpointDamagedError
  */
 async function requireTensors(

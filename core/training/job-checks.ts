@@ -12,7 +12,6 @@ import { hostNeedOf } from "../runs/resources";
 import type { Warning } from "../shapes";
 import { stoppingMetricProblem } from "./early-stopping";
 
-/** Settings of a deployment that decide which jobs it can train. */
 export interface DeploymentSettings {
   /** None: any, on the machine's own GPUs. */
   readonly gpuClasses?: readonly string[];
@@ -155,10 +154,7 @@ function decisionProblems(
   return [{ path: "evaluation.threshold", value: threshold, rule }];
 }
 
-/**
- * Returns the metrics in the gates of a model's policy that the dataset's task does not have, so that no version could
- * pass.
- */
+/** Returns metrics in a policy's gates that the dataset's task lacks, so that no version could pass. */
 export function checkPolicyAgainst(
   manifest: Pick<DatasetManifest, "schema">,
   { thresholds, slices, noRegression, directions = {} }: PolicyRules,

@@ -70,10 +70,7 @@ export function newsOf(
   };
 }
 
-/**
- * Inspects the run's job, of its training or of its evaluation, and continues the work. Each does nothing in another
- * phase of the run.
- */
+/** Inspects the job of the run's training or evaluation. Each does nothing in another phase of the run. */
 export async function completeJob(
   dependencies: ContinueTrainingDependencies,
   runId: string,
@@ -94,7 +91,6 @@ interface SpotNoticeDependencies {
  * Records on each worker of an instance that EC2 will reclaim it in two minutes, and counts it once even if the event
  * is repeated. The workers do not depend on it: they read the same notice from the instance's metadata. A worker that
  * has not sent its first metrics has no recorded instance, and its notice shows only in its loss.
- *
  * @param at time of EC2's notice, ISO 8601
  * @returns the newly recorded workers; none if the instance is not the platform's
  */

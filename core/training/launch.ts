@@ -14,16 +14,12 @@ export interface LaunchDependencies {
 
 /** Time after its claim in which an attempt's process may call SubmitJob. */
 const submitWithinMs = 10_000;
-/**
- * Age of a claim without a recorded job after which the claiming process is considered dead. Its job can then be found
- * by name.
- */
+/** Age of a claim without a job after which the process counts as dead. Its job can then be found by name. */
 export const launchPatienceMs = 30_000;
 
 /**
  * Starts a run's next attempt and submits its Batch job, once. The attempt's row comes first, under the condition that
  * the run is open and trains.
- *
  * @returns `undefined` if another call has started this attempt, or the run has ended
  * @throws JobRefusedError if Batch refuses the job; the attempt has then failed
  */

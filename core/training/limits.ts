@@ -38,7 +38,6 @@ const msPerHour = 3_600_000;
 
 /**
  * Returns why a run that trains must end: a limit of its job that its attempts exceed. `undefined` if there is none.
- *
  * @param now milliseconds since the epoch
  */
 function exceededLimit(details: RunDetails, now: number): RunFailure | undefined {

@@ -57,7 +57,6 @@ export interface ResumeRequest {
 /**
  * Resumes a paused run from its last checkpoint, with unchanged bits. Idempotent for the same `after`. If the process
  * dies between the row and the start, the run stays queued, and `reconcile` starts it.
- *
  * @throws RUN_NOT_FOUND, RUN_NOT_PAUSED, InvalidInputError
  */
 export async function resumeRun(

@@ -20,7 +20,6 @@ export function primaryMetricOf(
 /**
  * Returns the metric of the validation split by which trials of a job are compared: the primary one. A training logs
  * only loss and accuracy of each epoch; where accuracy misleads, the loss is compared.
- *
  * @param byEpoch whether trials are compared after each epoch
  */
 export function validationMetricOf(

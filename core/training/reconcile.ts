@@ -142,10 +142,7 @@ const levelOf: Readonly<Record<Phase, Level>> = {
   Gate: "RunsConcluding",
 };
 
-/**
- * Counts the open runs of each team by state. Teams without open runs are omitted, so that an idle platform writes no
- * metrics.
- */
+/** Open runs of each team by state. Teams without any are omitted, so that an idle platform writes no metrics. */
 export function runLevels(runs: readonly Run[]): ReadonlyMap<string, Readonly<Record<Level, number>>> {
   const teams = new Map<string, Record<Level, number>>();
   for (const run of runs) {

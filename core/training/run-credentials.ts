@@ -36,9 +36,8 @@ const request = z.object({
 });
 
 /**
- * Returns the credentials of one run, for the holder of its key, while the run is open. `endSessions` ends those that were issued before the run's
- * end.
- *
+ * Returns the credentials of one run, for the holder of its key, while the run is open. `endSessions` ends those that
+ * were issued before the run's end.
  * @throws RUN_KEY_REFUSED, RUN_NOT_FOUND, RUN_ENDED, InvalidInputError
  */
 export async function issueRunCredentials(

@@ -8,10 +8,7 @@ import { findOutput } from "../runs/step";
 const maxMetrics = 50;
 const maxMessage = 2_000;
 
-/**
- * The event of a run's end. A repetition has the same id, type, time and failure. A step that was running when the run
- * was killed may add a version or metrics.
- */
+/** A repetition has the same id, type, time and failure. A step that ran at a kill may add a version or metrics. */
 export const runEndedSchema = z.object({
   id: z.string(),
   type: z.enum(["run.completed", "run.failed", "run.killed"]),
@@ -49,9 +46,7 @@ export interface RunPaused {
 }
 
 export interface RunEvents {
-  /** Resolves when the event was accepted. */
   publishRunPaused(event: RunPaused): Promise<void>;
-  /** Resolves when the event was accepted. */
   publishRunEnded(event: RunEnded): Promise<void>;
 }
 

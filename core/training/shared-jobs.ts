@@ -28,9 +28,7 @@ export interface SharedJobs {
   find(jobId: string): Promise<SharedJob | undefined>;
   list(sharing: string): Promise<readonly SharedJob[]>;
   /**
-   * Stores the job if the stored one has the previous revision; revision 1 must be new.
-   *
-   * @returns whether it was stored
+   * Stores the job if the stored one has the previous revision; revision 1 must be new. Returns whether it was stored.
    */
   save(job: SharedJob): Promise<boolean>;
   /** Removes the job if the stored one has this revision. */

@@ -113,11 +113,7 @@ export async function submitRun(dependencies: SubmitDependencies, request: Submi
   return created.run;
 }
 
-/**
- * Returns the run of an earlier identical request.
- *
- * @throws IDEMPOTENCY_CONFLICT if the key was used with another request
- */
+/** The run of an earlier identical request. @throws IDEMPOTENCY_CONFLICT if its key had another request */
 export async function findSubmitted(
   dependencies: SubmitDependencies,
   request: { readonly team: string; readonly idempotencyKey?: string; readonly requestDigest: string },
@@ -171,7 +167,6 @@ function runIdOf(
 /**
  * Returns the environment of a run: the reported one, and the deployment's present image. A run that follows another
  * one does not inherit its image.
- *
  * @param image a reference, as in the job definition. If it has a digest (`…@sha256:…`), the digest replaces a reported
  * one.
  */

@@ -15,10 +15,7 @@ const checkpointSeconds = 600;
  */
 const trialCheckpointSeconds = 2;
 
-/**
- * Everything that determines the weights, as the training step's inputs. Workers, market and retries are execution
- * settings and are excluded.
- */
+/** Everything that determines the weights. Workers, market and retries are execution settings and excluded. */
 export const trainingStep = {
   ...trainingKind,
   // Increase it with the versions of kernels and graphs. The tests of both engines pin the versions that belong to it.
@@ -116,10 +113,7 @@ export const trainingKeys = (runId: string, segment = 0) => ({
   failure: (jobId: string) => objectKeys.trainingFailure(runId, jobId),
 });
 
-/**
- * Thread counts change how native kernels split their sums. A worker's count therefore follows the job file, never the
- * machine.
- */
+/** Thread counts change how native kernels split sums, so a worker's follows the job file, never the machine. */
 function threadsOf(run: Run): number {
   return run.job.resources.vcpusPerWorker;
 }

@@ -20,7 +20,6 @@ interface Decided {
 
 /**
  * Decides how a study continues. A pure function of its stored state.
- *
  * @param trials all trials, by number
  * @param now milliseconds since the epoch
  */
@@ -99,18 +98,13 @@ export function trialKey(
   return `study ${name} trial ${number} ${firstSegment}`;
 }
 
-/** Returns the segment of a trial's current run. */
 export function runSegment({ segment, firstSegment = 0 }: Trial): number {
   return segment - firstSegment;
 }
 
 type JobOfStudy = Pick<StudyDefinition, "job">;
 
-/**
- * Returns the job of a trial: that of the study with the trial's values, without registration.
- *
- * @throws InvalidInputError if the values together break a rule of the job
- */
+/** The study's job with the trial's values, without registration. @throws InvalidInputError if they break a rule */
 export function trialJob({ job }: JobOfStudy, params: Point): Job {
   return jobWith({ ...job, registerAs: undefined }, params);
 }

@@ -96,7 +96,6 @@ async function submitBest(
   }
 }
 
-/** Tests whether the same request would fail again. */
 function isPermanent(error: unknown): error is RingmasterError {
   return error instanceof RingmasterError && !error.retryable && error.httpStatus < 500;
 }
@@ -151,7 +150,6 @@ const startsAtOnce = 4;
  *
  * A decision is written before it is carried out, under the condition that the study is unchanged. If the process dies
  * in between, the next call finds running trials whose run is missing or paused, and starts them.
- *
  * @returns the study; `undefined` if there is none of that name
  */
 export async function driveStudy(dependencies: DriveDependencies, name: string): Promise<Study | undefined> {

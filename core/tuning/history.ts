@@ -50,10 +50,7 @@ export const objectiveSchema = z.strictObject({
 });
 export type Objective = Readonly<z.output<typeof objectiveSchema>>;
 
-/**
- * Returns the losses of a trial: its values, or its last report if it did not reach the end, turned so that less is
- * better. `undefined` if it has none.
- */
+/** A trial's losses, less is better: its values, or its last report before the end. `undefined` if it has none. */
 export function lossesOf(
   { state, values, reports }: ObservedTrial,
   objectives: readonly Objective[],

@@ -54,7 +54,6 @@ const rounds = 24;
 /**
  * Creates a study and has it driven. Idempotent for the same definition; another definition under the same name is
  * refused. Nothing is created if the definition has a problem.
- *
  * @throws InvalidInputError with every problem, STUDY_EXISTS, DATASET_NOT_FOUND
  */
 export async function createStudy(
@@ -168,7 +167,6 @@ export interface StudyExtension extends Readonly<StudyDefinition["stop"]> {
 
 /**
  * Continues a study with other limits, or resumes some of its trials. Limits of hours count from the extension on.
- *
  * @throws STUDY_NOT_FOUND, InvalidInputError
  */
 export async function extendStudy(
@@ -226,7 +224,6 @@ function extensionProblems(
 /**
  * Stops a study: no trial starts any more, and those that train end with their segment, or at once with `cancel`.
  * Idempotent.
- *
  * @throws STUDY_NOT_FOUND
  */
 export async function stopStudy(

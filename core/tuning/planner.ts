@@ -39,10 +39,7 @@ interface Plan {
   readonly finished?: { readonly reason: string };
 }
 
-/**
- * Decides what a study does next. A pure function of the stored trials: applying the actions and calling again is safe,
- * and so is calling again without having applied them.
- */
+/** Decides from the stored trials alone: calling again is safe, whether or not the actions were applied. */
 export function plan(study: PlannedStudy): Plan {
   const { definition, trials } = study;
   const { space, objectives, parallel, maxEpochs } = definition;
@@ -124,10 +121,7 @@ function withParams(
 
 const attempts = 32;
 
-/**
- * Returns the suggestion, or a point near it if an earlier trial has it: with the same parameters, a trial repeats the
- * same bits.
- */
+/** Returns the suggestion, or a point near it if a trial has it: equal parameters would repeat the same bits. */
 function newPoint(space: Space, suggested: Point, seen: ReadonlySet<string>, number: number): Point {
   if (!seen.has(digestOf(suggested))) return suggested;
   const draws = drawsFor(0, number);

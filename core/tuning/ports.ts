@@ -18,7 +18,6 @@ export interface StudyRepository {
   /**
    * Writes the next revision of a study and some of its trials in one transaction. Returns false if another writer
    * changed the study since `study.revision - 1`.
-   *
    * @param trials at most `maxTrialsPerWrite`
    */
   save(study: Study, trials: readonly Trial[]): Promise<boolean>;
@@ -40,7 +39,6 @@ export interface StudyChanged {
 }
 
 export interface StudyEvents {
-  /** Resolves when the event was accepted. */
   publishStudyChanged(event: StudyChanged): Promise<void>;
 }
 
@@ -52,7 +50,6 @@ export const studyExists = (name: string) =>
     study: name,
   });
 
-/** Thrown when other requests changed it before each attempt. */
 export const studyBusy = (name: string) => contended("STUDY_BUSY", `study ${name}`, { study: name });
 
 export function studyWithoutResult(name: string, failed: number) {

@@ -23,10 +23,7 @@ export interface CreateAction {
   readonly until: number;
 }
 
-/**
- * Continues a paused trial from its own checkpoint. With `from` and `params`, a paused or failed trial continues from
- * another trial's checkpoint with other parameters.
- */
+/** Continues a paused trial from its checkpoint; with `from` and `params`, from another's with other parameters. */
 export interface ResumeAction {
   readonly type: "resume";
   readonly trial: number;
@@ -61,7 +58,6 @@ export interface Scheduler {
   /**
    * Returns what the sampler may see when it suggests the trial `number`. Synchronous schedulers show nothing that
    * depends on the order in which trials finish, so the suggestion does not either.
-   *
    * @param trials all trials with smaller numbers
    */
   visibleHistory(trials: readonly SchedulerTrial[], bracket?: number): readonly ObservedTrial[];

@@ -48,7 +48,6 @@ export const schedulerSettingsSchema = z.discriminatedUnion(
 
 export type SchedulerSettings = Readonly<z.output<typeof schedulerSettingsSchema>>;
 
-/** Returns the rules that the settings break for trials of this length. */
 export function problemsOfScheduler(settings: SchedulerSettings, maxEpochs: number): readonly Problem[] {
   const length = settings.type === "population" ? "interval" : "minEpochs";
   const value = (settings as Readonly<Record<string, unknown>>)[length];
@@ -85,7 +84,6 @@ export type SamplerSettings = Readonly<z.output<typeof samplerSettingsSchema>>;
 
 const maxGrid = 1_000_000;
 
-/** Returns the rules that the settings break for this space and number of objectives. */
 export function problemsOfSampler(settings: SamplerSettings, space: Space, objectives: number): readonly Problem[] {
   const { type } = settings;
   const refuse = (rule: string): readonly Problem[] => [{ path: "sampler.type", value: type, rule }];

@@ -73,7 +73,6 @@ interface SpaceProblem {
   readonly message: string;
 }
 
-/** Returns the rules that the parameters break, each by itself and together. */
 function problemsOfSpace(space: Space): readonly SpaceProblem[] {
   const problems: SpaceProblem[] = [];
   for (const [name, parameter] of Object.entries(space)) {
@@ -124,7 +123,6 @@ function cycleFrom(space: Space, name: string): readonly string[] | undefined {
   return undefined;
 }
 
-/** Tests whether a parameter can have a value. */
 export function contains(parameter: Parameter, value: Json): boolean {
   if (parameter.type === "categorical") return indexOfChoice(parameter.choices, value) >= 0;
   if (typeof value !== "number" || !(value >= parameter.low && value <= parameter.high)) return false;
@@ -166,7 +164,6 @@ export function cardinality(parameter: Parameter): number {
   return step === undefined ? Number.POSITIVE_INFINITY : Math.floor((high - low) / step + 1e-9) + 1;
 }
 
-/** Returns the nearest value of a numeric parameter. */
 export function snap(parameter: NumericParameter, value: number): number {
   const { low, high, step } = parameter;
   const inside = Math.min(high, Math.max(low, value));

@@ -31,7 +31,6 @@ type Values = Readonly<Record<string, unknown>>;
 /**
  * Creates the check of what connects a study's sections: each parameter with the job, and each metric with the model.
  * It runs even if a section or the job is invalid, so that a person sees all problems at once.
- *
  * @param jobOf returns the job of the study, valid or not, or `undefined` if it is not known
  */
 export function studyProblems(jobOf: (study: Values) => unknown): z.core.$ZodCheck<Values> {

@@ -83,11 +83,7 @@ export const studyDefinitionOf = <JobSchema extends typeof jobSchema>(job: JobSc
 export const studyDefinitionSchema = studyDefinitionOf(jobSchema);
 export type StudyDefinition = DeepReadonly<z.output<typeof studyDefinitionSchema>>;
 
-/**
- * The schema of a study file. `objective` is the short form of one objective. The job is a path relative to the file.
- *
- * @param readJob returns the validated job at the path
- */
+/** `objective` is the short form of one objective. @param readJob the valid job at a path relative to the file */
 export const studyFileSchema = (readJob: (path: string) => Job | undefined) =>
   z
     .strictObject({

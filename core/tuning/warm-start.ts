@@ -18,7 +18,6 @@ const readsAtOnce = 8;
 /**
  * Returns the ended trials of earlier studies, and runs as trials, that lie in the study's space. Their objectives must
  * be those of the study.
- *
  * @throws STUDY_NOT_FOUND, InvalidInputError for an unknown run
  */
 export async function warmTrials(

@@ -22,7 +22,6 @@ const unauthorized = "Unauthorized";
  * Identifies the caller for the gateway. The gateway caches the result for some minutes for each token, whatever the
  * caller requests next, so the result covers the whole API; the team determines what a caller may do there. The
  * functions check `exp` with every request.
- *
  * @throws Error "Unauthorized" if the token is invalid; any other error if the check failed
  */
 export function createAuthorizer(verify: Verify, { groupsClaim }: { readonly groupsClaim: string }) {

@@ -19,7 +19,6 @@ type DriveEvent =
       { readonly team: string; readonly trial?: { readonly study: string } }
     >;
 
-/** Drives the study of an event; the sweep drives all open ones. */
 export const handler = functionHandler(
   {
     shared: { studyIndex: studyIndex("list"), executions: executions("start") },

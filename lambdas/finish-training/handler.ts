@@ -14,10 +14,7 @@ import { takeJobEvent, takeSpotNotice } from "../../core/training/job-event";
 import { functionHandler } from "../function-handler";
 import { type FinishEvent, readJobEvent } from "./events";
 
-/**
- * Handles the ends of jobs and executions, and spot notices. It answers the state machine, starts the next attempt, or
- * closes the run of a stopped execution.
- */
+/** Ends of jobs and executions, and spot notices: answers the state machine, starts attempts, closes runs. */
 export const handler = functionHandler(
   {
     shared: {

@@ -8,7 +8,6 @@ import { IngestLag, ingest } from "./ingest";
 
 let lag: IngestLag | undefined;
 
-/** Takes a trainer's batch of metric points and progress. */
 export const handler = functionHandler(
   {
     shared: { identities: runIdentities("read"), runKeys: runKeys("read"), meter: meter() },

@@ -52,7 +52,6 @@ export interface IngestDependencies {
 /**
  * Validates a batch of an open run and writes it. The order of the writes does not matter, and each may be repeated. A
  * recovery is metered when it is first recorded with a time.
- *
  * @param forRun returns the repositories of the run's team
  * @throws RUN_NOT_FOUND from `forRun`, InvalidInputError
  * @throws RUN_KEY_REFUSED if the sender is no trainer of the run
@@ -98,10 +97,7 @@ export async function ingest(
 const maxValuesPerLine = 100;
 const lineEveryMs = 10_000;
 
-/**
- * Measures how long points take to be stored. Values are collected over many batches, because two lines a second for
- * each run would cost too much.
- */
+/** Collects values over many batches, because two lines a second for each run would cost too much. */
 export class IngestLag {
   private values: number[] = [];
   private firstAt = 0;

@@ -21,11 +21,7 @@ interface NotifyPorts {
   forTeam(team: string): NotifyDependencies;
 }
 
-/**
- * Delivers an event to its team, or attempts due deliveries.
- *
- * @param until time after which a sweep starts no attempt; milliseconds since the epoch
- */
+/** Delivers an event, or attempts due deliveries. @param until when a sweep stops; milliseconds since the epoch */
 async function notify(
   { clock, dueDeliveries, forTeam }: NotifyPorts,
   logger: Logger,

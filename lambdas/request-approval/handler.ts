@@ -4,10 +4,7 @@ import { registry } from "../../adapters/team-registry";
 import * as approvals from "../../core/registry/approval-requests";
 import { type ApprovalEvent, type StepEvent, stepHandler } from "../step-handler";
 
-/**
- * Requests the approval of a run's version; in the execution of that request, stores the task token for the API that
- * records decisions.
- */
+/** Requests a version's approval; in that request's execution, stores the task token for who decides. */
 export const handler = stepHandler(
   {
     runs: runPhases("use"),

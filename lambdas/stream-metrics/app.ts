@@ -9,7 +9,6 @@ import type { ApiEnvironment } from "../../api/http/context";
 import { exportRoute } from "../../api/routes/experiment-export";
 import { metricsRoute } from "../../api/routes/run-metrics";
 
-/** The ports of the operations whose answers are streamed. */
 export const streamPorts = {
   shared: {},
   team: {
@@ -23,7 +22,6 @@ export const streamPorts = {
 
 type StreamDeployment = Deployment<typeof streamPorts.shared, typeof streamPorts.team>;
 
-/** Creates the app of the operations whose answers are streamed, in the API's own frame. */
 export function createStreamApp(deployment: StreamDeployment, options: AppOptions = {}): Hono<ApiEnvironment> {
   return frameApp(deployment, [metricsRoute, exportRoute], options);
 }

@@ -54,10 +54,7 @@ const variables = {
     "RINGMASTER_EVALUATION_OPERATIONS",
     z.coerce.number().min(0).default(defaultEvaluationOperations),
   ),
-  /**
-   * Image of the container, as in the job definitions. Known only to functions that create runs; absent if trainers are
-   * processes.
-   */
+  /** Image of the container, as in the job definitions, for functions that create runs; absent for processes. */
   trainerImage: variable("RINGMASTER_TRAINER_IMAGE", z.string().min(1).optional()),
   retraining: {
     functionArn: variable("RINGMASTER_RETRAINING_FUNCTION_ARN"),
@@ -69,7 +66,6 @@ const variables = {
 
 export interface PlatformConfig extends ConfigOf<typeof variables> {}
 
-/** Reads and checks the whole environment. */
 export const readConfig = (environment: Environment): PlatformConfig => readVariables(variables, environment);
 
 /** Returns the environment of a function for `infra/` and `local/`: the inverse of `readConfig`. */

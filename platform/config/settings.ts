@@ -2,7 +2,6 @@ import * as z from "zod";
 import { RingmasterError } from "../../core/errors";
 import type { DeepReadonly } from "../../core/shapes";
 
-/** Thrown at start when the environment does not describe a platform. */
 export class ConfigurationError extends RingmasterError {
   constructor(problems: readonly string[]) {
     super(`the configuration is not usable: ${problems.join("; ")}`, {
@@ -106,11 +105,9 @@ const authorizerVariables = {
 /** The accepted tokens' issuer and audience, and their claim for the caller's groups. */
 export interface AuthorizerConfig extends ConfigOf<typeof authorizerVariables> {}
 
-/** @throws ConfigurationError with every problem */
 export const readAuthorizerConfig = (environment: Environment): AuthorizerConfig =>
   readVariables(authorizerVariables, environment);
 
-/** The inverse of `readAuthorizerConfig`. */
 export const authorizerEnvironment = (config: AuthorizerConfig): Readonly<Record<string, string>> =>
   writeVariables(authorizerVariables, config);
 
@@ -137,9 +134,7 @@ export interface HookTargets extends ConfigOf<typeof hookVariables> {}
 /** Targets on AWS: only the public internet. */
 export const publicTargets: HookTargets = { allowLoopback: false, ownPorts: [] };
 
-/** @throws ConfigurationError with every problem */
 export const readHookTargets = (environment: Environment): HookTargets => readVariables(hookVariables, environment);
 
-/** The inverse of `readHookTargets`. */
 export const hookEnvironment = (targets: HookTargets): Readonly<Record<string, string>> =>
   writeVariables(hookVariables, targets);

@@ -19,7 +19,6 @@ const directory = z.array(
 /**
  * Reads the teams' members from `RINGMASTER_TEAMS`: JSON, `[{"name": "vision", "principals":
  * ["arn:aws:iam::1:role/vision-*"], "groups": ["vision"]}]`. Only functions that people call have it.
- *
  * @throws ConfigurationError
  */
 export function readTeamDirectory(environment: Environment): readonly TeamMembers[] {
@@ -29,7 +28,6 @@ export function readTeamDirectory(environment: Environment): readonly TeamMember
 /**
  * Reads patterns of IAM roles whose session name is a person's name from `RINGMASTER_PERSONAL_ROLES`: JSON,
  * `["arn:aws:iam::1:role/AWSReservedSSO_Scientist_*"]`.
- *
  * @throws ConfigurationError
  */
 export function readPersonalRoles(environment: Environment): readonly string[] {

@@ -80,7 +80,6 @@ export interface TrainerConfig {
   readonly spotPollMs: number;
 }
 
-/** The operating system's facts about the process and its host. */
 export interface TrainerHost {
   readonly hostname: string;
   readonly pid: number;

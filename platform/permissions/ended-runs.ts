@@ -12,7 +12,6 @@ const noSession = "*:";
 /**
  * Builds the policy that ends the sessions of runs. A session is named after its run, and `aws:userid` is the role's
  * id, a colon and the session's name.
- *
  * @param runIds the first of them are denied, as many as fit in the policy
  * @returns `omitted`: the number of runs that did not fit
  */

@@ -18,7 +18,6 @@ export interface PolicyStatement {
 /** Operator → condition key → values. All keys must match; for each key one value is enough. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
-/** Permitted actions on resources. */
 export interface Permission {
   readonly resource: Resource;
   /** `dynamodb:GetItem`, …; never with a wildcard. */

@@ -24,10 +24,7 @@ export type Resource =
   | "bucket"
   /** Every object of the teams in the bucket. */
   | "objects"
-  /**
-   * The objects that trainers write: the output of training and its checkpoints. Exports and other results of later
-   * steps are excluded, and content.
-   */
+  /** Training's output and checkpoints, which trainers write; neither exports and later results, nor content. */
   | "training-objects"
   /** The objects that the jobs of large evaluations write. Sessions of trainers do not. */
   | "evaluation-objects"

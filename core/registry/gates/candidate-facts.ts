@@ -24,7 +24,6 @@ interface ComparisonPorts {
 
 /**
  * Compares a candidate with the model in production.
- *
  * @returns `undefined` if there is no champion, or the candidate is the champion
  * @throws CHAMPION_CHANGED if the candidate's evaluation must have compared with the champion, and has not
  */
@@ -83,7 +82,6 @@ function noComparison(champion: number, evaluation: EvaluationOutput | undefined
   return { kind: "missing", reason };
 }
 
-/** Adds the comparisons by the metrics that rules name. */
 export async function withMetrics(
   { repository, objects }: ComparisonPorts,
   champion: ComparedChampion,
@@ -152,9 +150,8 @@ export interface CandidatePorts extends LoggedMetricsPorts {
 }
 
 /**
- * Returns the facts about a candidate: from the outputs of its run, or from what was logged with it. Reads the predictions
- * of rows only if a gate needs them.
- *
+ * Returns the facts about a candidate: from the outputs of its run, or from what was logged with it. Reads the
+ * predictions of rows only if a gate needs them.
  * @throws CHAMPION_CHANGED if its evaluation must have compared with the present champion, and has not
  */
 export async function candidateFacts(
@@ -208,10 +205,7 @@ export async function unregisteredFacts(
 /** Primary metrics of tasks, of which a logged version may have one. */
 const loggedPrimary = ["auc", "accuracy", "rmse"];
 
-/**
- * Measures the latency again, because the machine may have been busy at the evaluation. A model that was evaluated in a
- * job, on its worker's engine, keeps the job's measurement.
- */
+/** Measures again, because the machine may have been busy. A job's measurement, on its worker's engine, is kept. */
 async function timedAgain({ objects, timeModel }: CandidatePorts, { evaluation, training }: RunOutputs) {
   return training && evaluation.latency && evaluation.engine?.ran !== "job" ? timeModel(objects, training) : undefined;
 }
@@ -261,10 +255,7 @@ async function loggedBytes(
   return files.length === 0 ? undefined : files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/**
- * Returns the path of a source under its run's artifacts: `model` for `…/<runId>/artifacts/model` and for
- * `runs:/<runId>/model`.
- */
+/** Returns a source's path in its run: `model` of `…/<runId>/artifacts/model` and of `runs:/<runId>/model`. */
 export function pathIn(source: string | undefined, runId: string): string {
   const [, after = ""] = (source ?? "").split(`${runId}/`);
   return after.replace(/^artifacts(\/|$)/, "").replace(/\/+$/, "");

@@ -36,10 +36,7 @@ export async function runOutputsOf(
   return { job: details.run.job, evaluation, training: findOutput(details, trainingKind) };
 }
 
-/**
- * Returns the champion for a comparison; `undefined` if there is none, or if it was registered from elsewhere and
- * cannot be loaded here.
- */
+/** Returns the champion to compare; `undefined` if there is none or it cannot be loaded here. */
 export async function findChampion(
   { registry, objects }: { readonly registry: Registry; readonly objects: ObjectStore },
   model: string,

@@ -2,10 +2,7 @@ import { digestOf } from "../../digest";
 import type { Model } from "../model";
 import type { GateCheck, GateVerdict } from "./verdict";
 
-/**
- * Describes how a new verdict's evidence differs from the previous verdict's; `undefined` if it does not. Approvals
- * stay valid while the evidence is the same and the new verdict passes.
- */
+/** Describes how evidence differs, if it does. Approvals stay valid while it is the same and the verdict passes. */
 export function evidenceChange(before: GateVerdict | undefined, after: GateVerdict): string | undefined {
   if (!after.passed) return `it did not pass the gates (${unpassed(after)})`;
   if (!before?.passed) return "it had not passed the gates";

@@ -10,11 +10,7 @@ export function checkDigest(check: ExternalCheck): string {
   return digestOf(check);
 }
 
-/**
- * Returns the check's line in a verdict while there is no answer.
- *
- * @param why the reason for waiting, as a sentence
- */
+/** The check's line in a verdict without an answer. @param why the reason for waiting, as a sentence */
 export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
   const { name, kind } = check;
   const external = { kind, digest: checkDigest(check) };
@@ -22,7 +18,6 @@ export function pendingCheck(check: ExternalCheck, why: string): GateCheck {
   return { gate: "check", metric: name, value: null, limit: null, passed: false, pending: true, evidence, external };
 }
 
-/** Returns the check's line with an answer. */
 export function answeredCheck(line: GateCheck, answer: CheckAnswer): GateCheck {
   const { passed, by, exitCode } = answer;
   const how = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
@@ -31,7 +26,6 @@ export function answeredCheck(line: GateCheck, answer: CheckAnswer): GateCheck {
   return { ...rest, passed, evidence, external: { ...line.external!, answer } };
 }
 
-/** Returns the verdict's answer to this check. */
 export function answerIn(verdict: GateVerdict | undefined, name: string, digest: string): CheckAnswer | undefined {
   const line = verdict?.checks.find(({ metric, external }) => metric === name && external?.digest === digest);
   return line?.external?.answer;
@@ -64,16 +58,10 @@ export interface HookRequest {
 
 export type HookOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
 
-/**
- * The port to hooks. Sends one or more requests with one delivery id. Never rejects because of the hook's behaviour,
- * which is an outcome.
- */
+/** Sends requests with one delivery id. Never rejects because of the hook's behaviour, which is an outcome. */
 export interface CheckHooks {
   call(check: HttpCheck, deliveryId: string, key: Uint8Array, request: HookRequest): Promise<HookOutcome>;
-  /**
-   * Returns why a check must not have that URL; `undefined` if it may, or if its name has no address yet. It is checked
-   * again before each request.
-   */
+  /** Returns why a check must not have that URL, if so. A name without an address passes: each request checks again. */
   problemOf(url: string): Promise<string | undefined>;
 }
 

@@ -107,7 +107,6 @@ const shownSlices = 8;
 /**
  * Judges a version by its job's gates and its model's present policy, and records the verdict. Sends requests to HTTP
  * checks without an answer. Keeps answers to checks whose definition is unchanged.
- *
  * @param request key that records the verdict once
  * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, REGISTRY_BUSY
  */
@@ -130,7 +129,6 @@ export async function judgeVersion(
 
 /**
  * Returns the verdict without recording it. Freezes the version's files first, so that they cannot change afterwards.
- *
  * @param own outputs of the run that requests the verdict. An identical run has its own job and champion, although
  * another run registered the version.
  * @throws CHAMPION_CHANGED if the requesting run was compared with another champion
@@ -179,10 +177,7 @@ function shortened(check: GateCheck): GateCheck {
   return { ...check, slices: { ...check.slices, slices: check.slices.slices.slice(0, shownSlices) } };
 }
 
-/**
- * Returns a digest of the findings without people's answers, which may arrive in between, and without times. Equal
- * findings are the same verdict.
- */
+/** Digest of the findings without people's answers and times. Equal findings are the same verdict. */
 export function findingsDigest({ checks, champion, rulesRevision }: GateVerdict): string {
   const found = checks.map((check) => {
     const { gate, metric, limit, passed } = check;

@@ -25,7 +25,6 @@ import type { CheckAnswer, GateCheck, GateName, GateVerdict } from "./verdict";
 
 /**
  * Judges slices; each result has its whole table.
- *
  * @param sliced the predictions, or a sentence why there are none
  * @param identity identifies rows and model; makes the resamples a function of what is judged
  */
@@ -149,7 +148,6 @@ export interface CandidateFacts {
   readonly champion?: ComparedChampion;
 }
 
-/** An external check's answer, or why there is none yet. */
 export type CheckOutcome = { readonly answer: CheckAnswer } | { readonly unanswered: string };
 
 /** Judges a candidate by all requirements. Pure. The verdict contains its evidence, every slice included. */
@@ -180,11 +178,7 @@ export function judge(
   return { passed: verdictPassed(checks), checks, champion: champion?.version, at };
 }
 
-/**
- * Explains why the evaluation of a training lacks a metric.
- *
- * @param metrics the metrics of the evaluation, without undefined ones
- */
+/** Explains why an evaluation lacks a metric. @param metrics those of the evaluation, without undefined ones */
 export function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
   const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
   const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));

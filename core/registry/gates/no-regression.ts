@@ -9,7 +9,6 @@ export type CandidateComparison =
   | { readonly kind: "same-weights" }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** The model in production, and its comparison with the candidate. */
 export interface ComparedChampion {
   readonly version: number;
   /** By the task's default metric. */
@@ -26,11 +25,7 @@ interface Measured {
 
 type Rules = RegressionRequirement;
 
-/**
- * Compares a candidate with the champion. If the policy waives the rule, the comparison is reported and passes.
- *
- * @param named the metric that a rule names; default: the primary one
- */
+/** Compares with the champion. A waived rule reports and passes. @param named a rule's metric; default: primary */
 export function noRegression(
   champion: ComparedChampion,
   { metrics, primaryMetric }: Measured,
@@ -202,11 +197,7 @@ export function shownInterval(
   return `${Math.round(confidence * 100)} % CI [${show(lower)}, ${show(upper)}]`;
 }
 
-/**
- * Formats a comparison: `0.95 < 0.97`; with all digits if five would show both numbers as equal.
- *
- * @param relation relation of the first number to the second
- */
+/** Formats `0.95 < 0.97`, with all digits if five would show both as equal. @param relation of first to second */
 export function compared(value: number, relation: string, limit: number): string {
   const same = shownNumber(value) === shownNumber(limit) && value !== limit;
   const [left, right] = same ? [String(value), String(limit)] : [shownNumber(value), shownNumber(limit)];

@@ -38,7 +38,6 @@ export function combine(job: JobEvaluation, policy: PolicyRules): GateRequiremen
   };
 }
 
-/** Returns whether a gate needs the predictions of rows. */
 export function needsSlices({ slices, fairness }: Pick<GateRequirements, "slices" | "fairness">): boolean {
   return slices.length + fairness.length > 0;
 }
@@ -97,7 +96,6 @@ function bothFairness(one: FairnessRule, other: FairnessRule): FairnessRule {
   };
 }
 
-/** Merges rules with the same key. */
 function merged<Rule>(
   rules: readonly Rule[],
   keyOf: (rule: Rule) => readonly unknown[],

@@ -14,7 +14,6 @@ import { type GateOutput, gateKind } from "./verdict";
 
 /**
  * Judges the run's version by its gates and the present champion. Never reused, because champion and policy change.
- *
  * @throws CHAMPION_CHANGED if the evaluation compared with another champion; the state machine returns to it
  */
 export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOutput> {
@@ -39,7 +38,6 @@ export function gateStep(dependencies: JudgeDependencies): StepDefinition<GateOu
 
 /**
  * Judges a version that waits for an approval after its run's end, by the evaluation next to the present champion.
- *
  * @throws CHAMPION_CHANGED if there is no such evaluation; the state machine then makes it
  */
 export async function judgeAgain(

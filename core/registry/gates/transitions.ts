@@ -7,10 +7,7 @@ import { recordGate } from "../transitions";
 import { answeredCheck, answerIn, verdictPassed } from "./external-check";
 import type { CheckAnswer, GateVerdict } from "./verdict";
 
-/**
- * Records a verdict with the answers that arrived while it was made. An answer to the same check is not lost when the
- * version is judged again.
- */
+/** Records a verdict with the answers that arrived in the meantime, so that none to the same check is lost. */
 export function recordVerdict(version: number, verdict: GateVerdict, actor: Actor): Transition {
   return (state) => {
     const { gate } = activeVersion(state, version);
@@ -25,7 +22,6 @@ export function recordVerdict(version: number, verdict: GateVerdict, actor: Acto
 /**
  * Records an answer to a check; the rest of the verdict stays. The same answer again changes nothing. Another answer
  * replaces it, and people must approve again.
- *
  * @throws NOT_JUDGED, CHECK_NOT_FOUND, CHECK_ANSWERED_BY_HOOK
  */
 function answerCheck(version: number, check: string, answer: CheckAnswer): Transition {
@@ -57,9 +53,7 @@ function sameAnswer(one: CheckAnswer | undefined, other: CheckAnswer): boolean {
 /**
  * Records a command's answer to a check, then answers the run that waits with the version if the answer decides.
  * Idempotent.
- *
- * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, NOT_JUDGED, CHECK_NOT_FOUND, CHECK_ANSWERED_BY_HOOK,
- * REGISTRY_BUSY
+ * @throws MODEL_NOT_FOUND, MODEL_VERSION_NOT_FOUND, NOT_JUDGED, CHECK_NOT_FOUND, CHECK_ANSWERED_BY_HOOK, REGISTRY_BUSY
  */
 export async function answerVersionCheck(
   dependencies: approvals.ApprovalDependencies,
@@ -91,7 +85,6 @@ export function checkNotFound(model: string, version: number | undefined, check:
   });
 }
 
-/** Thrown when an API request answers an HTTP check. Only the check's own hook can answer it. */
 const checkAnsweredByHook = (model: string, check: string) =>
   conflict("CHECK_ANSWERED_BY_HOOK", `check ${check} of ${model} is an HTTP check, which only its webhook answers`, {
     model,

@@ -61,7 +61,6 @@ export interface GateVerdict extends Shape<typeof gateVerdict> {}
 export type GateCheck = GateVerdict["checks"][number];
 export type GateName = GateCheck["gate"];
 
-/** Output of the step `Gate`. */
 export const gateOutput = z.object({
   model: z.string(),
   version: z.int(),

@@ -18,9 +18,8 @@ const partWithoutApproval = 0.5;
 /**
  * Changes the canaries' parts, the shadows or the test. A part needs the stage canary and thus a passed gate. Any
  * version may be a shadow, because a shadow answers nobody.
- *
- * @throws NO_CHAMPION, NOT_A_CANARY, NOT_APPROVED for more than half of the units, GateOutdatedError for a
- * larger part with an outdated verdict, MODEL_VERSION_NOT_FOUND, InvalidInputError if the parts exceed the whole
+ * @throws NO_CHAMPION, NOT_A_CANARY, NOT_APPROVED for more than half of the units, GateOutdatedError for a larger part
+ * with an outdated verdict, MODEL_VERSION_NOT_FOUND, InvalidInputError if the parts exceed the whole
  */
 export function setTraffic(requested: TrafficRequest, actor: Actor): Transition {
   return (state) => {
@@ -112,7 +111,6 @@ function amongSeveral(test: SequentialPlan, canaries: number): SequentialPlan {
  * Executes the test's decision: the canary with the greatest gain is promoted, if gates and approvals allow it;
  * otherwise the one with the greatest loss leaves its units and its stage. One canary at a time, because outcomes are
  * counted again after the arms change. Idempotent.
- *
  * @throws NO_CANARY_TEST
  */
 export async function decideCanaries(

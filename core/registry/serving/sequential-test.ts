@@ -29,7 +29,6 @@ export function judgeCanary(plan: SequentialPlan, canary: ArmSums, champion: Arm
 
 /**
  * Returns half of the confidence sequence's width.
- *
  * @param variance variance of the difference's estimate
  * @param tau parameter of the mixture
  */
@@ -125,7 +124,6 @@ interface Reported {
  */
 export interface OutcomeRepository {
   report(model: string, epoch: number, outcomes: readonly Outcome[], at: number): Promise<Reported>;
-  /** Returns the sums by version. */
   sums(model: string, epoch: number): Promise<ReadonlyMap<number, ArmSums>>;
 }
 

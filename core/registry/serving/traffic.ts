@@ -30,7 +30,6 @@ export const slots = 10_000;
 
 export const noTraffic: Traffic = { canaries: [], shadows: [], deal: 0, epoch: 0 };
 
-/** Tests whether a version answers a part of the units under a test. */
 export function isUnderTest(traffic: Traffic | undefined, version: number): boolean {
   return traffic?.test !== undefined && traffic.canaries.some((arm) => arm.version === version);
 }
@@ -44,7 +43,6 @@ export interface TrafficRequest {
 /**
  * Changes the parts so that as few units as possible change their version: a canary that shrinks returns slots to the
  * champion, one that grows or is new takes slots from it.
- *
  * @param revision the model's revision that this change creates
  */
 export function redirect(before: Traffic, requested: TrafficRequest, revision: number): Traffic {
@@ -171,7 +169,6 @@ export const routingPointer: DocumentKind<RoutedModel> = {
   maxBytes: 2 ** 24,
 };
 
-/** Returns the part of a model's head that routing needs. */
 export function routedModel({ name, revision, production, traffic }: Model): RoutedModel {
   return {
     name,
@@ -200,7 +197,6 @@ export function routesOf(model: RoutedModel, units: readonly string[]): Routes {
 /**
  * Returns the version for a unit: a function of model, traffic and unit alone. Every process gives the same result. If
  * the traffic changes, as few units as possible change their version.
- *
  * @param unit a user, a session or a device, as any text
  * @param champion gets the units that the canaries leave
  */

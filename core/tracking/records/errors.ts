@@ -9,7 +9,6 @@ export function experimentNotFound(reference: { readonly experimentId: string } 
   );
 }
 
-/** Thrown when an experiment, possibly deleted, has the name. A deleted one could be restored. */
 export const experimentExists = (name: string, experimentId: string | undefined) =>
   conflict(
     "EXPERIMENT_EXISTS",
@@ -50,9 +49,6 @@ export const experimentTooLarge = (name: string, bytes: number, most: number) =>
     { name, bytes, most },
   );
 
-/**
- * Thrown when a client changes the status, end or job parameters of a training run, which follow from its own progress.
- */
 export const runFieldFixed = (runId: string, field: string) =>
   conflict(
     "RUN_FIELD_FIXED",

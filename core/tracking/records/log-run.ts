@@ -39,9 +39,8 @@ const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
 /**
  * Creates a logged run: its record, then its first metrics. A repetition under the same idempotency key finds the same
  * run, and adds the metrics if the first request died before them.
- *
- * @throws EXPERIMENT_NOT_FOUND, EXPERIMENT_DELETED, RUN_NOT_FOUND for its parent, DATASET_VERSION_NOT_FOUND
- * for an input, IDEMPOTENCY_CONFLICT, RUN_RECORD_TOO_LARGE
+ * @throws EXPERIMENT_NOT_FOUND, EXPERIMENT_DELETED, RUN_NOT_FOUND for its parent, DATASET_VERSION_NOT_FOUND for an
+ * input, IDEMPOTENCY_CONFLICT, RUN_RECORD_TOO_LARGE
  */
 export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
   const { records, clock } = dependencies;

@@ -104,10 +104,7 @@ export function teamRunSteps(all: RunSteps, team: string, ports: StepPorts): Run
   };
 }
 
-/**
- * Narrows runs to a team's. Their records follow: each run is created with its record, and each change that the record
- * shows is marked.
- */
+/** Narrows runs to a team's. Each is created with its record, and each change that the record shows is marked. */
 export function teamRuns(all: AllRuns<FirstRecord>, team: string, ports: RunPorts): RunRepository {
   const { identify, marked, own, checked, ifOwned } = ownedBy(team, ports);
   return {

@@ -54,7 +54,6 @@ function parentOf({ parentRunId = undefined, restoredFrom }: Run): Pick<KeptReco
   return parent === undefined ? {} : { parentRunId: parent };
 }
 
-/** Combines a training run's record from its state and its stored part. */
 export function recordOf(
   identity: RunIdentity,
   kept: KeptRecord,
@@ -88,11 +87,7 @@ export function recordOf(
   };
 }
 
-/**
- * Splits a changed record.
- *
- * @returns the stored part, or the field that follows from the run's own state if the change affects one
- */
+/** Splits a changed record. @returns the stored part, or a changed field that follows from the run's own state */
 export function keptOf(
   before: RunRecord,
   after: RunRecord,
@@ -159,10 +154,7 @@ export interface FirstRecord {
   readonly kept: KeptRecord;
 }
 
-/**
- * Fields of a job that are not parameters: its experiment, its inputs (which the record has as inputs), and people's
- * notes.
- */
+/** Fields of a job that are not parameters: experiment, inputs (the record has them as such), people's notes. */
 const notParams: ReadonlySet<string> = new Set([
   "experiment",
   "name",

@@ -4,14 +4,12 @@ import { ParamConflictError, runDeleted } from "./errors";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** @throws RUN_DELETED */
 export function assertActive(record: RunRecord): void {
   if (record.lifecycle === "deleted") throw runDeleted(record.runId);
 }
 
 /**
  * Adds params. A repetition of the same value changes nothing. Returns `undefined` if no param is new.
- *
  * @throws ParamConflictError if a param has another value, RUN_DELETED
  */
 export function withParams(record: RunRecord, params: Texts): RunRecord | undefined {
@@ -35,11 +33,7 @@ export interface RunEdit {
   readonly endedAt?: number;
 }
 
-/**
- * Applies an edit; returns `undefined` if nothing changes.
- *
- * @throws RUN_DELETED
- */
+/** Applies an edit; returns `undefined` if nothing changes. @throws RUN_DELETED */
 export function withEdit(record: RunRecord, edit: RunEdit, now: number): RunRecord | undefined {
   assertActive(record);
   const after = { ...record, ...endOf(record, edit, now) };
@@ -82,7 +76,6 @@ export interface ExperimentEdit {
   readonly lifecycle?: Experiment["lifecycle"];
 }
 
-/** Applies an edit; returns `undefined` if nothing changes. */
 export function withExperimentEdit(before: Experiment, edit: ExperimentEdit, at: string): Experiment | undefined {
   const { name = before.name, lifecycle = before.lifecycle } = edit;
   const tags = edit.tags === undefined ? before.tags : withTags(before.tags, edit.tags);

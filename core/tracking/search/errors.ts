@@ -19,7 +19,6 @@ export interface Excerpt {
   readonly marks: string;
 }
 
-/** Thrown when a filter or an order breaks the grammar of its language. */
 export class SearchSyntaxError extends InvalidInputError {
   readonly problem: SearchProblem;
   declare readonly details: {
@@ -79,7 +78,6 @@ export function excerptOf(source: string, { position, token }: Pick<SearchProble
   return { line: cutBefore + line + cutAfter, marks: " ".repeat(cutBefore.length + at - start) + "^".repeat(length) };
 }
 
-/** Thrown when a short name abbreviates several params or metrics of one run. */
 export class AmbiguousNameError extends InvalidInputError {
   constructor(kind: "params" | "metrics", name: string, candidates: readonly string[], runId: string) {
     super("the search is not valid", [
@@ -93,7 +91,6 @@ export class AmbiguousNameError extends InvalidInputError {
   }
 }
 
-/** Thrown when the token belongs to another query or is invalid. */
 export class PageTokenError extends InvalidInputError {
   constructor(rule: string) {
     super("the page cannot be found", [{ path: "pageToken", rule: `${rule}; search again without it` }]);

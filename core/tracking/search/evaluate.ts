@@ -51,10 +51,7 @@ function compileCondition<F, Row>(condition: Condition<F>, read: Reader<Row>, de
   };
 }
 
-/**
- * Tests a value; returns `undefined` if the value has another type than the literal, so that it neither satisfies nor
- * fails the condition.
- */
+/** `undefined` if the value has another type than the literal: it neither satisfies nor fails the condition. */
 type ValueTest = (value: Value) => boolean | undefined;
 
 function valueTest(condition: Exclude<Test, { type: "null" }>): ValueTest {

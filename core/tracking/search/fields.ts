@@ -44,10 +44,7 @@ export const metricAspects: readonly MetricAspect[] = ["last", "min", "max", "st
 
 const shownAttributes = Object.keys(attributes).filter((name) => name !== "mlflow_status");
 
-/**
- * Resolves a field: a kind and a name, or the name of an attribute. A quoted name must match exactly; another
- * may abbreviate a longer one (`names.ts`).
- */
+/** A kind and a name, or an attribute's name. A quoted name must match exactly; another may abbreviate one. */
 export function resolveField(parts: readonly NamedPart[], at: Place): Field {
   const refuse = (rule: string, suggestion?: string): never => refuseAt(at.path, at, rule, suggestion);
   const [first, ...rest] = parts;
@@ -127,7 +124,6 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Computes Levenshtein's distance with two rows of the table. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -35,7 +35,6 @@ const grammar: Grammar<Field, Field> = {
 
 /**
  * Parses a filter of the native language (docs/search.md).
- *
  * @param now milliseconds since the epoch
  * @throws SearchSyntaxError
  */
@@ -43,11 +42,7 @@ export function parseFilter(source: string, now: number): Expression | undefined
   return parseExpression(grammar, source, now);
 }
 
-/**
- * Parses `metrics.val_loss ASC, params.depth`: the terms of all texts, in order.
- *
- * @throws SearchSyntaxError
- */
+/** Parses `metrics.val_loss ASC, params.depth`: the terms of all texts, in order. @throws SearchSyntaxError */
 export function parseOrder(sources: readonly string[]): readonly OrderTerm[] {
   const terms = sources.flatMap((source) => parseOrderTerms(grammar, source));
   if (terms.length > searchLimits.orderTerms) {
@@ -61,7 +56,6 @@ export const nativeLanguage: QueryLanguage = { name: "ringmaster", ordersNumbers
 
 /**
  * Builds a condition of the native language, and checks which literals and comparisons fit the field.
- *
  * @throws SearchSyntaxError
  */
 function nativeCondition(field: Field, { name, negated }: Operator, tokens: readonly Token[]): Condition {

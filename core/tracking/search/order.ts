@@ -20,11 +20,7 @@ export interface Ranked extends OrderKey {
   readonly row: SearchRow;
 }
 
-/**
- * Returns a function that reads a row's order values.
- *
- * @param naturalTexts orders params and tags that are numbers as numbers, before other texts
- */
+/** Reads a row's order values. @param naturalTexts params and tags that are numbers come first, as numbers */
 export function ranker(
   terms: readonly OrderTerm[],
   context: SearchContext,
@@ -49,10 +45,7 @@ export function ranker(
   });
 }
 
-/**
- * Compares by the terms, then by start, newest first, then by run id. In both directions NaN comes after the numbers,
- * and missing values come last.
- */
+/** By terms, then start (newest first), then run id. NaN comes after numbers and missing values last, always. */
 export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: OrderKey) => number {
   const signs = terms.map(({ ascending }) => (ascending ? 1 : -1));
   return (a, b) => {
@@ -67,7 +60,6 @@ export function orderComparator(terms: readonly OrderTerm[]): (a: OrderKey, b: O
 
 /**
  * Compares two values. In both directions NaN comes after the numbers, and missing values come last.
- *
  * @param sign −1: descending
  */
 export function compareValues(a: OrderValue, b: OrderValue, sign: number): number {
@@ -83,10 +75,7 @@ function rankOf(value: OrderValue): number {
   return typeof value === "number" && Number.isNaN(value) ? 1 : 0;
 }
 
-/**
- * Encodes a page token: the order key of the last run on the page, and a digest of the query. The next page starts
- * after that position, even if runs were created or deleted.
- */
+/** The order key of the page's last run, and the query's digest: valid although runs are created or deleted. */
 export function pageTokenOf(query: SearchQuery, last: OrderKey): string {
   const fields = [1, queryDigest(query), last.values.map(encode), last.startedAt, last.runId];
   return Buffer.from(toJson(fields)).toString("base64url");
@@ -189,12 +178,7 @@ function resolver(field: { readonly name: string; readonly exact: boolean }): (n
   };
 }
 
-/**
- * Returns a check that refuses a short name of several params or metrics of a run, even if the rest of the filter
- * excludes that run.
- *
- * @throws AmbiguousNameError
- */
+/** Refuses a short name of several params or metrics of a run, matching or not. @throws AmbiguousNameError */
 export function ambiguityCheck(
   filter: Expression | undefined,
   order: readonly OrderTerm[],

@@ -79,11 +79,7 @@ export function parseExpression<N, F>(grammar: Grammar<N, F>, source: string, no
   });
 }
 
-/**
- * Parses `metrics.val_loss ASC, params.depth`.
- *
- * @throws SearchSyntaxError
- */
+/** Parses `metrics.val_loss ASC, params.depth`. @throws SearchSyntaxError */
 export function parseOrderTerms<N, F>(grammar: Grammar<N, F>, source: string): readonly OrderTerm<F>[] {
   const path = grammar.orderPath;
   checkLength(source, path, grammar.limits.filterLength);

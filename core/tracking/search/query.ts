@@ -7,12 +7,7 @@ export interface QueryLanguage {
   readonly name: "ringmaster" | "mlflow";
   /** Params and tags that are numbers are ordered as numbers, before other texts. */
   readonly ordersNumbersInText: boolean;
-  /**
-   * Parses a filter.
-   *
-   * @param now milliseconds since the epoch
-   * @returns `undefined` if the filter is empty
-   */
+  /** @param now milliseconds since the epoch @returns `undefined` if the filter is empty */
   parseFilter(filter: string, now: number): Expression | undefined;
   parseOrder(orderBy: readonly string[]): readonly OrderTerm[];
 }

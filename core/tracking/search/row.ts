@@ -73,10 +73,7 @@ export function searchedRun(row: SearchRow): SearchedRun {
   };
 }
 
-/**
- * The names of a run's params or metrics. Most runs of an experiment have the same names and share one object, so that
- * a short name is resolved once for each set of names.
- */
+/** Names of a run's params or metrics. Most runs share one object, so a short name is resolved once for all. */
 export class NameSet {
   private readonly positions: ReadonlyMap<string, number>;
   private readonly resolved = new BoundedMap<string, Resolution>(1_000);
@@ -119,7 +116,6 @@ export interface Resolution {
 
 const none: Resolution = { position: -1 };
 
-/** Keeps one `NameSet` per list of names. */
 class NameSets {
   private readonly byNames: BoundedMap<string, NameSet>;
   constructor(
@@ -142,10 +138,7 @@ class NameSets {
   }
 }
 
-/**
- * Name sets of params: `learning_rate` and `learningRate` are the same name, and both abbreviate
- * `hyperparameters.learningRate`.
- */
+/** `learning_rate` and `learningRate` are one name, and both abbreviate `hyperparameters.learningRate`. */
 export function paramNameSets(): NameSets {
   return new NameSets(
     (name) => name.toLowerCase().replaceAll(/[_-]/g, ""),

@@ -21,7 +21,6 @@ interface PlannedQuery {
 
 /**
  * Parses a query.
- *
  * @param now milliseconds since the epoch
  * @throws SearchSyntaxError
  */
@@ -41,12 +40,7 @@ interface Selection {
   readonly nextToken?: string;
 }
 
-/**
- * Selects the page of a query in one pass: the first `limit` rows, in order, that satisfy the filter and come after the
- * token.
- *
- * @throws AmbiguousNameError, PageTokenError
- */
+/** The first `limit` matching rows after the token, in one pass. @throws AmbiguousNameError, PageTokenError */
 export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, context: SearchContext): Selection {
   const { query, language, filter, order } = plan;
   const compare = orderComparator(order);
@@ -97,7 +91,6 @@ export interface SearchSources extends IndexSources {
 }
 
 interface RunSearches {
-  /** Returns a team's search. The process keeps the indexes between calls. */
   of(team: string, sources: SearchSources): RunSearch;
 }
 
@@ -107,10 +100,7 @@ const maxIndexes = 1_000;
 /** Number of experiments that are refreshed in parallel. */
 const experimentsAtOnce = 16;
 
-/**
- * Creates the search indexes of a process, by team and experiment. Evicts the least recently used if there are too many
- * runs.
- */
+/** A process's search indexes, by team and experiment. Evicts the least recently used beyond `runLimit` runs. */
 export function createRunSearches(runLimit = maxRuns): RunSearches {
   /** Ordered by last use. */
   const indexes = new Map<string, ExperimentIndex>();

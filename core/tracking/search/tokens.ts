@@ -43,7 +43,6 @@ const patterns = {
 
 /**
  * Splits a filter or an order into tokens.
- *
  * @param now milliseconds since the epoch
  * @throws SearchSyntaxError
  */

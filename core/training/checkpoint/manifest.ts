@@ -19,10 +19,7 @@ const trainingIdentity = z.object({
     description: "Absent: float32, or TF32, which is part of the numerics.",
   }),
 });
-/**
- * Everything except numerics on which a checkpoint's bits depend. Training with another identity cannot continue from
- * it.
- */
+/** Everything except numerics on which a checkpoint's bits depend. Another identity cannot continue from it. */
 export interface TrainingIdentity extends Shape<typeof trainingIdentity> {}
 
 const tensorGroup = contentReference.extend({
@@ -148,11 +145,7 @@ export async function manifestKeys(objects: Pick<ObjectStore, "list">, runId: st
   return keys.filter((key) => stepOfManifestKey(key) !== undefined);
 }
 
-/**
- * Reads a manifest; returns `undefined` if there is none.
- *
- * @throws CorruptObjectError if it is damaged, or is the manifest of another checkpoint
- */
+/** Reads a manifest, if there is one. @throws CorruptObjectError if it is damaged or another checkpoint's */
 export async function findCheckpointManifest(
   objects: Pick<ObjectStore, "find">,
   key: string,
@@ -178,7 +171,6 @@ export function summaryOf(manifest: CheckpointManifest): CheckpointSummary {
 /**
  * Returns the checkpoint after n epochs: the one at that epoch's end if it still exists, else the first one of the next
  * epoch.
- *
  * @throws CheckpointDamagedError if a damaged checkpoint may be the requested one
  */
 export function checkpointOfEpoch(

@@ -56,11 +56,7 @@ export function normalPdf(x: number): number {
 export interface Sampler {
   /** Whether a suggestion depends on the results of other trials. */
   readonly usesHistory: boolean;
-  /**
-   * Returns the settings of a trial; `undefined` if all are tried.
-   *
-   * @param history the trials that the sampler may know, in order of their numbers
-   */
+  /** Suggests a trial's settings; `undefined` if all are tried. @param history trials it may know, by number */
   suggest(history: readonly ObservedTrial[], number: number): Point | undefined;
 }
 

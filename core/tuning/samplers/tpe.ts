@@ -123,7 +123,6 @@ interface Kernels {
 
 /**
  * Estimates a density from the coordinates of trials, by dimension.
- *
  * @param uniformShare the weight of the uniform kernel; 1 without trials
  * @param factor the bandwidth as a multiple of a fifth of the range, reduced with more trials by Scott's rule (1992)
  * @param choiceWeight the weight of a trial's choice, where that of each choice without trials is 1
