@@ -58,10 +58,7 @@ export function parseTopology(json: string): ModelTopology {
   return value as ModelTopology;
 }
 
-/**
- * Converts logits to probabilities in place: softmax over each row of `outputs`, sigmoid for a binary task, nothing for
- * a regression. It is plain JavaScript, so that training, evaluation and serving get the same bits.
- */
+/** Logits to probabilities in place. Plain JavaScript, so training, evaluation and serving get the same bits. */
 export function applyOutputActivation(task: Task, values: Float32Array, outputs: number): Float32Array {
   if (task === "binary") for (let i = 0; i < values.length; i++) values[i] = 1 / (1 + Math.exp(-(values[i] as number)));
   if (task === "classification") {

@@ -6,9 +6,7 @@ import { startWasmBackend } from "./wasm-backend";
 type Layer = layers.Layer;
 
 /**
- * Estimates the multiply-adds of one row's prediction. Each weight counts once for each position that it is applied to:
- * pixels of a convolution, steps of a sequence. Each element of a layer's output counts once.
- *
+ * Estimates the multiply-adds of one row: each weight once per pixel or step, each element of an output once.
  * @throws ModelArtifactError if the layers cannot be rebuilt
  */
 export async function operationsPerRow(json: string): Promise<number> {

@@ -13,10 +13,9 @@ export interface ModelArtifact {
 export interface Predictor {
   readonly topology: ModelTopology;
   /**
-   * Predicts rows.
    * @param inputs `[count, ...inputShape]`, row-major
-   * @returns probabilities `[count, outputs]` (binary: `[count]`), or values (regression). The bits are the same in any
-   * process and for any grouping of the rows into calls of up to 1024.
+   * @returns probabilities `[count, outputs]` (binary: `[count]`) or values; the same bits for any grouping of up to
+   * 1024 rows
    */
   predict(inputs: Float32Array, count: number): Float32Array;
   dispose(): void;
@@ -25,11 +24,7 @@ export interface Predictor {
 /** The number of rows per pass, which bounds the memory. */
 const passRows = 1024;
 
-/**
- * Loads a model from its artifact alone on WebAssembly, without user code.
- *
- * @throws ModelArtifactError if the artifact is damaged or its parts do not fit together
- */
+/** @throws ModelArtifactError if the artifact is damaged or its parts do not fit together */
 export async function loadPredictor(artifact: ModelArtifact): Promise<Predictor> {
   await startWasmBackend();
   return loadPredictorHere(artifact);

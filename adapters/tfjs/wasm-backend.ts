@@ -1,7 +1,4 @@
-/**
- * The method forms of the operations (`x.relu()`), which layers and user code use. TensorFlow.js adds them only in its
- * union package, which also loads the WebGL and plain JavaScript backends. Here each method calls its function.
- */
+/** The methods (`x.relu()`) of layers and user code. The union package that adds them loads two more backends. */
 
 import path from "node:path";
 import * as wasm from "@tensorflow/tfjs-backend-wasm";
@@ -102,14 +99,9 @@ const crashEvents = ["uncaughtException", "unhandledRejection"] as const;
 let started: Promise<WasmBackendInfo> | undefined;
 
 /**
- * Starts TensorFlow.js on WebAssembly, once per process, with the kernels that training needs and the stock backend
- * lacks.
- *
- * It uses one thread, because the backend's threaded build does not run on Node. Its binaries come from the package in
- * `node_modules`, which esbuild does not bundle.
- *
+ * Starts TensorFlow.js on WebAssembly, once per process, on one thread: the threaded build does not run on Node.
  * @throws CompileError on a machine without WebAssembly SIMD
- * @throws Error if another backend already runs in this process, because TensorFlow.js has one engine per process
+ * @throws Error if another backend already runs in this process
  */
 export function startWasmBackend(): Promise<WasmBackendInfo> {
   started ??= start();

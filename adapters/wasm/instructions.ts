@@ -1,6 +1,5 @@
 /**
- * The instructions of WebAssembly with SIMD that the kernels use, as functions that return their bytes. Operands come
- * first, as in the folded text format: `f32x4.add(v128.load(local.get(a)), v128.load(local.get(b)))`.
+ * Instructions of WebAssembly as functions that return their bytes. Operands come first, as in the folded text format.
  */
 import { type Code, float32, float64, signed, unsigned } from "./encoding";
 

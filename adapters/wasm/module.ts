@@ -1,8 +1,4 @@
-/**
- * WebAssembly modules that are assembled from TypeScript, so that the repository contains no binaries: small SIMD
- * kernels over their own memory or another module's. A kernel's bits are those of IEEE 754 arithmetic in the written
- * order, so they are equal on every machine.
- */
+/** WebAssembly modules assembled from TypeScript, so that the repository contains no binaries. */
 import { type Code, unsigned, vector } from "./encoding";
 
 const valueTypes = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;

@@ -2,9 +2,8 @@ import { f32x4, local } from "./instructions";
 import { createMemory, instantiate, type WasmFunction } from "./module";
 
 /**
- * The way in which this process multiplies and adds vectors, if it can choose. `fused` rounds once and takes half the
- * instructions. `apart` rounds twice, if the engine has no relaxed instructions or the processor rounds twice anyway.
- * Bits depend on it.
+ * `fused` rounds once and takes half the instructions; `apart` rounds twice, where the process has no choice. Bits
+ * differ.
  */
 export type MultiplyAdd = "fused" | "apart";
 

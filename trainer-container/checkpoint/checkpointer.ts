@@ -54,9 +54,8 @@ export interface CheckpointerOptions extends CheckpointWriterOptions {
 }
 
 /**
- * Takes a run's checkpoints. Every checkpoint of the schedule is copied. A copy waits for its upload, oldest first, unless
- * newer ones make it certain that retention would delete it. If copies that must be stored take all the room, the next step
- * waits for an upload.
+ * Copies every checkpoint of the schedule. Copies wait for upload, oldest first, unless retention would certainly
+ * delete them. If copies that must be stored take all the room, the next step waits.
  */
 export class Checkpointer {
   private readonly copies: StateCopies;

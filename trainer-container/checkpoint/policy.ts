@@ -42,9 +42,8 @@ export function bestCheckpoint<T extends KeptCheckpoint>(checkpoints: readonly T
 }
 
 /**
- * Returns the steps of the checkpoints to delete: all but the newest `keep` of the schedule, the best, and the newest of all.
- * The last rule concerns checkpoints outside the schedule (by time, at an interruption): each stays until a newer one
- * exists. A step may be listed twice.
+ * Returns the steps to delete: all but the newest `keep` of the schedule, the best, and the newest of all, which may be
+ * outside the schedule (by time, at an interruption). A step may be listed twice.
  */
 export function expiredCheckpoints(checkpoints: readonly KeptCheckpoint[], rule: CheckpointRule): readonly number[] {
   const steps = [...new Set(checkpoints.map(({ finishedSteps }) => finishedSteps))].sort((a, b) => b - a);

@@ -37,12 +37,10 @@ export interface RestoreOptions {
 }
 
 /**
- * Fills the replica from the newest checkpoint whose digests match, for any world size.
- *
- * @returns its manifest; undefined if the run has no checkpoint yet, with the replica at step 0
- * @throws TrainingHaltedError `NUMERICS_DIFFER` or `CHECKPOINT_MISMATCH`: the checkpoint belongs to another training.
- *   `CORRUPT_OBJECT`: checkpoints exist and none can be used, or the first one is missing. Training never restarts at
- *   step 0 by itself.
+ * Fills the replica from the newest intact checkpoint, for any world size. Training never restarts at step 0 by itself.
+ * @returns its manifest; undefined if the run has no checkpoint yet
+ * @throws TrainingHaltedError `NUMERICS_DIFFER` or `CHECKPOINT_MISMATCH`: of another training; `CORRUPT_OBJECT`: none
+ * can be used
  */
 export async function restoreNewest(
   replica: Replica,

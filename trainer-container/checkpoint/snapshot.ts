@@ -41,9 +41,8 @@ interface Piece {
 }
 
 /**
- * Keeps copies of the state while they are uploaded: a small part in memory, the rest in an unlinked file that disappears
- * with the process. The file takes no resident memory, because its pages are in the page cache. Each checkpoint overwrites
- * the file, because a copy to existing pages is three times as fast as to new ones.
+ * Copies of the state during upload: a small part in memory, the rest in an unlinked file, which takes no resident
+ * memory. It is overwritten: writing to existing pages is three times as fast.
  */
 export class SnapshotSpace {
   private readonly idle: Slot[] = [];

@@ -15,9 +15,8 @@ interface Slot {
 const bytesPerElement = 4;
 
 /**
- * Cuts a buffer's parameters into groups, each stored as one object: sequences of neighbours of at least `minimumBytes` (the
- * last may be smaller). A parameter is never split. Groups are small enough that a frozen layer is not sent again because
- * another one changed, and large enough that a model of a thousand layers does not cost a thousand requests.
+ * Groups neighbouring parameters of at least `minimumBytes` into objects: a frozen layer is not sent again because
+ * another changed, and a thousand layers do not cost a thousand requests.
  */
 export function tensorGroups<S extends Slot>(
   layout: readonly S[],

@@ -15,9 +15,7 @@ const smallStateBytes = 8 * 1024 * 1024;
 const erasuresAtOnce = 8;
 
 /**
- * Finds the tensors that a new checkpoint may share with an earlier one. Only the newest visible checkpoint counts:
- * retention keeps it until a newer one is visible, whichever worker deletes the older ones.
- *
+ * Finds tensors to share with the newest visible checkpoint: retention keeps it until a newer one is visible.
  * @param checkpoint.bytes size of the whole state
  */
 export async function tensorPlaces(
@@ -46,9 +44,8 @@ export function ownTensors(runId: string, { tensors }: CheckpointManifest): read
 }
 
 /**
- * Deletes tensors of checkpoints whose manifests were deleted before, except those that a kept checkpoint or another
- * run refers to. Another run pins them first and then checks that the manifest is still there. So either this function
- * finds the pin, or the other run finds no manifest.
+ * Deletes tensors of deleted manifests, except those that a kept checkpoint or another run refers to. A run pins first
+ * and then looks for the manifest, so one of the two notices the other.
  */
 export async function eraseTensors(
   store: ObjectStore,

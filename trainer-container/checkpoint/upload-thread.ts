@@ -12,9 +12,8 @@ export class UploadError extends Error {
 }
 
 /**
- * Creates a `StateUploader` in a separate thread, which starts at the first upload. Gradients block the main thread for a
- * whole micro-batch, so an upload there would send one socket buffer per turn of the event loop. If the thread ends, its
- * requests fail, and the next upload starts another.
+ * Uploads in a thread: gradients block the main one for a whole micro-batch. If it ends, its requests fail, and the
+ * next upload starts another.
  */
 export function createUploadThread(script: string, settings: UploadThreadSettings): StateUploader {
   let worker: Worker | undefined;

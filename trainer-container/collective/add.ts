@@ -1,9 +1,6 @@
 import { kernelFor } from "./sum-memory";
 
-/**
- * Adds parts of two vectors: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`, for any kind of words.
- * `out` may be `a` at the same position. `at` is the part's position in the whole vector.
- */
+/** `out[outAt + i] = a[aAt + i] + b[bAt + i]`; `out` may be `a` at the same place. `at`: place in the vector. */
 export type Add = (
   out: Float32Array,
   outAt: number,
@@ -16,13 +13,8 @@ export type Add = (
 ) => void;
 
 /**
- * Adds float32 parts: `out[outAt + i] = a[aAt + i] + b[bAt + i]` for `i` in `[0, count)`. `out` may be `a` at the same
- * position.
- *
- * Uses WebAssembly SIMD if all three arrays are in its memory (`allocateSum`), otherwise JavaScript. The bits are the
- * same: JavaScript adds in float64 and rounds once on the store, which for two float32 equals a float32 addition exactly
- * (double rounding is innocuous if the wide format has 2p + 2 bits or more: 53 >= 50).
- *
+ * Adds by SIMD if all arrays are in the sum memory, otherwise in JavaScript with the same bits: it adds in float64 and
+ * rounds once on the store, which is innocuous with 2p + 2 bits or more (53 >= 50).
  * @throws RangeError if a range is not within its array
  */
 export function add(

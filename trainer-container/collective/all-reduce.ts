@@ -24,19 +24,14 @@ export interface AllReduceResult {
 }
 
 /**
- * Maximum size of an exchange: two ranks with one partial sum each send each other all of it, and both add it. This takes
- * the same bytes as segments and their sums, in one message latency instead of two. Every segment is then the whole
- * vector, and no sums are sent. Only the root may remain to be added, because other nodes would be added in memory that a
- * socket still reads. The size is one smallest chunk, so there is nothing to overlap.
+ * Maximum of an exchange: two ranks with one partial sum each send all of it, and both add: the same bytes in one
+ * latency instead of two. Only the root may remain to be added, because sockets still read the memory.
  */
 const exchangeElements = 128 * 1024;
 /** Elements added and sent between two checks of the sockets. */
 const elementsPerTurn = 1024 * 1024;
 
-/**
- * Direct reduce-scatter and all-gather, chunk by chunk, at the same time: a chunk's sum is sent as soon as every rank's
- * partials of it have arrived, while later chunks are still being added. docs/algorithms.md counts steps and bytes.
- */
+/** Direct reduce-scatter and all-gather, chunk by chunk: a sum is sent as soon as its partials have arrived. */
 export class AllReduce extends AnnouncedOperation {
   private readonly elements: number;
   private readonly own: Span;
@@ -88,8 +83,7 @@ export class AllReduce extends AnnouncedOperation {
   }
 
   /**
-   * Begins before all leaves are final. `ready` reports final elements, and `finish` reports that all are final.
-   *
+   * Begins before all leaves are final: `ready` reports final elements, `finish` the rest.
    * @throws GenerationLostError
    */
   static begin(
@@ -104,10 +98,7 @@ export class AllReduce extends AnnouncedOperation {
     return operation;
   }
 
-  /**
-   * Reports that elements [start, end) of all own leaves are final. Completed chunks are added and passed to the kernel
-   * before this returns, so they are sent while the caller computes. `finish` reports failures.
-   */
+  /** Elements [start, end) of all own leaves are final; sent before this returns. `finish` reports failures. */
   ready(start: number, end: number): void {
     if (this.exchange || this.failure) return;
     this.final.add({ start, end });

@@ -38,9 +38,8 @@ export class Collective {
   }
 
   /**
-   * Sums V leaves of `out.length` elements in the canonical order into `out` on every rank. It is fastest if the leaves
-   * and `out` come from `allocateSum`. `local` may hold the sums of `subtrees` instead of the leaves.
-   *
+   * Sums V leaves in the canonical order into `out` on every rank, fastest in memory of `allocateSum`. `local` may be
+   * the sums of `subtrees`.
    * @throws GenerationLostError
    */
   allReduce(input: AllReduceInput): Promise<AllReduceResult> {
@@ -49,9 +48,7 @@ export class Collective {
   }
 
   /**
-   * Begins the same sum while the caller still computes the last leaf. The sum owns the leaves' memory that `ready` has
-   * reported as final.
-   *
+   * The same sum, begun during the last leaf. It owns the leaves' memory that `ready` has reported as final.
    * @throws GenerationLostError
    */
   beginAllReduce(input: AllReduceInput): BegunAllReduce {
@@ -67,8 +64,7 @@ export class Collective {
   }
 
   /**
-   * Sums V leaves like `allReduce`, but leaves each segment's sum on its owner and on the next rank.
-   *
+   * Leaves each segment's sum on its owner and on the next rank.
    * @returns the signals that each rank raised
    * @throws GenerationLostError
    */
@@ -76,11 +72,7 @@ export class Collective {
     return ReduceScatter.run(this.mesh, this.plan, input, this.chunkElements, this.staging);
   }
 
-  /**
-   * Exchanges messages that all ranks have planned alike. It completes only after all ranks have begun it.
-   *
-   * @throws GenerationLostError
-   */
+  /** Exchanges messages that all ranks planned alike; completes after all have begun. @throws GenerationLostError */
   exchange(input: MessagesInput): Promise<void> {
     return MessageExchange.run(this.mesh, input, this.chunkElements);
   }

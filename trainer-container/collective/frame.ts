@@ -120,7 +120,6 @@ export class FrameReader {
   }
 
   /**
-   * @param buffer the buffer that `nextBuffer` returned
    * @returns false if the stream must be paused, because a frame is held
    * @throws if the stream has lost its framing
    */

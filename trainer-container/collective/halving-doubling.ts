@@ -10,16 +10,12 @@ import type { Staging } from "./sum-memory";
 
 const nothing = Buffer.alloc(0);
 /**
- * Lengths for which a vector is summed as two halves if the number of ranks is no power of two. Each half uses one of the
- * two plans. This doubles the messages, but sends fewer bytes in sequence, because a guest in one half is a host in the
- * other. Longer vectors gain nothing: docs/scale.md.
+ * Lengths summed as two halves if the ranks are no power of two: twice the messages, but fewer bytes in sequence,
+ * because a guest in one half is a host in the other. Longer vectors gain nothing: docs/scale.md.
  */
 const twoParts = { from: 16 * 1024, to: 4 * 1024 * 1024 };
 
-/**
- * All-reduce in 2·log2 P message latencies instead of two, with log2 P peers instead of W − 1. P is the largest power of
- * two up to W. `HalvingPart` describes the stages; docs/algorithms.md counts steps and bytes.
- */
+/** All-reduce in 2·log2 P latencies with log2 P peers; P is the largest power of two up to W. Stages: `HalvingPart`. */
 export class HalvingDoubling extends MeshOperation implements HalvingOperation {
   /** OR of the received signals. */
   signals: number;

@@ -39,25 +39,15 @@ interface Operand {
 }
 
 /**
- * Halving and doubling of one part of the vector.
- *
- * The P *hosts* (`HalvingPlan`) have the *positions* 0 to P − 1; each sums the leaves of one *subtree*. All other ranks are
- * *guests*. The hosts at the positions p and p ^ 2^k are *partners* at *level* k, for 0 ≤ k < log2 P. *span(p, n)* is what
- * the host at p sums after n halvings (`halvingSpan`). V is the number of leaves.
- *
- * The stages in order. Frames of sums have slot 0, and a `begin` has the slot of the partial sums that follow it:
- *
- * - *give*: each rank sends its partial sums of other hosts' subtrees to these hosts. Slot: the first leaf; of `begin`: 0.
- * - *halve k*, k = 0, 1, …: each partner sends its sum of span(partner, k + 1), and the other adds its own: one level of the
- *   canonical tree. Slot: V + k.
- * - *double k*, k = …, 1, 0: each partner sends the final sums of span(itself, k + 1): twice as many each time.
- * - *serve*: each host sends final sums to its guests, as it gets them. Slot of `begin`: V + log2 P.
- *
- * Each `begin` carries the OR of all signals that its sender has received, and the values on which all ranks must agree. The
- * graph of senders is connected, so some pair detects any disagreement.
- *
- * No memory is changed after it was sent: a halving sends elements to which this rank adds nothing later, and a doubling sends
- * final elements.
+ * Halving and doubling of one part of the vector. The P *hosts* have *positions* and sum one *subtree* each; other
+ * ranks are *guests*. Hosts at p and p ^ 2^k are *partners* at *level* k. *span(p, n)* is what p sums after n halvings.
+ * V: number of leaves.
+ * - *give*: partial sums of other hosts' subtrees. Slot: the first leaf; of `begin`: 0.
+ * - *halve k*: each partner sends its sum of span(partner, k + 1), the other adds its own. Slot: V + k.
+ * - *double k*, k = …, 1, 0: each partner sends the final sums of span(itself, k + 1).
+ * - *serve*: each host sends final sums to its guests. Slot of `begin`: V + log2 P.
+ * A `begin` carries the OR of all signals received and the values on which ranks must agree; the graph of senders is
+ * connected, so some pair detects a disagreement. No memory is changed after it was sent.
  */
 export class HalvingPart {
   private readonly shape: PartShape;

@@ -13,10 +13,7 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/**
- * Runs in a separate thread, because a step's computation blocks the main thread's event loop. A stopped process
- * (`SIGSTOP`, a frozen host) stops all its threads. The source is plain text, so it needs no file next to the bundle.
- */
+/** A thread, because steps block the main one; `SIGSTOP` stops both. Plain text: no file next to the bundle. */
 const threadSource = `
 const { parentPort } = require("node:worker_threads");
 const { connect } = require("node:net");

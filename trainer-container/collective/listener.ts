@@ -2,10 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 
 /**
- * The first line on every connection, as JSON. The dialling side reads: a `data` connection carries frames from the dialled
- * side to the dialling side, so each side reads the sockets that it opened itself (only there does Node read directly into
- * given memory). A `pulse` connection carries single bytes from the dialling side, whose heartbeat thread shows that its
- * process is alive.
+ * A connection's first line, as JSON. The dialling side reads the frames of a `data` connection (only there does Node
+ * read into given memory). On `pulse` it sends single bytes: its process is alive.
  */
 export interface Hello {
   readonly kind: "data" | "pulse";
@@ -63,14 +61,9 @@ function sameSecret(a: string, b: string): boolean {
 }
 
 /**
- * Returns the address at which workers on the same host reach a worker without TCP: an abstract Unix socket, which moves
- * bytes for about a quarter less CPU time. Its name is derived from the incarnation, a random id that only readers of the
- * gang's store know, so no other process can take the name first. Each connection sends a hello with the generation's
- * token, as over TCP. Abstract names are local to the network namespace: a process that can connect is on the same host
- * and in the same network. They leave no file behind.
- *
- * @param port the worker's TCP port. A caller that was given another port (a port translation) derives another name, and
- *   finds no socket.
+ * The address of workers on one host: an abstract Unix socket, a quarter less CPU time than TCP. Its name is derived
+ * from the random incarnation, which only readers of the gang's store know.
+ * @param port the worker's TCP port; after a port translation no socket is found
  * @returns `undefined` if the platform has no abstract sockets
  */
 export function localSocketPath(
@@ -109,8 +102,7 @@ interface Waiting {
 }
 
 /**
- * One port and one local socket per process, for all its generations. A caller may have read a sealed list before this
- * process. Its connection then waits, and `onAhead` makes the rendezvous read the store at once.
+ * One port and socket per process. A caller who read the sealed list first waits, and `onAhead` wakes the rendezvous.
  */
 export class Listener {
   private open: OpenGeneration | undefined;

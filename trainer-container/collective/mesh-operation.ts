@@ -10,13 +10,9 @@ interface Agreement {
 }
 
 /**
- * A collective operation on one rank, from begin to end:
- *
- * 1. `enter`: the mesh takes the operation and gives it a number. It reserves its memory, gets the frames that came early and
- *    announces itself. From then on, each frame is read into the memory that `place` returns, and passed to `complete`.
- * 2. `untilEnd` runs `issue`, which computes and sends.
- * 3. The operation ends when `issue` has returned, no frame is missing (`hasReceivedAll`), and the kernel has taken all writes.
- *    Each of the three may be last, so each is followed by a call of `flushed`. `fail` ends it at any time before.
+ * A collective operation on one rank. `enter`: the mesh takes it; from then on frames are read into `place` and passed
+ * to `complete`. `untilEnd` runs `issue`, which computes and sends. It ends when `issue` has returned, no frame is
+ * missing and the kernel has taken all writes: each may be last, so each calls `flushed`. `fail` ends it before.
  */
 export abstract class MeshOperation implements Operation {
   /** Assigned by the mesh; known after `enter`. */
@@ -113,8 +109,7 @@ interface Beginning extends Agreement {
 const nothing = Buffer.alloc(0);
 
 /**
- * An operation that every rank announces to every other rank by a `begin` frame. It is complete on a rank that has sent
- * all its frames and received all frames that it is owed. So a rank that completes it knows that all ranks have begun it.
+ * Announced by every rank to every other by a `begin` frame, so a rank that completes it knows that all have begun it.
  */
 export abstract class AnnouncedOperation extends MeshOperation {
   /** Number of frames that each rank still has to send. */

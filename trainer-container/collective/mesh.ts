@@ -38,11 +38,8 @@ export interface Operation {
 const nothing = Buffer.alloc(0);
 
 /**
- * The connections of one generation. It carries one operation at a time, and ends in one way: `lost` is set once, by the
- * first of these: a peer's end, its farewell, its silence, a protocol violation, or our own `close`.
- *
- * A peer's end fails the running operation only if the operation still needs data of that peer. So a step whose sums have
- * all arrived counts, even if the sender died right after.
+ * A generation's connections, one operation at a time. `lost` is set once. A peer's end fails the running operation
+ * only if it still needs that peer's data: a step whose sums have all arrived counts.
  */
 export class Mesh {
   readonly worldSize: number;
@@ -139,9 +136,7 @@ export class Mesh {
   }
 
   /**
-   * Makes this the running operation and passes it the frames that arrived early.
-   *
-   * @returns its number
+   * Makes this the running operation, with the frames that arrived early.
    * @throws GenerationLostError
    */
   begin(operation: Operation): number {

@@ -87,11 +87,7 @@ export interface StateTransferInput {
 
 const nothing = Buffer.alloc(0);
 
-/**
- * The source sends its state buffers, directly from memory, to each rank that is behind. A receiver collects them in
- * separate buffers and overwrites its own only when they are complete: a source that dies in between must not leave a
- * mixed state.
- */
+/** Sends the source's state to each rank that is behind. A receiver overwrites its own only when all is complete. */
 export class StateTransfer extends MeshOperation {
   private readonly aside: Float32Array[];
   private readonly lengths: number;

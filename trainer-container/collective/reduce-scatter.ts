@@ -22,10 +22,7 @@ export interface ReduceScatterInput {
 /** Elements added and sent between two checks of the sockets. */
 const elementsPerTurn = 256 * 1024;
 
-/**
- * Sums V leaves in the canonical order, and leaves each segment's sum on its owner and on the next rank. The partial sums
- * are sent as in `AllReduce`. A chunk's sum goes to one rank instead of all.
- */
+/** Like `AllReduce`, but a chunk's sum goes to one rank: each segment ends on its owner and the next rank. */
 export class ReduceScatter extends AnnouncedOperation {
   private readonly own: Span;
   private readonly before: number;

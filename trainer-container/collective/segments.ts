@@ -1,6 +1,5 @@
 /**
- * Vocabulary. A vector of n elements is cut into W *segments*. Rank r *owns* segment r: it receives all ranks' partial sums
- * of it and sends the result to all. A segment is sent in *chunks*, so that additions, sends and receives overlap.
+ * A vector is cut into W *segments*; rank r *owns* segment r and sums it. Segments are sent in *chunks*, to overlap.
  */
 
 /** Half-open range of elements of the vector. */
@@ -22,10 +21,7 @@ const maxChunkElements = 512 * 1024;
 /** Number of chunks of a segment, so that additions, sends and receives overlap. */
 const chunksPerSegment = 4;
 
-/**
- * Returns the chunk of a direct all-reduce in elements: 512 KiB to 2 MiB, a multiple of 4 KiB. The calls and wake-ups of a
- * frame do not depend on its size, so large segments use large chunks.
- */
+/** 512 KiB to 2 MiB, a multiple of 4 KiB. A frame's calls and wake-ups do not depend on its size. */
 export function directChunkElements(elements: number, worldSize: number): number {
   const wanted = Math.ceil(elements / worldSize / chunksPerSegment / 1024) * 1024;
   return Math.min(maxChunkElements, Math.max(minChunkElements, wanted));
@@ -41,10 +37,7 @@ export function chunkOf(segment: Span, index: number, chunkElements: number): Sp
   return { start, end: Math.min(segment.end, start + chunkElements) };
 }
 
-/**
- * Returns the part of a span that the host at `position` sums after some halvings. Halving k keeps the lower half if bit k of
- * the position is clear, otherwise the upper. So two hosts whose positions differ in bit k only share all earlier halves.
- */
+/** Halving k keeps the lower half if bit k of the position is clear, otherwise the upper. */
 export function halvingSpan(whole: Span, position: number, halvings: number): Span {
   let { start, end } = whole;
   for (let k = 0; k < halvings; k++) {

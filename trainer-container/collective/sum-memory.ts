@@ -51,10 +51,7 @@ interface Block {
   readonly bytes: number;
 }
 
-/**
- * Memory in which the WebAssembly kernel adds without a copy. Sockets read into it and write from it as usual. It is shared
- * memory, because views of it stay valid only then when it grows. There is one per process. Released ranges are reused.
- */
+/** The kernel's memory, one per process. It is shared memory, because only then do views stay valid when it grows. */
 class SumMemory {
   /** All buffer objects so far: growing makes a new object over the same bytes. */
   private readonly buffers = new WeakSet<ArrayBufferLike>();

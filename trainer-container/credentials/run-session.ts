@@ -42,11 +42,8 @@ interface Held {
 }
 
 /**
- * Keeps valid credentials that expire after 15 minutes. It renews them in the background from half of their life on, so
- * the issuer may be unavailable for seven minutes before a request waits. A caller without usable credentials waits
- * while they are requested again with growing pauses.
- *
- * @returns the provider for the SDK's clients. It rejects on a final refusal, or after 15 minutes of waiting.
+ * Renews credentials of 15 minutes from half of their life on, so the issuer may be away for seven minutes.
+ * @returns the SDK's provider. It rejects on a final refusal, or after 15 minutes of waiting.
  */
 export function keepCredentials(options: KeeperOptions): () => Promise<Identity> {
   const { now, fetch, isFinal, onTrouble } = options;
@@ -102,11 +99,7 @@ const final: readonly (string | undefined)[] = ["RUN_KEY_REFUSED", "RUN_ENDED", 
 /** Longer than a cold start takes. */
 const coldStartMs = 15_000;
 
-/**
- * Requests the credentials of a run from the function `run-credentials`.
- *
- * @throws CredentialsRefusedError if the refusal is final
- */
+/** @throws CredentialsRefusedError if the refusal is final */
 async function fetchRunCredentials(
   client: LambdaClient,
   functionName: string,

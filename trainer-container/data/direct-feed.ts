@@ -15,9 +15,7 @@ interface Gathered {
 }
 
 /**
- * Gathers micro-batches on this thread: those of the next step while the sums of this one are being sent, the rest on
- * request. Each micro-batch of the rank has a buffer, which is reused.
- *
+ * Gathers the next step's micro-batches while this one's sums are being sent, the rest on request. Buffers are reused.
  * @param sparseEntries pairs per row, if rows are sparse
  */
 export function createDirectFeed(split: FeatureSplit, sampler: Sampler, sparseEntries?: number): Feed {

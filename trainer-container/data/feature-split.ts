@@ -4,10 +4,7 @@ import type { FeatureManifest } from "../../core/features/shapes";
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ShardCache } from "./shard-cache";
 
-/**
- * One split of a feature set, completely in memory in its compact encoding (a one-hot column is four bytes per row for any
- * number of values), with random access by row. Dense rows exist only in the caller's buffer.
- */
+/** One split in memory, compactly encoded (four bytes a one-hot column). Only the caller has dense rows. */
 export interface FeatureSplit {
   readonly rows: number;
   /** Number of elements of a dense row. */

@@ -2,11 +2,7 @@ import type { Batch } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
 
 export interface Feed {
-  /**
-   * Returns one micro-batch of a step. Its arrays are valid until the next call.
-   *
-   * @param leaves all leaves of the step on this rank, from which a feed derives the next requests
-   */
+  /** Valid until the next call. @param leaves this rank's, from which a feed derives the next requests */
   microBatch(step: number, index: number, leaves: LeafRange): Batch | Promise<Batch>;
   /** Gathers the micro-batches of the next step while the sums of a step are being sent. Does not wait. */
   ahead?(step: number, leaves: LeafRange): void;

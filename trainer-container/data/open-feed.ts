@@ -13,8 +13,7 @@ import type { ShardCache } from "./shard-cache";
 import { createWindowedBlocks, createWindowedFeed } from "./windowed-feed";
 
 /**
- * Smaller micro-batches are gathered while the sums of the previous step are being sent (about 0.2 ms for 1 MiB). A separate
- * thread would cost as much in hand-overs, and on a host whose cores all compute it starves until this one waits.
+ * Smaller micro-batches are gathered while sums are sent (0.2 ms for 1 MiB); a thread's hand-overs would cost as much.
  */
 const worthAThreadBytes = 1024 * 1024;
 
@@ -25,9 +24,8 @@ interface FeedOptions {
 }
 
 /**
- * Opens the training split's feed. If the order is windowed, it reads shard by shard. Otherwise it reads from memory, in a
- * separate thread for large micro-batches, and on this thread for small ones. Rows and bits are the same. Sparse rows are
- * small, so they are always gathered on this thread.
+ * Opens the training split's feed: windowed, in memory on a thread, or on this one (small or sparse). The bits are the
+ * same.
  */
 export async function openFeed(
   manifest: FeatureManifest,

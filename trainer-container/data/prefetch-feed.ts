@@ -32,10 +32,7 @@ export function transferOf({ inputs, labels }: PrefetchBuffers): ArrayBuffer[] {
 /** Number of micro-batches that are requested in advance. */
 const ahead = 3;
 
-/**
- * Gathers micro-batches in a worker thread in advance. The next requests follow from the current one: the rank's other
- * leaves, then the same leaves of the next step. A new generation changes the leaves; wrongly prefetched ones are dropped.
- */
+/** Gathers ahead in a thread: the rank's other leaves, then the next step's. Wrong ones are dropped. */
 export function createPrefetchFeed(script: string, start: PrefetchStart, createBuffers: () => PrefetchBuffers): Feed {
   const worker = new Worker(script, { name: "prefetch" });
   worker.unref();

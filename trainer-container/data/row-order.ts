@@ -15,11 +15,8 @@ interface Permutation {
 const rounds = 10;
 
 /**
- * Returns a pseudo-random permutation that is computed element by element from a key. Nothing is stored, so any position of
- * any epoch costs the same. A Feistel network permutes `[0, 2^bits)`, the smallest power of two that holds `size`. A value
- * outside `[0, size)` is permuted again until it is inside (cycle walking: Black and Rogaway, "Ciphers with Arbitrary Finite
- * Domains", 2002), which takes fewer than two passes on average. If `bits` is odd, the high half is one bit wider.
- *
+ * A pseudo-random permutation, computed element by element. A Feistel network permutes `[0, 2^bits)`; values outside
+ * `[0, size)` are permuted again (cycle walking: Black and Rogaway, 2002), under two passes on average.
  * @param size at most 2³²
  */
 export function keyedPermutation(size: number, key: string): Permutation {
@@ -140,10 +137,7 @@ const shardsAWindow = 2;
 /** Compact size up to which a split is held and shuffled completely. */
 const fullShuffleBytes = 512 * 1024 * 1024;
 
-/**
- * Returns the rows of each shard if the split is too large to be shuffled completely, otherwise undefined. It is a function
- * of the data, not of the worker's memory, because the order affects the weights.
- */
+/** Rows of each shard of a split too large to shuffle; of the data alone, because the order affects weights. */
 export function windowedShards(
   shards: readonly { readonly rows: number; readonly bytes: number }[],
   limitBytes: number = fullShuffleBytes,
@@ -186,10 +180,7 @@ interface Epoch {
   }[];
 }
 
-/**
- * Shuffles splits larger than memory. An epoch takes the shards in a pseudo-random order, `shardsAWindow` at a time, and
- * shuffles all rows of a window. Each epoch combines other shards, and each shard is read once per epoch.
- */
+/** Shuffles splits larger than memory: shards in pseudo-random order, all rows of `shardsAWindow` at a time. */
 export function windowedOrder(seed: number, shardRows: readonly number[]): WindowedOrder {
   const starts: number[] = [];
   let rows = 0;

@@ -1,12 +1,9 @@
 import { fullOrder, windowedOrder } from "./row-order";
 
 /**
- * Selects the rows of each training step. The selection is a function of (seed, epoch, step) only, so any worker may compute
- * any part of any step, and a resumed run continues exactly.
- *
- * An epoch is one pseudo-random order of the split's rows (`row-order.ts`), cut into global batches of `batchSize`. A
- * remainder smaller than a batch is omitted in that epoch; the next epoch has another order, and so another remainder. A
- * split with fewer rows than one batch gives one batch per epoch, which repeats the order. Every batch has the same shape.
+ * Rows of each step, a function of (seed, epoch, step) alone, so a resumed run continues exactly. An epoch is one
+ * pseudo-random order, cut into batches of `batchSize`; the remainder is omitted. A split smaller than a batch repeats
+ * its order.
  */
 export interface Sampler {
   readonly stepsPerEpoch: number;

@@ -24,13 +24,9 @@ const rangeBytes = 8 * 1024 * 1024;
 const rangesInFlight = 4;
 
 /**
- * Creates a cache of feature shards on the host's disk, named by their digest. Several processes may share the folder. A
- * file appears by rename, complete or not at all. Its digest is checked at each read, so a damaged file is fetched again. A
- * file that is evicted while another process reads it stays readable until it is closed. A disk that is full or not
- * writable costs speed, but does not fail the run.
- *
- * The containers of a host have folders of their own on one disk, so a folder holds at most as much as the disk has free:
- * with k containers, each holds up to 1 / (k + 1) of the disk, and as much is left for copies of the state.
+ * Feature shards on the host's disk by digest, for several processes. A file appears by rename, is checked at each
+ * read, and stays readable after eviction. A full or read-only disk costs speed only. With k containers each holds at
+ * most 1 / (k + 1) of the disk.
  */
 export function createShardCache({
   store,

@@ -25,10 +25,7 @@ function shardAt(starts: readonly number[], row: number): number {
   return low;
 }
 
-/**
- * Feeds the training split from the shards of one window, while it fetches those of the next: shards bound the memory, not
- * the split. The step alone determines the window, so a generation or an attempt may begin anywhere.
- */
+/** Feeds from the shards of one window while it fetches the next; the step alone determines the window. */
 export function createWindowedFeed(
   manifest: FeatureManifest,
   options: SamplerOptions & { readonly shardRows: readonly number[] },

@@ -1,6 +1,5 @@
 /**
- * Convolutions, depthwise convolutions and dilations of images, with their gradients. The stock backend lacks the
- * depthwise gradients, and its dilation takes other elements of the filter than it should.
+ * Convolutions and dilations of images. The stock backend lacks depthwise gradients; its dilation takes wrong elements.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { type ConvInfo, convolve, filterGradient, inputGradient, isTurnable, patchSize, positions } from "../simd/conv";
@@ -75,9 +74,7 @@ export function conv2dBackpropFilter(
 }
 
 /**
- * Computes the gradient of the input, for which the stock kernel is a scalar loop. At stride 1 it is a convolution of
- * dy with the filter rotated by 180° and with swapped channels. Otherwise filter · dyᵀ gives the columns, which are
- * added to the image.
+ * At stride 1 a convolution of dy with the filter rotated by 180° and with swapped channels, otherwise filter · dyᵀ.
  */
 export function conv2dBackpropInput(
   args: KernelArguments<
@@ -271,8 +268,7 @@ interface DilationAttributes {
 type Inputs<Names extends string> = KernelArguments<Record<Names, tf.TensorInfo>, DilationAttributes>;
 
 /**
- * Calls `visit` for each output with three positions: of the output, and of the elements of x and filter whose sum is the
- * largest. Of equal sums, the first counts.
+ * Calls `visit` with an output's position and those in x and filter whose sum is the largest; the first of equal sums.
  */
 function forEachLargest(
   { backend, inputs: { x, filter }, attrs: { strides, pad, dilations } }: Inputs<"x" | "filter">,

@@ -112,10 +112,7 @@ type Normalization = KernelArguments<
   { readonly varianceEpsilon: number }
 >;
 
-/**
- * Registers the normalization by statistics of any shape that broadcasts. The stock kernel computes wrong values unless the
- * statistics have the shape of x or of its last axis, and is slower.
- */
+/** The stock kernel is slower, and wrong unless the statistics have the shape of x or of its last axis. */
 export function registerBatchNormalization(): void {
   replaceKernel<Normalization>(tf.FusedBatchNorm, () => ({ backend, inputs, attrs }) => {
     const { x, mean, variance, offset, scale } = inputs;

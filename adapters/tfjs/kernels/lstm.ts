@@ -1,7 +1,4 @@
-/**
- * An LSTM over a sequence, forward and backward, with sigmoid gates and tanh. Each step is one matrix product and one pass over
- * the gates. Gates are in the order i, f, g, o.
- */
+/** An LSTM over a sequence with sigmoid gates and tanh; each step is one product and one pass. Gates: i, f, g, o. */
 import * as tf from "@tensorflow/tfjs-core";
 import { gemm, type Matrix, packWhole } from "../simd/gemm";
 import { panelColumns } from "../simd/gemm-kernels";

@@ -54,10 +54,7 @@ export function registerTypedOneHot(): void {
   });
 }
 
-/**
- * Adds row i of x to row `segmentIds[i]` of the result, in order of i. Rows with negative ids are dropped. This is the
- * gradient of a gather, and therefore of an embedding. The stock backend lacks it.
- */
+/** The gradient of a gather: adds row i of x to row `segmentIds[i]`, in order of i. Negative ids are dropped. */
 export function unsortedSegmentSum(
   args: KernelArguments<Record<"x" | "segmentIds", tf.TensorInfo>, { readonly numSegments: number }>,
 ): tf.TensorInfo {

@@ -1,7 +1,4 @@
-/**
- * Pooling of images and volumes, and the gradients of volumes' convolutions. An image is a volume of depth 1. The stock
- * kernels of volumes, and of average pooling with padding, give wrong results.
- */
+/** Pooling, and volumes' gradients. Stock kernels are wrong for volumes and for average pooling with padding. */
 import * as tf from "@tensorflow/tfjs-core";
 import { isWhole, maxPool, maxPoolGradient, type PoolInfo } from "../simd/conv";
 import { simdOf } from "../simd/simd";
@@ -44,10 +41,8 @@ function areInside({ inputs, outputs, filter, strides, padding }: Windows): bool
 }
 
 /**
- * Calls `visit` with each output position and, in order, the input positions of its window. A position counts pixels from
- * the first of the batch.
- *
- * @param visit `tap` is the position in the filter, `count` the number of the window's positions inside the volume
+ * Calls `visit` with each output and, in order, its window's inputs. A position counts pixels from the batch's first.
+ * @param visit `tap`: the position in the filter; `count`: the window's positions inside the volume
  */
 function forEachMeeting(
   { batchSize, inputs, outputs, filter, strides, padding }: Windows,
@@ -78,10 +73,7 @@ function forEachMeeting(
   }
 }
 
-/**
- * Computes the gradient of max-pooling of images or volumes for any window and padding. The gradient of each output goes to
- * the first input of its window that equals the output. The stock kernels lose it if every input of a window is negative.
- */
+/** The gradient goes to the first input that equals the output. Stock kernels lose it if all inputs are negative. */
 function maxPoolGrad(
   backend: BackendWasm,
   inputs: Readonly<Record<"dy" | "input" | "output", tf.TensorInfo>>,

@@ -19,9 +19,8 @@ type Six<T> = [T, T, T, T, T, T];
 type Variable = ReturnType<OwnLayer["addWeight"]>;
 
 /**
- * Multi-head self-attention (Vaswani et al., 2017) on `[rows, time, features]`: softmax(q·kᵀ / √keySize)·v in each head, then
- * a product with the output kernel. One kernel holds the columns of q, k and v, each by head. No position sees the steps that a
- * mask omits, such as those of `embedding({ maskZero: true })`.
+ * Multi-head self-attention (Vaswani et al., 2017) on `[rows, time, features]`. The kernel's columns are q, k and v,
+ * each by head.
  */
 export class MultiHeadAttention extends OwnLayer {
   static readonly className = "MultiHeadAttention";
@@ -107,10 +106,8 @@ export class MultiHeadAttention extends OwnLayer {
 }
 
 /**
- * Returns o = d(P)·v with the weights P = softmax(S), S = q·kᵀ / √size + mask, and the dropout d.
- *
- * With dW = do·vᵀ, the gradient by S is d(P) ∘ dW − P ∘ Σ(d(P) ∘ dW), summed along a row. This sum is that of do ∘ o, which
- * has fewer elements (Dao et al., 2022, FlashAttention, appendix B.2).
+ * With P = softmax(q·kᵀ / √size + mask), o = d(P)·v and dW = do·vᵀ, the gradient by S is d(P) ∘ dW − P ∘ Σ(do ∘ o): the
+ * sum needs only o (Dao et al., 2022, FlashAttention, appendix B.2).
  */
 function attend(
   q: tf.Tensor,

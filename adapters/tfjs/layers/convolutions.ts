@@ -1,7 +1,6 @@
 /**
- * Completes TensorFlow.js's convolutions and normalizations of images and volumes. Stock TensorFlow.js refuses causal
- * padding, ignores the dilation of depthwise convolutions, cannot train dilated convolutions of images that have no
- * activation, and does not normalize batches of volumes in inference.
+ * Completes TensorFlow.js's convolutions: causal padding, dilated depthwise ones, dilation without activation; and
+ * normalized volumes.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";

@@ -158,10 +158,7 @@ export class RmsNormalization extends OwnLayer {
   }
 }
 
-/**
- * With n = x · r, r = 1 / √(mean(x²) + ε) and g = dy · γ, the gradient by x is r · (g − n · mean(g · n)), and by γ the sum
- * of dy · n.
- */
+/** With n = x·r, r = 1 / √(mean(x²) + ε), g = dy·γ: the gradient by x is r·(g − n·mean(g·n)), by γ Σ(dy·n). */
 function normalize(x: tf.Tensor, gamma: tf.Tensor, epsilon: number): tf.Tensor {
   const compute = tf.customGrad((...given) => {
     const [input, factor, save] = given as unknown as [tf.Tensor, tf.Tensor, (tensors: tf.Tensor[]) => void];

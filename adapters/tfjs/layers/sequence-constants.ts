@@ -1,7 +1,4 @@
-/**
- * Computes sinusoidal encodings (Vaswani et al., 2017), `[time, features]`. With w = maxWavelength^(2i / features):
- * column 2i is sin(t / w), column 2i + 1 is cos(t / w).
- */
+/** Sinusoids (Vaswani et al., 2017), `[time, features]`: sin and cos of t / maxWavelength^(2i / features). */
 export function sinusoidalPositions(time: number, features: number, maxWavelength: number): Float32Array {
   return Float32Array.from({ length: time * features }, (_, index) => {
     const [t, column] = [Math.floor(index / features), index % features];

@@ -1,8 +1,6 @@
 /**
- * Completes TensorFlow.js's own classes where a topology loses something, or a layer fails within a model.
- *
- * Masks of layers with several inputs: a step counts where the mask of each input has it, as in Keras 2. Stock
- * TensorFlow.js leaves out the last mask, and its result has a rank that recurrent layers refuse.
+ * Completes classes whose topology loses something or that fail within a model. Masks of several inputs are joined as
+ * in Keras 2: stock TensorFlow.js leaves out the last one, with a rank that recurrent layers refuse.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";

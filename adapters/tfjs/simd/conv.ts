@@ -1,7 +1,6 @@
 /**
- * Convolutions as matrix products. The matrix of patches is not built. Instead, one table has the start of each output
- * position's window, another has the offset of each element in a window, and panels are gathered with both. An image
- * with padding is first copied into a border of zeros, so that every window is inside it.
+ * Convolutions as products. Panels are gathered by two tables, of windows' starts and of offsets in a window, without a
+ * matrix of patches. An image with padding is first copied into a border of zeros.
  */
 import type { backend_util } from "@tensorflow/tfjs-core";
 import { blocks, maxBlockK, multiplyPanels, type PackA, packB, packBlockOfA, panelsOf, rowsOfBlock } from "./gemm";

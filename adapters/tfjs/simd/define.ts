@@ -1,8 +1,6 @@
 /**
- * Builds the kernels: functions of WebAssembly from functions that return code, its bytes (`instructions.ts`). Parameters and
- * locals have names; `v.name` is the *index* of a variable, and `local.get(v.name)` is the code that reads it. Locals begin
- * as 0. Kernels change parameters too: pointers move along, and counts go to 0. `range(n).flatMap(…)` unrolls a loop when the
- * kernel is built.
+ * Builds functions of WebAssembly from TypeScript that returns code. `v.name` is the *index* of a variable,
+ * `local.get(v.name)` reads it. Locals begin as 0.
  */
 import type { Code } from "../../wasm/encoding";
 import { advance, i32, local, whileLoop } from "../../wasm/instructions";

@@ -1,18 +1,11 @@
 /**
- * The innermost loops of the matrix product. A tile of C, `rows` × (4 or 8) columns, stays in registers while k runs.
- *
- * `a` is a packed panel with `rows` floats for each k. `b` has the tile's columns contiguously. Every element of C is Σ
- * a·b in the order of k from 0. Multiplication and addition are rounded together if this process can (`multiplyAdd`),
- * and separately otherwise. The bits do not depend on the size of the tile.
- *
- * V8 compiles these shapes to the fastest code, by measurement (GFLOP/s on a 3.65 GHz Zen 4, with a peak of 58 in both
- * modes). Separate: 4 × 8 with two k per step 47; 5 × 8 with one k 44, with two 36 (spills); 6 × 8 29 (spills); 3 × 12
- * 42. Four k per step spill in every shape. Fused: 6 × 8 with one k 52, with two 36 (spills); 4 × 8 48 with either. A
- * loop with its test at the end and a guard before it lets V8 hoist address arithmetic. The branch between the two k
- * prevents V8 from moving both loads to the front.
- *
- * Copies into panels: `width` floats for each of `count` rows, panel by panel. A "row" is an index k of the product for
- * either operand. Addresses and strides are in bytes.
+ * The innermost loops of the matrix product. A tile of C, `rows` × (4 or 8), stays in registers while k runs from 0, so
+ * the bits do not depend on its size. `a` is a packed panel, `b` has the tile's columns contiguously. Strides are in
+ * bytes.
+ * V8 compiles these shapes to the fastest code, in GFLOP/s (Zen 4, peak 58). Separate rounding: 4 × 8 with two k per
+ * step 47; 5 × 8 44; 6 × 8 29 (spills); 3 × 12 42. Fused: 6 × 8 with one k 52, with two 36; 4 × 8 48. A loop with its
+ * test at the end lets V8 hoist address arithmetic; the branch between two k keeps V8 from moving both loads to the
+ * front.
  */
 import type { Code } from "../../wasm/encoding";
 import { advance, block, branchIf, f32x4, i32, ifElse, local, loop, v128 } from "../../wasm/instructions";
@@ -36,9 +29,8 @@ export function microKernelIndex(rows: number, kind: Kind): number {
 }
 
 /**
- * The functions `packed8x4(a, b, c, end, odd, ld, add, step)`. The tile at `c`, with rows `ld` bytes apart, becomes the
- * product, or grows by it if `add` is set. `end` is b's address after the last k. `odd` is the address of the last k if
- * their number is odd, else 0.
+ * `packed8x4(a, b, c, end, odd, ld, add, step)`: `end` is b's address after the last k, `odd` that of the last k if
+ * their number is odd, else 0. `add`: C grows by the product.
  */
 export const microKernels: readonly WasmFunction[] = range(maxRows).flatMap((index) =>
   kinds.map((kind) => microKernel(index + 1, kind)),
@@ -164,8 +156,8 @@ function packStrided(width: number): WasmFunction {
 }
 
 /**
- * Defines `packGathered4(to, from, panels, count, rows, columns)`. Row r's float i of panel p is at `from + rows[r] +
- * columns[p × width + i]`, with two tables of i32. It gathers a convolution's patches without a matrix of columns.
+ * `packGathered4(to, from, panels, count, rows, columns)`: row r's float i of panel p is at `from + rows[r] + columns[p
+ * × width + i]`.
  */
 function packGathered(width: number): WasmFunction {
   const params = ["to", "from", "panels", "count", "rows", "columns"] as const;

@@ -1,20 +1,10 @@
 /**
- * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008). A is M × K, B is K × N, C is M × N,
- * float32.
- *
- * - A *block* is a range of K or of M. The `depth` of panels is the size of their block of K.
- * - A *panel* of A has up to `maxRows` rows of a block, a panel of B has `panelColumns` columns. It is *packed*: for each k,
- *   its floats are next to each other.
- * - A *group* is the panels of B that are packed at the same time.
- * - A *tile* is the part of C that a panel of A gives with one of B. A micro-kernel keeps it in registers.
- * - The *tail* is the last columns of B, if they are fewer than a panel's.
- *
- * The loops from the outside: blocks of K; blocks of M, whose panels of A are packed; groups of B; and in `row-kernels.ts`,
- * panels of A, panels of B, and in `gemm-kernels.ts`, k.
- *
- * The blocks of K depend only on K. An element of C is the sum over the blocks in order, and the products within a
- * block are summed in the order of k. Its bits therefore depend on its row of A, its column of B and K, but not on M, N
- * or the other rows.
+ * The matrix product C = A · B over packed panels (Goto and van de Geijn 2008), float32.
+ * A *block* is a range of K or M; a *panel* has `maxRows` rows of A or `panelColumns` columns of B, *packed* so that a
+ * k's floats are neighbours; a *group* is the panels of B packed at a time; a *tile* is what two panels give; the
+ * *tail* is B's last columns.
+ * Loops from the outside: blocks of K; blocks of M; groups of B; panels of A; panels of B; k. Blocks of K depend on K
+ * alone, so an element's bits do not depend on M, N or other rows.
  */
 import { maxRows, panelColumns } from "./gemm-kernels";
 import type { Simd } from "./simd";

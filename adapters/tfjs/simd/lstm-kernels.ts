@@ -1,7 +1,4 @@
-/**
- * The elementwise part of a step of an LSTM, forward and backward. Addresses are in bytes. Sigmoid and tanh of four
- * lanes are in float32 arithmetic without fused products: equal bits on every machine.
- */
+/** An LSTM's elementwise part, in float32 without fused products: equal bits on every machine. Addresses in bytes. */
 import type { Code } from "../../wasm/encoding";
 import { advance, f32, f32x4, i32, i32x4, local, v128, whileLoop } from "../../wasm/instructions";
 import type { ValueType, WasmFunction } from "../../wasm/module";
@@ -140,10 +137,7 @@ function forUnits(
 const gateAt = (v: Readonly<Record<"bytes", number>>, pointer: number, gate: number): Code =>
   gate === 0 ? get(pointer) : i32.add(get(pointer), i32.mul(get(v.bytes), i32.const(gate)));
 
-/**
- * The function `lstmForward(gates, before, state, active, output, rows, units)`. It replaces the gates i, f, g, o by their
- * activations, and writes c = f·before + i·g, tanh(c), and h = o·tanh(c).
- */
+/** `lstmForward(gates, before, state, active, output, rows, units)` activates the gates and writes c, tanh(c) and h. */
 const lstmForward = define(
   "lstmForward",
   ["gates", "before", "state", "active", "output", "rows", "units"],
@@ -169,8 +163,8 @@ const lstmForward = define(
 );
 
 /**
- * The function `lstmBackward(dGates, dOutput, dState, gates, before, active, rows, units)`. It writes the gradients by the
- * gates before their activations, and replaces the gradient by c by that by c of the step before.
+ * `lstmBackward(dGates, dOutput, dState, gates, before, active, rows, units)` replaces `dState` by that of the step
+ * before.
  */
 const lstmBackward = define(
   "lstmBackward",

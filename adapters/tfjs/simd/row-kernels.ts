@@ -86,10 +86,9 @@ const tileRow = 32;
 export const tileBytes = maxRows * tileRow;
 
 /**
- * The functions `sweep4(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`. They multiply `panels`
- * panels of A, `k` deep and packed contiguously, by `full` panels of B of eight columns (`panelB` bytes apart, `stepB`
- * from k to k + 1). If `tail` columns are left, they multiply the packed panel `tailB`, four columns wide for up to 4
- * and eight otherwise, through the scratch `tile`.
+ * `sweep4(a, panels, k, b, panelB, stepB, full, tailB, tail, c, ld, add, tile)`: `panels` panels of A by `full` panels
+ * of B, `panelB` bytes apart, `stepB` from k to k + 1; then `tail` columns of the packed panel `tailB` through the
+ * scratch `tile`.
  */
 export const sweeps: readonly WasmFunction[] = range(maxRows).map((index) => sweep(index + 1));
 

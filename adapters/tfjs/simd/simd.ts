@@ -88,9 +88,7 @@ export class Simd {
   private readonly scratches: Buffers<ScratchName>;
 
   /**
-   * Creates the kernels.
-   * @param memory returns the current bytes of the memory
-   * @param holds returns whether an array is in the memory, so that its `byteOffset` is an address
+   * @param memory returns the memory's current bytes; `holds` tells whether an array's `byteOffset` is an address in it
    */
   constructor(
     readonly call: WasmExports,

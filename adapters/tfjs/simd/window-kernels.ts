@@ -1,7 +1,6 @@
 /**
- * Kernels of windows over images, one row of outputs at a time, four channels at a time: a depthwise convolution's
- * gradients, and max-pooling of windows inside the image. Addresses and strides are in bytes, `channels` too. `taps` is
- * a table of i32 with the offsets of a window's inputs from its first one, in the order of rows and columns.
+ * Depthwise gradients and max-pooling, a row of outputs and four channels at a time. Strides are in bytes, `channels`
+ * too. `taps`: i32 offsets of a window's inputs.
  */
 import { advance, f32x4, i32, local, v128, whileLoop } from "../../wasm/instructions";
 import type { WasmFunction } from "../../wasm/module";
@@ -89,8 +88,8 @@ const maxPool = define(
 );
 
 /**
- * The function `maxPoolGrad(x, y, dy, dx, outputs, stride, channels, taps, tapsEnd)`. It adds each output's gradient to
- * the first input of its window that equals the output. `dx` must contain zeros.
+ * `maxPoolGrad(x, y, dy, dx, outputs, stride, channels, taps, tapsEnd)`: to the first input that equals the output;
+ * `dx` begins as zeros.
  */
 const maxPoolGrad = define(
   "maxPoolGrad",
