@@ -1,7 +1,4 @@
-/**
- * TensorFlow.js numbers unnamed layers by a counter of the process (`dense_Dense3`), so a model that is built a second time
- * has other names. Checkpoints are matched by name between processes, so names are numbered again within the model.
- */
+/** Numbers unnamed layers within the model: TensorFlow.js counts them per process, and checkpoints match names. */
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 
 type Layer = LayersModel["layers"][number];

@@ -3,11 +3,7 @@ import { BackendUnavailableError } from "./errors";
 import { createNativeEngine } from "./native-engine";
 import { createWasmEngine } from "./wasm-engine";
 
-/**
- * Creates the engine of this process. TensorFlow.js runs one backend per process.
- *
- * @throws BackendUnavailableError if the requested native backend or GPU is not available
- */
+/** @throws BackendUnavailableError if the requested native backend or GPU is not available */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const preferred = options.preferred ?? "auto";
   if (options.tf32 === true && options.gpu === undefined) {

@@ -1,7 +1,4 @@
-/**
- * Random draws of a pass, as operations of the backend: they depend only on the pass's key, its number of earlier draws and
- * the shape. So a graph that was recorded once draws other numbers in each call, and equal ones on every worker.
- */
+/** Random draws that depend only on the pass's key, its number of earlier draws and the shape. */
 import { createHash } from "node:crypto";
 import * as tf from "@tensorflow/tfjs-core";
 
@@ -54,9 +51,7 @@ export function dropoutOf(rate: number): { readonly dropped: number; readonly fa
 }
 
 /**
- * Replaces TensorFlow.js's random operations, which draw in JavaScript, within `withDraws`. Layers and user code call them
- * through the package's exports, so those are replaced.
- *
+ * Replaces TensorFlow.js's random operations within `withDraws`, through the package's exports.
  * @param backend name of the backend that the draws are for
  */
 export function installDraws(backend: string, { uniform, normal, kept }: Draws): void {

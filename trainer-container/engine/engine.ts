@@ -1,7 +1,4 @@
-/**
- * The engine's port: TensorFlow as the training loop sees it. Weights and gradients are flat float32 buffers, one micro-batch
- * at a time, always of the same shape, so a micro-batch's gradient has the same bits on every worker.
- */
+/** The engine's port. Weights and gradients are flat float32 buffers, one micro-batch of fixed shape at a time. */
 import type { SparseInputs } from "../../core/features/sparse";
 import type { NarrowPrecision } from "../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../core/runs/model-definition";
@@ -15,9 +12,8 @@ export interface ParameterSlot {
   readonly offset: number;
   readonly size: number;
   /**
-   * False for running statistics (batch normalisation's moving mean and variance). Their part of a gradient is
-   * `weight × (before − after)`. So the mean over all rows, subtracted with rate 1, is the mean of the micro-batches' updates,
-   * independent of order and worker. Statistics follow all trainable slots.
+   * False for running statistics, which follow all trainable slots. Their part of a gradient is `weight × (before −
+   * after)`, so the mean over all rows, subtracted at rate 1, is the mean of the updates.
    */
   readonly trainable: boolean;
 }
@@ -54,11 +50,8 @@ export interface EnginePass {
   /** Takes the next micro-batch. Several have no row weights; their arrays may be reused, those of a single one may not. */
   add(batch: Batch, randomKey: string): void;
   /**
-   * Computes the gradient of the *sum* over all rows of weight × loss (plus `weight` × the model's regularisation). The
-   * global batch's mean gradient is the sum of these over the micro-batches, divided by the sum of `weight`.
-   *
+   * Computes the gradient of the *sum* over all rows of weight × loss (plus `weight` × the model's regularisation).
    * @param onFinal called during the backward pass, if the model supports it; it may omit parts
-   * @returns each micro-batch's result
    */
   gradients(into: Float32Array, onFinal?: OnFinal): readonly BatchResult[];
   /** Takes the step of the attached optimizer while it is `active`, with the bits of `gradients` and `apply`. */
@@ -124,11 +117,7 @@ export interface StepUpdate {
 export interface EngineOptimizer {
   /** Whether the engine takes the steps: once gradients were computed as a graph. The same on every worker. */
   readonly active: boolean;
-  /**
-   * Updates weights, slots and statistics with the sum of all micro-batches' gradients.
-   *
-   * @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed.
-   */
+  /** @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed. */
   apply(sum: Float32Array, update: StepUpdate): number;
   /** Copies weights and slots to JavaScript's memory, if the engine's are newer. `writeWeights` makes that memory newer. */
   read(): void;
@@ -152,25 +141,17 @@ export interface TrainableModel {
   readonly takesSparse: boolean;
   readWeights(into: Float32Array): void;
   writeWeights(from: Float32Array): void;
-  /**
-   * Lets the model use these weights in place as far as it can, without a copy. `writeWeights` from the same memory then has
-   * less to do. Between a change and that call the model may see either version.
-   */
+  /** Lets the model use these weights in place. Between a change and `writeWeights` it may see either version. */
   shareWeights(weights: Float32Array): void;
   /** Number of micro-batches that `begin` may take, at least 1. It grows as the model learns how long they take. */
   readonly maxSum: number;
   /**
-   * Begins a pass over at most `maxSum` micro-batches, one pass at a time.
-   *
-   * The random key of each seeds dropout and any random draw, e.g. `"step 12 micro-batch 3"`. With equal key, weights and
-   * batch the result has equal bits on any worker.
+   * Begins a pass over at most `maxSum` micro-batches. Each one's key seeds its draws, e.g. `"step 12 micro-batch 3"`.
    */
   begin(microBatches: number): EnginePass;
   /**
-   * Lets the engine take the optimizer's steps, where it can. Call it once, before the first gradient.
-   *
-   * @param memory has the weights and slots until the engine takes its first step, and again after `writeWeights`
-   * @returns undefined if it cannot
+   * Lets the engine take the optimizer's steps, if it can. Call it before the first gradient.
+   * @param memory has the weights and slots until the first step, and again after `writeWeights`
    */
   attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
   /** Sets the factor of the loss in gradients, a power of two; not of statistics. Only with graphs. Default 1. */
@@ -221,10 +202,7 @@ export type Execution =
       /** All operations as one TensorFlow graph. */
       readonly engine: "graph";
       readonly operations: number;
-      /**
-       * Parts of the forward pass that are computed again in the backward pass. 0: none, because the bits would differ.
-       * Undefined: that was not requested, or memory suffices.
-       */
+      /** 0: none, because the bits would differ. Undefined: not requested, or memory suffices. */
       readonly rematerialised?: number;
       /** Time to record, load and check it. */
       readonly ms: number;

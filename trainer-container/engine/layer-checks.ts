@@ -1,6 +1,5 @@
 /**
- * Refuses layers that TensorFlow.js builds, but cannot compute, models that another process could not rebuild from the
- * topology alone, and weights that do not fit into memory.
+ * Refuses layers that cannot be computed, models that cannot be rebuilt from the topology, and weights beyond memory.
  */
 
 import os from "node:os";
@@ -139,9 +138,7 @@ type AddWeight = layers.Layer["addWeight"];
 const wasmMemory = 2 ** 32;
 
 /**
- * Builds a model, and names the weight that is too large to be created. A weight that memory cannot hold with those before it is
- * refused at once: its initial values would take minutes, or end the process.
- *
+ * Builds a model and names the weight that memory cannot hold: its initial values would end the process.
  * @throws ModelError
  */
 export function withinWeightSize<T>(build: () => T): T {

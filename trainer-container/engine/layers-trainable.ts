@@ -174,9 +174,7 @@ export class LayersTrainable implements TrainableModel {
   }
 
   /**
-   * Makes one forward and one backward pass, and restores the running statistics. Call it within `tf.tidy`.
-   *
-   * @param key see `withDraws`
+   * One forward and backward pass within `tf.tidy`; the statistics are restored.
    * @param lossScale factor of the gradients, `[1]`; not of the statistics' part
    */
   differentiate(batch: BatchTensors, key: tf.Tensor, lossScale?: tf.Tensor): Differentiated {

@@ -30,11 +30,8 @@ export interface NativeBinding {
   ): readonly { readonly id: number; readonly dtype: number; readonly shape: readonly number[] }[];
   getNumOfTensors(): number;
   /**
-   * Takes a step of Adam with tensors that `RingmasterHold` keeps. Only in a binding with our operations, as the next one.
-   *
-   * @param held number that the operation returned
-   * @param constants `updateConstants`
-   * @param sum gradients of all weights, one after the other
+   * A step of Adam with tensors that `RingmasterHold` keeps under `held`; only in a binding with our operations. `sum`:
+   * gradients of all weights.
    * @returns the norm of the mean gradient; NaN: it is not finite, and nothing was changed
    */
   adam(held: number, constants: Float32Array, sum: Float32Array): number;
@@ -56,8 +53,7 @@ const packageName = "@tensorflow/tfjs-node-gpu";
 const build = 6;
 
 /**
- * Returns the folder where `scripts/native.js` stores the binding: a cache folder of the user that survives `npm ci`.
- * `scripts/native/location.js` has the same formula, because it runs before anything is bundled.
+ * The folder of the binding, which survives `npm ci`; `scripts/native/location.js` has the same formula.
  */
 export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string {
   const { version } = require(`${packageName}/package.json`) as { version: string };

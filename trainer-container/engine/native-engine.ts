@@ -98,11 +98,7 @@ interface Library {
 /** TensorFlow and its settings, which it reads once. */
 let started: { readonly key: string; readonly library: Promise<Library> } | undefined;
 
-/**
- * Creates the engine on native TensorFlow, on the CPU or on the requested GPU.
- *
- * @throws BackendUnavailableError if the binding is missing, does not load, or does not run on that GPU
- */
+/** @throws BackendUnavailableError if the binding is missing, does not load, or does not run on that GPU */
 export async function createNativeEngine(options: EngineOptions): Promise<Engine> {
   const device = options.gpu === undefined ? "CPU" : `GPU ${options.gpu}${options.tf32 === true ? " with TF32" : ""}`;
   const key = `${options.threads} threads, ${device}`;

@@ -36,11 +36,8 @@ export function describeGpu(device: string): GpuDescription {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns TensorFlow's settings, which it reads from the environment on load; `undefined` means that a variable must not be
- * set. Operations run one at a time, because the JavaScript side issues them so. Kernels are deterministic unless the
- * environment chooses otherwise.
- *
- * Only the job decides on TF32. TensorFlow uses it by default, and `NVIDIA_TF32_OVERRIDE=0` turns it off in cuBLAS and cuDNN.
+ * TensorFlow's settings, read from the environment on load; `undefined`: must not be set. Operations run one at a time,
+ * kernels are deterministic unless the environment chooses, and the job alone decides on TF32.
  */
 export function nativeSettings({ threads, gpu, tf32 = false }: EngineOptions, environment: Environment): Environment {
   const defaults = {

@@ -1,7 +1,4 @@
-/**
- * Losses of each row, `[rows]`, from logits (classification, binary) or values (regression). The first two define their
- * gradients: this needs fewer kernels than the chain of operations, and no log of a probability that has rounded to 0.
- */
+/** Losses of each row, `[rows]`, with defined gradients: fewer kernels, and no log of a probability rounded to 0. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
 import { standardized } from "../../core/features/transform";

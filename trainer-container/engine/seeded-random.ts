@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
 
-/**
- * Returns a generator of 32-bit integers, xoshiro128** 1.1 (Blackman and Vigna, 2018). Its 128-bit state is the first 16 bytes
- * of the key's SHA-256, so equal keys give equal sequences on every machine.
- */
+/** xoshiro128** 1.1 (Blackman and Vigna, 2018) from the first 16 bytes of the key's SHA-256. */
 export function seededIntegers(key: string): () => number {
   const digest = createHash("sha256").update(key).digest();
   let a = digest.readInt32LE(0);
@@ -31,10 +28,7 @@ export function seededRandom(key: string): () => number {
 }
 
 /**
- * Runs `body` with `Math.random` seeded by `key`. TensorFlow.js draws initial weights in JavaScript from generators that
- * `Math.random` seeds. So this makes them, and user code, reproducible. Dropout masks come from `withDraws`.
- *
- * `body` must be synchronous: across an `await`, unrelated code would draw from the same sequence.
+ * Runs the synchronous `body` with `Math.random` seeded by `key`: initial weights and user code become reproducible.
  */
 export function withSeededRandom<T>(key: string, body: () => T): T {
   const original = Math.random;

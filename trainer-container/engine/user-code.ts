@@ -35,12 +35,7 @@ export function observing<T>(by: ComputationObserver, body: () => T): T {
   }
 }
 
-/**
- * Makes a model's layers report their calls, including those of nested models.
- *
- * @param names by the layers' own names
- * @returns the reported names
- */
+/** Makes a model's layers, also of nested models, report their calls. @returns the reported names */
 export function reportCalls(layers: readonly Layer[], names: ReadonlyMap<string, string>): readonly string[] {
   return layers.flatMap((layer) => {
     const { call } = layer;
@@ -173,8 +168,7 @@ export class TimeLimitError extends Error {
 }
 
 /**
- * Calls user code. Only the `timeout` of a script can interrupt a loop that does not end, so a script makes the call.
- *
+ * Calls user code from a script, because only a script's `timeout` can interrupt an endless loop.
  * @throws TimeLimitError if it does not return in time
  */
 export function withTimeLimit<T>(call: () => T, timeout = timeLimit.ms): T {
@@ -207,8 +201,6 @@ export function repeatedName(name: string, cause?: unknown): ModelError {
 }
 
 /**
- * Calls a function of the user's training module.
- *
  * @param name the name that the user knows: `model()`, `loss()`, `metric 'confidence'`
  * @throws ModelError with the thrown value as its cause
  */
@@ -227,9 +219,7 @@ export function callUserCode<T>(name: string, call: () => T): T {
 }
 
 /**
- * Computes with a model and a loss, which user code may have built. TensorFlow rejects some of them only at run time: shapes
- * that do not fit, an operation without a gradient.
- *
+ * Computes with a model and a loss that TensorFlow may reject only at run time.
  * @throws ModelError if the definition is a user's and the cause is not a lack of memory
  */
 export function computeModel<T>(definition: ModelDefinition, compute: () => T): T {

@@ -42,9 +42,8 @@ export function registerMultiplyGradient(): void {
 }
 
 /**
- * Registers the gradient of the normalization y = (x − mean) · scale / √(variance + ε) + offset. All but the gradient of
- * x are computed from the sums of dy and dy · (x − mean) in the shape of the statistics, which may be any that broadcasts.
- * TensorFlow.js computes them in the shape of x.
+ * y = (x − mean) · scale / √(variance + ε) + offset: all gradients but that of x follow from the sums of dy and dy · (x
+ * − mean) in the statistics' shape.
  */
 export function registerBatchNormalizationGradient(): void {
   supplyAbsentInputs();
@@ -69,10 +68,7 @@ export function registerBatchNormalizationGradient(): void {
   });
 }
 
-/**
- * Gives a normalization that is differentiated a scale of 1 and an offset of 0 where it has none. TensorFlow.js defines
- * its gradient so, but saves and traverses all inputs, and fails on an absent one.
- */
+/** Supplies an absent scale or offset: TensorFlow.js saves and traverses all inputs, and fails on an absent one. */
 function supplyAbsentInputs(): void {
   const prototype = Object.getPrototypeOf(tf.engine()) as Pick<ReturnType<typeof tf.engine>, "isTapeOn" | "runKernel">;
   const { runKernel } = prototype;
@@ -107,9 +103,8 @@ const cutting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lets no gradient flow through comparisons, as in PyTorch and TensorFlow: `tf.where(tf.less(error, 1), a, b)` has the
- * gradients of `a` and `b`. TensorFlow.js refuses to differentiate them, but gives `floorDiv` the gradients of a division.
- * A loss that depends on the weights through comparisons alone is still refused.
+ * Lets no gradient flow through comparisons, as in PyTorch: TensorFlow.js refuses to differentiate them. A loss that
+ * depends on weights through comparisons alone is still refused.
  */
 export function cutAtComparisons(): void {
   type Rest = readonly [

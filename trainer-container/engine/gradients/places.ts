@@ -159,11 +159,7 @@ export function registerRearrangementGradients(): void {
   });
 }
 
-/**
- * Adds the elements of a padding to those that they mirror. TensorFlow.js leaves them out.
- *
- * @param offset 1 if the edge itself is not mirrored
- */
+/** Adds a padding's elements to those that they mirror. `offset`: 1 if the edge itself is not mirrored. */
 function fold(
   dy: tf.Tensor,
   shape: readonly number[],

@@ -12,10 +12,7 @@ import { registerConvolutionGradients, registerResizingGradients } from "./spati
 
 let registered = false;
 
-/**
- * Replaces gradients of TensorFlow.js that are absent, wrong or take many operations, once per process. They consist of the backend's
- * operations, so the bits depend on them: a change of this folder changes both backends' versions of the kernels.
- */
+/** Replaces gradients that are absent, wrong or slow. A change changes both backends' version of the kernels. */
 export function registerGradients(): void {
   if (registered) return;
   registered = true;

@@ -91,10 +91,7 @@ interface Pass {
   readonly pads: Pads;
 }
 
-/**
- * Returns the zeros to add after the padded input, so that the dilations divide it. Its elements at a distance of the dilation
- * then form an image of their own, which the convolution reads without dilation.
- */
+/** Zeros to add after the padded input, so that the dilations divide it and it is read without dilation. */
 function addedZeros({ x, dilations, pads }: Pass): Pair {
   const added = (axis: 0 | 1) => {
     const size = x.shape[axis + 1]! + pads[axis][0] + pads[axis][1];

@@ -43,8 +43,6 @@ export class GraphBuilder {
   }
 
   /**
-   * Adds recorded nodes.
-   *
    * @param replaced values of this graph instead of recorded nodes
    * @returns the value of this graph for a recorded one
    */

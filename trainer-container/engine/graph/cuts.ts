@@ -1,9 +1,7 @@
 /**
- * Chooses where the forward pass is cut so that its values can be computed again (`rewrites/rematerialise.ts`).
- *
- * A *position* is a number of nodes: that before the place. The pass can be cut at the ends of layers' calls. Cuts divide it into
- * *segments*. A value *crosses* a cut if it is computed before and read after it; crossing values are kept. A pass then needs
- * the values that cross cuts, and those of its largest segment with their gradients.
+ * Chooses where to cut the forward pass (`rewrites/rematerialise.ts`). A *position* is the number of nodes before it. A
+ * value *crosses* a cut if it is computed before and read after it; a pass needs the crossing values and its largest
+ * segment with gradients.
  */
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
 import { processMemory } from "../layer-checks";
@@ -29,11 +27,7 @@ export function bytesOfPass(pass: ForwardPass): number {
   return 2 * sizesBefore(pass)(pass.nodes.length);
 }
 
-/**
- * Chooses the cuts with which the pass needs the least memory.
- *
- * @returns indices in `ends`
- */
+/** Chooses the cuts with which the pass needs the least memory, as indices in `ends`. */
 export function chooseCuts(pass: ForwardPass): ReadonlySet<number> {
   const bytesBefore = sizesBefore(pass);
   const crossing = crossingBytes(pass);
@@ -56,10 +50,7 @@ interface Cuts {
   readonly cuts: readonly number[];
 }
 
-/**
- * Returns the cuts with the fewest crossing bytes so that no segment is larger than `maxSegment`; undefined: there are none. The
- * cheapest cuts up to a position follow from those up to an earlier one where the last segment begins.
- */
+/** The cuts with the fewest crossing bytes so that no segment exceeds `maxSegment`; undefined: there are none. */
 function cheapestCuts(
   positions: readonly number[],
   maxSegment: number,

@@ -1,11 +1,7 @@
 /**
- * Records a model's passes from its layers. The tape computes a pass while it is recorded (`Recorder`). Two kinds of passes need
- * another recording first:
- *
- * - The tape of a pass of many rows would take too much memory. So its *head*, the pass of its first rows, is recorded and
- *   compared with the tape. The nodes of the whole follow from those of the head and of a *sample* with even fewer rows
- *   (`scaledNodes`). The whole is then recorded without values.
- * - If the cuts of a pass are to be chosen, a recording of few rows shows the sizes of the values.
+ * Records a model's passes. The tape of many rows would need too much memory, so its *head*, the pass of its first
+ * rows, is recorded and compared, and the whole's nodes follow from it and a smaller *sample* (`scaledNodes`). If cuts
+ * are to be chosen, a recording of few rows shows the sizes.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { Value } from "../../../adapters/saved-model/graph-def";
@@ -54,11 +50,7 @@ export class PassRecorder {
     this.ownOperations = hasOwnOperations(backend.binding);
   }
 
-  /**
-   * Records a pass with the present weights. Call it within `tf.tidy`.
-   *
-   * @param shape that of the pass whose head is recorded
-   */
+  /** Records a pass with the present weights, within `tf.tidy`. `shape`: that of the pass whose head is recorded. */
   record(staging: Staging, shape: PassShape = staging.shape): Recording<Recorded> {
     return this.recordPass(staging, { isCut: this.cutsOf(shape) });
   }
@@ -71,11 +63,8 @@ export class PassRecorder {
   }
 
   /**
-   * Records a pass without computing it, from its head. Each of its nodes must be that of the head, except for the numbers that
-   * are proportional to the rows, and for other constants than integers.
-   *
-   * @param recording that of the head
-   * @returns undefined if it must be computed
+   * Records a pass without computing it: its nodes are its head's, but for numbers proportional to the rows and
+   * non-integer constants. @returns undefined if it must be computed
    */
   recordScaled(staging: Staging, head: Staging, { nodes }: Recording<Recorded>): Recording<Recorded> | undefined {
     const sample = head.head(sampleRows);

@@ -122,13 +122,9 @@ interface Freeable {
 const minFreed = 16_384;
 
 /**
- * Frees tensors of a pass while TensorFlow.js holds them, and computes them again when they are read: the tape of a large
- * pass would need all its memory.
- *
- * The cuts divide the forward pass into *segments*. At the end of a segment its tensors are freed, except for its outputs. The
- * last segment ends with the pass, so the backward pass belongs to it. When the backward pass reads a freed tensor, the
- * computations that lead to it are *repeated*. One segment's *repetition* exists at a time: the next one frees its tensors, and
- * also what the backward pass had computed before it and has read.
+ * Frees a pass's tensors while TensorFlow.js holds them, and computes them again when they are read. Cuts divide the
+ * forward pass into *segments*; at a segment's end all but its outputs are freed. The last one ends with the pass. One
+ * segment's *repetition* exists at a time.
  */
 export class RecomputedTensors implements PassTensors {
   /** By first number, in the order of computation. */

@@ -28,10 +28,7 @@ import { requireEqual } from "./result-comparison";
 import { GraphSession } from "./session";
 import { nameOf, type PassShape, Staging } from "./staging";
 
-/**
- * Computes a model's passes as TensorFlow graphs. Each is recorded from the layers' operations, once per shape of a batch.
- * A model that cannot be recorded has no graph; the layers' tape must compute it.
- */
+/** Computes passes as TensorFlow graphs, recorded once per shape. Without a graph the layers' tape computes them. */
 export class GraphProgram {
   readonly takesSparse = false;
   readonly weights: HostWeights;
@@ -174,11 +171,7 @@ export class GraphProgram {
     return { kind, rows, weighted: microBatches === 1 && weights !== undefined, microBatches };
   }
 
-  /**
-   * Records a pass, loads it and compares its first results with the tape's, or those of its head.
-   *
-   * @returns the pass, and those results if they are also the pass's
-   */
+  /** Records and loads a pass, and compares its first results (or its head's) with the tape's. */
   private compile(staging: Staging, into?: Float32Array): { pass: Pass; result?: BatchResult } | undefined {
     const { kind } = staging.shape;
     const startedAt = performance.now();

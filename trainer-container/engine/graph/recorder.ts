@@ -1,14 +1,8 @@
 /**
- * Records the operations that TensorFlow.js runs, as the nodes of a graph.
- *
- * The recorder stands between TensorFlow.js and the binding. Each operation becomes a *node*, and each tensor a *value*: an
- * output of a node. Tensors that are declared as inputs become placeholders; other tensors that JavaScript creates become
- * constants. The operations run as usual (`RecomputedTensors`), so the recorded pass has results.
- *
- * An *obstacle* is a reason why the nodes are not the whole pass, e.g. an `if` in the user's code that reads a value. The pass
- * still goes on to its end, because its results may be wanted.
- *
- * A recording can *repeat* expected nodes. It then stops at the first difference, and runs no operation (`ShapesOnly`).
+ * Records TensorFlow.js's operations as *nodes* and its tensors as *values*. Inputs become placeholders, other created
+ * tensors constants. Operations run as usual (`RecomputedTensors`).
+ * An *obstacle* is a reason why the nodes are not the whole pass, e.g. an `if` that reads a value; the pass still goes
+ * on. A recording can *repeat* expected nodes, and then runs none (`ShapesOnly`).
  */
 import { isDeepStrictEqual } from "node:util";
 import * as tf from "@tensorflow/tfjs-core";
@@ -95,9 +89,7 @@ export class Recorder implements ComputationObserver {
   }
 
   /**
-   * Runs `body`, which must be synchronous, and records its operations.
-   *
-   * @param inputs tensors that the graph takes instead of the present values
+   * Runs the synchronous `body` and records it; `inputs` are tensors that the graph takes instead of values.
    * @throws RecordingDiffers at the first node that is not the expected one
    */
   record<T>(inputs: readonly tf.Tensor[], body: (recorder: Recorder) => T): Recording<T> {

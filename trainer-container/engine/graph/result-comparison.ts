@@ -4,19 +4,12 @@ import { ModelError } from "../errors";
 
 /** Largest accepted difference of two float32 results, relative to the largest element, or absolute below 1. */
 const tolerance = 1e-5;
-/**
- * TF32 keeps 10 bits of a factor, so the tape and a graph, which may compute products in another order, can choose another maximum
- * or another side of a ReLU in some places. Single elements of a gradient then differ much, but the gradient as a whole little.
- */
+/** TF32 keeps 10 bits, so another maximum or side of a ReLU may be chosen: the gradient as a whole differs little. */
 const tf32Tolerance = { loss: 1e-2, gradient: 0.1 };
 
 /**
- * Compares a pass's results (`Traced.results`).
- *
- * @param tape as the tape computed them
- * @param graph as the graph did
- * @param lossScale power of two by which the graph's gradient is multiplied, but not its running statistics
- * @param tf32 whether products of the two were rounded to TF32
+ * Compares a pass's results. `lossScale` multiplies the graph's gradient but for its statistics; `tf32`: products were
+ * rounded.
  * @throws ModelError if they differ
  */
 export function requireEqual(

@@ -1,6 +1,5 @@
 /**
- * Predicts the nodes of a pass of many rows from two recordings with few rows. Each number of a shape, of a list of integers
- * or of an attribute must be equal in both, or proportional to the rows.
+ * Predicts a pass's nodes from two recordings with few rows: each number is equal in both or proportional to the rows.
  */
 import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import { integersOf } from "./builder";
@@ -25,10 +24,7 @@ export function scaledNodes(small: Sample, large: Sample, rows: number): readonl
   }
 }
 
-/**
- * Returns a node in the form that `scaledNodes` predicts: with the elements of a constant of integers as a list, and without
- * those of another constant, which may depend on the rows in any way, e.g. by the divisor of a mean.
- */
+/** A node as `scaledNodes` predicts it: with an integer constant's elements, and without those of another constant. */
 export function comparable(node: GraphNode): GraphNode {
   const { value } = node.attributes;
   if (node.op !== "Const" || value?.kind !== "tensor") return node;

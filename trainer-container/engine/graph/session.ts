@@ -115,10 +115,9 @@ export class Variables {
   }
 
   /**
-   * Returns the number by which `NativeBinding.adam` finds the memory of variables, valid until the next call of `push`. Report its
-   * changes by `graphChanged`.
-   *
-   * @param handles of weights, then of each average; the same in each call. The graph changes their memory in place, if at all
+   * The number by which `NativeBinding.adam` finds variables' memory, valid until the next `push`. Report changes by
+   * `graphChanged`.
+   * @param handles of weights, then of each average; the same in each call
    */
   hold(graph: LoadedGraph, handles: readonly Value[]): number {
     if (this.held === undefined) {
@@ -165,11 +164,7 @@ export class GraphSession {
     this.variables = new Variables(binding, this.builder);
   }
 
-  /**
-   * Adds nodes, but no variables.
-   *
-   * @returns what `add` returns, or TensorFlow's reason for a refusal; then nothing was added
-   */
+  /** Adds nodes, but no variables. @returns what `add` returns, or TensorFlow's refusal; then nothing was added */
   extend<T>(add: (builder: GraphBuilder) => T): T | Error {
     const { length } = this.builder.nodes;
     try {

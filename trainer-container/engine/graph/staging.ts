@@ -43,8 +43,8 @@ export interface PassInputs {
 
 export interface Traced {
   /**
-   * `[micro-batches, numbers]`: of each micro-batch the loss, the metrics and the number of correct rows, if they are counted.
-   * Then the gradient, `[1, parameters]`.
+   * `[micro-batches, numbers]`: loss, metrics, the count of correct rows if counted; then the gradient, `[1,
+   * parameters]`.
    */
   readonly results: readonly tf.Tensor[];
   /** The gradient of each slot of the layout, flat; none for an evaluation. */
@@ -54,11 +54,7 @@ export interface Traced {
 
 const flat = (tensors: readonly tf.Tensor[]): tf.Tensor => tf.concat1d(tensors.map((each) => tf.reshape(each, [-1])));
 
-/**
- * Computes a pass on the tape. Call it within `tf.tidy`.
- *
- * @param addTerms adds vectors in the canonical order
- */
+/** Computes a pass on the tape, within `tf.tidy`. `addTerms` adds vectors in the canonical order. */
 export function trace(
   layers: LayersTrainable,
   { kind, rows, microBatches }: PassShape,

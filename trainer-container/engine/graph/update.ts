@@ -21,10 +21,7 @@ const defaults = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9, adamw
 /** Number of elements of `updateConstants`. */
 export const constantCount = 9;
 
-/**
- * Returns the numbers of a step that its nodes take as a vector, in the order of `Constants` in `scripts/native/operations/adam.cc`. They
- * are computed in double precision.
- */
+/** A step's numbers in the order of `Constants` in `scripts/native/operations/adam.cc`, in double precision. */
 export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, update: StepUpdate): readonly number[] {
   const { step, learningRate, mean, unscaled } = update;
   const common = [unscaled, mean];
@@ -59,11 +56,8 @@ interface StepInputs {
 }
 
 /**
- * Adds an optimizer step with the meaning of `Optimizer.step` and `applyStatistics`. Its bits differ from those of JavaScript.
- * They are the same wherever the gradients come from.
- *
- * @returns a vector: the norm of the mean gradient before clipping, and 0 after the update of all variables. It is 1 if
- *   nothing was changed, because norm or loss is not finite.
+ * Adds an optimizer step with the meaning of `Optimizer.step` and `applyStatistics`, but other bits than JavaScript's.
+ * @returns the norm before clipping, and 0 after the update; 1 if nothing changed, as norm or loss is not finite
  */
 export function addUpdate(options: UpdateOptions, inputs: StepInputs): Value {
   const { builder } = options;

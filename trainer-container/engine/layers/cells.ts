@@ -1,10 +1,7 @@
 /**
- * Recurrent cells, forward and backward, over a whole sequence.
- *
- * Notation: x_t input, h_t output, c_t state, W kernel, U recurrent kernel, b bias, σ the recurrent activation, φ the
- * activation. The inputs' part z_t = x_t·W + b of all steps is one product. Only what depends on h_{t−1} is computed step by
- * step. The backward pass (backpropagation through time) returns dz_t; its products with inputs, kernels and earlier outputs
- * are again one product over all steps (`recurrent.ts`).
+ * Recurrent cells over a sequence. x_t input, h_t output, c_t state, W kernel, U recurrent kernel, b bias, σ recurrent
+ * activation, φ activation. z_t = x_t·W + b is one product; only what depends on h_{t−1} goes step by step. The
+ * backward pass returns dz_t; its products are in `recurrent.ts`.
  */
 import * as tf from "@tensorflow/tfjs-core";
 
@@ -114,9 +111,8 @@ export const simpleCell: Cell = {
 };
 
 /**
- * Long short-term memory (Hochreiter and Schmidhuber, 1997; with a forget gate, Gers et al., 2000). Gates i, f, g, o:
- *
- *   i, f, o = σ(z + h_{t−1}·U), g = φ(z + h_{t−1}·U), c_t = f·c_{t−1} + i·g, h_t = o·φ(c_t)
+ * LSTM (Hochreiter and Schmidhuber, 1997; forget gate: Gers et al., 2000).
+ * i, f, o = σ(z + h_{t−1}·U), g = φ(z + h_{t−1}·U), c_t = f·c_{t−1} + i·g, h_t = o·φ(c_t)
  */
 export const lstmCell: Cell = {
   gates: 4,
@@ -165,9 +161,8 @@ export const lstmCell: Cell = {
 };
 
 /**
- * Gated recurrent unit (Cho et al., 2014). Gates z, r and the candidate k; r acts before the product with U:
- *
- *   z, r = σ(z_t + h_{t−1}·U), k = φ(z_t + (r·h_{t−1})·U), h_t = z·h_{t−1} + (1 − z)·k
+ * GRU (Cho et al., 2014); r acts before the product with U.
+ * z, r = σ(z_t + h_{t−1}·U), k = φ(z_t + (r·h_{t−1})·U), h_t = z·h_{t−1} + (1 − z)·k
  */
 export const gruCell: Cell = {
   gates: 3,

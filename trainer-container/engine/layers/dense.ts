@@ -1,7 +1,4 @@
-/**
- * Computes TensorFlow.js's dense layer without activation as a product of matrices. Its own computation adds an axis before
- * the product and removes it after the bias, so that neither is recognized as that of a matrix.
- */
+/** A dense layer as a product of matrices: TensorFlow.js adds an axis, so product and bias are not recognized. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
 

@@ -32,8 +32,7 @@ export function partsOf(count: number): number | undefined {
 }
 
 /**
- * Returns each column's sum, in levels of at most `maxSumRows` rows. The rounding error of a sum grows with the number of terms
- * in sequence. Each level is a product. On some processors a product adds its terms in sequence.
+ * Sums columns in levels of at most `maxSumRows` rows, each a product: rounding errors grow with the terms in sequence.
  */
 export function columnSums(rows: tf.Tensor2D): tf.Tensor1D {
   const [count, width] = rows.shape;

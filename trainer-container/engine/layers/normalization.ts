@@ -1,19 +1,13 @@
 /**
- * Batch and layer normalization (Ioffe and Szegedy, 2015; Ba et al., 2016) in training, in place of TensorFlow.js's,
- * with the sums of many values in float32.
- *
- * TensorFlow's operations add each channel in sequence: the rounding error of a mean grows with the number of values M,
- * to 1e-5 at 10⁵ of them. Here sums have two levels, and the error grows with about √M. An error in a mean shifts whole
- * channels, so many values change their sign in a following ReLU.
+ * Batch and layer normalization (Ioffe and Szegedy, 2015; Ba et al., 2016). TensorFlow adds each channel in sequence,
+ * an error of 1e-5 at 10⁵ values. Here sums have two levels, and the error grows with about √M: a mean's error shifts
+ * whole channels, so signs change in a following ReLU.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
 import { columnSums, exactMatMul } from "./exact";
 
-/**
- * A backend may have the functions of this file as kernels, for `inner` = 1. Inputs: `x`, `scale` and `offset` `[channels]`;
- * attribute `epsilon`. Outputs: those of `normalizeChannels`.
- */
+/** A backend's kernels may replace these, for `inner` = 1. Outputs: those of `normalizeChannels`. */
 export const batchNormalizationKernel = "BatchNormalization";
 /** Inputs: `dy`, `x`, `scale`, `mean`, `variance`. Outputs: those of `normalizationGradient`. */
 export const batchNormalizationGradientKernel = "BatchNormalizationGradient";
@@ -41,10 +35,7 @@ export function normalizeChannels(x: tf.Tensor3D, scale: tf.Tensor, offset: tf.T
   return [tf.add(tf.mul(centred, along(x, factor)), along(x, offset)), mean, variance];
 }
 
-/**
- * Returns the gradients by x, scale and offset. With r = 1 / √(variance + ε) and x̂ = (x − mean) · r they are
- * scale · r · (dy − Σdy / M − x̂ · Σ(dy · x̂) / M), Σ(dy · x̂) and Σdy.
- */
+/** With r = 1 / √(variance + ε), x̂ = (x − mean)·r: scale·r·(dy − Σdy/M − x̂·Σ(dy·x̂)/M), Σ(dy·x̂), Σdy. */
 export function normalizationGradient(
   dy: tf.Tensor3D,
   x: tf.Tensor3D,
@@ -198,8 +189,7 @@ export function installLayerNormalization(): void {
 }
 
 /**
- * Computes y = x̂ · γ + β with x̂ = (x − mean) · r and r = 1 / √(variance + ε), of each row. The gradient by x is
- * r · (dy · γ − mean(dy · γ) − x̂ · mean(dy · x̂ · γ)). These means are products with the vector γ / width.
+ * y = x̂·γ + β of each row; the gradient by x is r·(dy·γ − mean(dy·γ) − x̂·mean(dy·x̂·γ)), by products with γ / width.
  */
 function normalizeWide(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D, epsilon: number): tf.Tensor {
   const width = x.shape[1];
@@ -226,8 +216,8 @@ function normalizeWide(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D, 
 }
 
 /**
- * Computes y = x̂ · γ + β with few passes over memory. All that is linear in a row is one product: with the matrix J of
- * 1/width, x − mean is x·(I − J), and the gradient by x is r · (dy·diag(γ)·(I − J) − x̂ · ((dy · x̂)·diag(γ)·J)).
+ * y = x̂·γ + β with few passes: with J of 1/width, x − mean = x·(I − J), dx = r·(dy·diag(γ)·(I − J) −
+ * x̂·((dy·x̂)·diag(γ)·J)).
  */
 function normalizeNarrow(x: tf.Tensor2D, scale: tf.Tensor1D, offset: tf.Tensor1D, epsilon: number): tf.Tensor {
   const width = x.shape[1];

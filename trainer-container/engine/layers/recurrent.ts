@@ -5,14 +5,13 @@ import { lstmSequenceGradientKernel, lstmSequenceKernel } from "../../../adapter
 import { activationOf, type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
 
 /**
- * A backend may compute a whole LSTM with sigmoid gates and tanh as one kernel. Inputs: `x` `[time, rows, features]`,
- * `kernel` `[features + units, 4 × units]` (W above U), `bias` `[4 × units]`; gates in the order i, f, g, o. Outputs, all
- * `[time, rows, units]`: i, c, f, o, g, tanh(c), h.
+ * A whole LSTM as one kernel. Inputs: `x` `[time, rows, features]`, `kernel` (W above U), `bias`; gates i, f, g, o.
+ * Outputs `[time, rows, units]`: i, c, f, o, g, tanh(c), h.
  */
 export const fusedLstmKernel = "FusedLstm";
 /**
- * Its gradient: the same inputs, the outputs as `output0` to `output6`, and `dh` by h of the last step or steps,
- * `[steps, rows, units]`. Outputs: by `x`, `kernel` and `bias`.
+ * Inputs: the same, `output0` to `output6`, and `dh` of the last steps, `[steps, rows, units]`. Outputs: by `x`,
+ * `kernel`, `bias`.
  */
 export const fusedLstmGradientKernel = "FusedLstmGradient";
 
@@ -56,8 +55,6 @@ function fusedLstm(x: tf.Tensor3D, { kernel, recurrentKernel, bias }: Weights, r
 const hasLstmSequence = (): boolean => tf.getKernel(lstmSequenceKernel, tf.getBackend()) !== undefined;
 
 /**
- * Computes an LSTM with sigmoid gates and tanh by the backend's kernels.
- *
  * @param z x_t·W + b of all steps, `[time × rows, 4 × units]`
  * @returns all h_t, `[time × rows, units]`, or the last one
  */
@@ -164,8 +161,6 @@ function compute(
 }
 
 /**
- * Computes the steps of a sequence, with the gradient of `cells.ts`.
- *
  * @param z x_t·W + b of all steps, `[time × rows, gates × units]`
  * @returns all h_t, `[time × rows, units]`, or the last one
  */

@@ -1,7 +1,6 @@
 /**
- * Batch normalization by TensorFlow's fused operations; in graphs, oneDNN's. They add each channel in sequence, so sums have
- * two levels: `parts` successive values of a channel are normalized as channels of their own, which costs nothing, and
- * their statistics are combined.
+ * Batch normalization by fused operations, which add in sequence: `parts` successive values of a channel are normalized
+ * as channels of their own, at no cost, and their statistics are combined.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { partsOf } from "../layers/exact";

@@ -1,7 +1,6 @@
 /**
- * Random draws by TensorFlow's stateless operations: Philox 4×32-10 (Salmon et al. 2011), a function of shape and key.
- * TensorFlow's own draw of classes keeps a state between calls, so its draws would depend on the worker, and it refuses
- * to draw without a seed.
+ * Stateless draws: Philox 4×32-10 (Salmon et al. 2011). TensorFlow's own draw of classes keeps a state between calls,
+ * so draws would depend on the worker.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { type Draw, type DrawKept, installDraws } from "../draws";

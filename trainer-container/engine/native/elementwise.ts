@@ -1,14 +1,8 @@
 /**
- * Operations that TensorFlow.js composes or lacks, as one of TensorFlow's own.
- *
- * Gradients of activations: TensorFlow.js composes that of ReLU of seven operations and as many passes over the layer's
- * memory. A bias on the channels of images or the columns of a matrix: in graphs, oneDNN then computes it within the
- * convolution or product before it, and a ReLU after it as well. Counts of values by row, as the layer
- * `categoryEncoding` needs them: tfjs-node lacks the kernel.
- *
- * Rows are looked up without reading the indices, because a graph cannot read them. TensorFlow's CPU kernel refuses an
- * index out of range. Its GPU kernel returns zeros for it, so on a GPU float rows of such an index become NaN, which
- * fails the run.
+ * Operations that TensorFlow.js composes or lacks, as one each: gradients of activations, a bias that oneDNN joins in
+ * graphs with the product before and the ReLU after it, and counts of values by row.
+ * Rows are looked up without reading the indices, because a graph cannot. The GPU kernel returns zeros for one out of
+ * range, so such rows become NaN, which fails the run; the CPU's refuses it.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import { attributesOf, type NativeBackend, nativeBackendName, replaceKernel } from "./operations";
@@ -98,11 +92,7 @@ export function registerGather(backend: NativeBackend): void {
   });
 }
 
-/**
- * Returns 0 for each index that `x` has along the axis, and NaN for any other.
- *
- * @returns a tensor whose shape broadcasts to the shape of the gathered rows
- */
+/** 0 for each index that `x` has along the axis, NaN for any other; broadcasts to the gathered rows. */
 export function nanOutOfRange(
   shape: readonly number[],
   indices: tf.Tensor,

@@ -1,7 +1,4 @@
-/**
- * An LSTM over a whole sequence as one operation (BlockLSTMV2, without peepholes), and its gradient as one operation
- * (BlockLSTMGradV2) or, for larger states, one for each step (LSTMBlockCellGrad).
- */
+/** An LSTM as BlockLSTMV2, its gradient as BlockLSTMGradV2 or, for larger states, LSTMBlockCellGrad per step. */
 import * as tf from "@tensorflow/tfjs-core";
 import { columnSums } from "../layers/exact";
 import { fusedLstmGradientKernel, fusedLstmKernel } from "../layers/recurrent";

@@ -1,7 +1,4 @@
-/**
- * TensorFlow uses a JavaScript array's memory directly for a tensor if it is aligned to a cache line: later writes to the
- * array change the tensor. So weights are copied in once and gradients out once, without a new array for each.
- */
+/** TensorFlow uses a cache-line-aligned array's memory as the tensor: later writes to the array change the tensor. */
 import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
 import type { ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
@@ -111,11 +108,7 @@ interface SharedTensor {
   readonly id: TensorId;
 }
 
-/**
- * Moves values between tensors and arrays. A tensor may share an array's memory at aligned positions in the memory of leaves.
- * TensorFlow then copies with an operation that writes into its input (`InplaceUpdate`): a quarter of the time of a new array
- * and a copy.
- */
+/** Moves values between tensors and arrays. `InplaceUpdate` writes into shared memory in a quarter of a copy's time. */
 export class TensorReader {
   /** By position in memory; there are few leaves, and they are reused at every step. */
   private readonly sinks = new Map<number, SharedTensor>();

@@ -17,11 +17,7 @@ export function isProgrammable(definition: ModelDefinition): definition is MlpDe
   return definition.type === "mlp" || definition.filters.every((filters) => filters % 4 === 0);
 }
 
-/**
- * The gradient of a built-in model as a fixed sequence of kernels, without tensors or a tape. Weights, outputs and gradients
- * have fixed positions in memory. A step copies weights and rows in, copies gradients out if they are elsewhere, and
- * allocates nothing.
- */
+/** A built-in model's gradient as a fixed sequence of kernels at fixed addresses. A step allocates nothing. */
 export class WasmProgram implements GradientProgram {
   readonly takesSparse: boolean;
   readonly maxSum = 1;

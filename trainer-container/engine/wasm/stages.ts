@@ -1,6 +1,5 @@
 /**
- * Layers and losses of the built-in models, forward and back, on addresses of one WebAssembly memory. Images are NHWC,
- * convolutions `same` with stride 1. Losses have the formulas of `score.ts`, in double precision.
+ * Stages of the built-in models on one memory. NHWC, `same`, stride 1; losses as in `score.ts`, in double precision.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import {
@@ -30,8 +29,7 @@ export interface Stage {
   forward(x: number, rows: number): number;
   /**
    * @param dy gradient by the output, overwritten
-   * @param wantInput whether the gradient by the input is needed; the first stage's is not
-   * @returns the address of the gradient by the input
+   * @param wantInput false for the first stage; otherwise the address of the gradient by the input is returned
    */
   backward(dy: number, rows: number, wantInput: boolean): number | undefined;
 }
@@ -145,11 +143,7 @@ export function sparseStage(index: number, workshop: Workshop, width: number, un
   };
 }
 
-/**
- * Creates a stage of activation(max-pool(convolution) + bias). The layers define pool(activation(convolution + bias)).
- * Neither a bias nor ReLU changes the order of values, so the result is the same, on a quarter of the memory. The bias's
- * gradient is summed before it is spread over the windows.
- */
+/** activation(max-pool(convolution) + bias): equals pool(activation(convolution + bias)) on a quarter of the memory. */
 export function convolutionStage(
   index: number,
   { simd, buffers, ...workshop }: Workshop,

@@ -1,16 +1,10 @@
-/**
- * Computes equal operations of a sum's micro-batches as one, where each row's result depends on this row alone: one product of
- * all rows instead of one for each micro-batch. What mixes rows, e.g. the gradients of weights, gets each micro-batch's rows.
- */
+/** Computes equal operations of micro-batches as one, where a row's result depends on this row alone. */
 import { createHash } from "node:crypto";
 import { type GraphNode, type OutputType, savedModel, type Value } from "../../../../adapters/saved-model/graph-def";
 import { constantNode, int32, integersOf } from "../builder";
 import { computesRows, type RowInput, shapeInputOf } from "./rows";
 
-/**
- * Elements of the largest vector register. Kernels compute the elements that remain after whole registers with other roundings.
- * If a micro-batch's rows fill registers, none of its elements remain, alone or among others.
- */
+/** Elements of the largest vector register. Kernels round the rest differently, so rows must fill registers. */
 const packet = 16;
 
 /** Describes an output: the rows of one micro-batch, the same in all micro-batches, or neither. */
@@ -25,8 +19,6 @@ export interface Rewritten {
 }
 
 /**
- * @param nodes of a sum's pass, each with its outputs where they are known
- * @param rows of a micro-batch
  * @param fetched values that callers need
  * @returns undefined if no products can be computed as one
  */

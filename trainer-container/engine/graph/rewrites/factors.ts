@@ -1,10 +1,7 @@
 /**
- * Changes sums and products that TensorFlow computes slowly.
- *
- * Sums of many rows get levels of at most 32 rows. TensorFlow adds the rows of a column one after the other, which is
- * less precise, and for wide rows several times slower. A factor of a weight's gradient whose rows start at multiples
- * of 2,048 bytes is widened. oneDNN copies columns of a transposed product's factors; in such a matrix they displace
- * each other in the cache, and the product takes up to twice as long.
+ * Sums of many rows get levels of at most 32: TensorFlow's order is less precise and several times slower. Factors
+ * whose rows start at multiples of 2,048 bytes are widened: oneDNN's columns displace each other in the cache, which
+ * doubles the time.
  */
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { constantNode, float32, int32, integersOf } from "../builder";

@@ -1,9 +1,6 @@
 /**
- * Replaces groups of elementwise operations by calls of functions that TensorFlow compiles with XLA. A group then
- * passes once over memory, where its operations pass once each.
- *
- * A result of one group that other groups alone read, and that follows from one tensor of this size, is computed again
- * where it is read (e.g. a dropout's mask from its random numbers). Computing costs less than memory.
+ * Calls of XLA-compiled functions for groups of elementwise operations: one pass over memory each. A result that other
+ * groups alone read, and that follows from one tensor, is computed again where it is read.
  */
 
 import { createHash } from "node:crypto";
@@ -30,10 +27,7 @@ const elementsOf = ({ outputs }: GraphNode): number =>
   (outputs?.[0]?.shape ?? []).reduce((product, side) => product * side, 1);
 
 /**
- * Groups nodes with equal numbers of elements, along the values that they pass on. A group can run as one operation: no
- * path leaves it and enters it again.
- *
- * @param nodes each after its inputs
+ * Groups nodes of equal size along their values; no path leaves a group and enters it again.
  * @param kept nodes that stay by themselves
  * @returns the groups, and each node's group
  */
@@ -116,12 +110,7 @@ interface Body {
   readonly outputs: Set<number>;
 }
 
-/**
- * Returns an equal graph. The nodes keep their positions; calls are appended.
- *
- * @param nodes each after its inputs
- * @param fetched values that callers read
- */
+/** Returns an equal graph: nodes, each after its inputs, keep their positions; calls are appended. */
 export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly Value[]): readonly GraphNode[] {
   const live = liveNodes(nodes, fetched);
   const kept = new Set([...nodes.keys()].filter((index) => !live.has(index)));

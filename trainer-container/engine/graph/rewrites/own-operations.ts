@@ -1,9 +1,6 @@
 /**
- * Replaces TensorFlow's operations by operations of our own (`scripts/native/operations/`), which exist on some CPUs.
- *
- * Products of dense layers compute bias, ReLU and ReLU's gradient before a result leaves the registers, and add the
- * gradients of micro-batches in the cache. Gradients of maxima over windows that do not overlap pass once over the
- * image.
+ * Replaces operations by our own (`scripts/native/operations/`) where the CPU has them: dense layers with bias, ReLU
+ * and its gradient in registers and summed micro-batches, and gradients of maxima over separate windows in one pass.
  */
 import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { canonicalAdditions } from "../../../reduction/plan";
@@ -20,11 +17,9 @@ const additionsOf = (terms: number): Attribute => ({
 });
 
 /**
- * Returns a graph whose dense layers have operations of our own. The nodes keep their positions. The choice depends on shapes
- * alone, so that a micro-batch has the same bits wherever it is computed.
- *
- * @param nodes each after its inputs, of a pass or of a sum before `joinMicroBatches`
- * @param fetched values that callers read
+ * Gives dense layers operations of our own; nodes keep their positions. The choice depends on shapes alone, so a
+ * micro-batch has the same bits everywhere.
+ * @param nodes each after its inputs, before `joinMicroBatches`
  */
 export function useOwnProducts(nodes: readonly GraphNode[], fetched: readonly Value[]): readonly GraphNode[] {
   const all = [...nodes];
@@ -146,10 +141,8 @@ function readerCounts(nodes: readonly GraphNode[], fetched: readonly Value[]): R
 const keyOf = ({ node, output }: Value): string => `${node}:${output}`;
 
 /**
- * Replaces sums over micro-batches, whose terms are gradients of dense layers, by one operation for all of their rows. Terms may also be
- * TensorFlow's products; their bits may differ from ours, so the caller compares them.
- *
- * @returns an equal graph. The nodes keep their positions; others are appended.
+ * Replaces sums of dense layers' gradients over micro-batches by one operation; the others are appended. Terms may be
+ * TensorFlow's products with other bits, so the caller compares.
  */
 export function joinProductsAndSums(nodes: readonly GraphNode[]): readonly GraphNode[] {
   const all = [...nodes];
@@ -208,11 +201,8 @@ function sourceOf(
 }
 
 /**
- * Replaces oneDNN's gradients of maxima over windows that do not overlap and cover the image by operations of our own
- * (`scripts/native/operations/pools.cc`), joined with the gradient of a ReLU before the windows. The nodes keep their positions.
- *
- * @param nodes each after its inputs
- * @param fetched values that callers read
+ * Replaces oneDNN's gradients of maxima over separate windows that cover the image (`pools.cc`), with a ReLU's before
+ * them.
  */
 export function useOwnPools(nodes: readonly GraphNode[], fetched: readonly Value[]): readonly GraphNode[] {
   const all = [...nodes];

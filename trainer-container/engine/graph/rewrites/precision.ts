@@ -1,10 +1,6 @@
 /**
- * Rounds the factors and results of matrix products and convolutions to 16 bits, as PyTorch's autocast does. All other
- * operations stay float32: sums, normalizations, softmax, losses and the optimizer.
- *
- * A GPU computes with its kernels of that type, which add in float32. On a CPU the float32 kernels compute with rounded
- * values. TensorFlow's CPU has 16-bit kernels for all of these operations, but how they add depends on the CPU's instruction
- * sets, and the float16 gradient of a convolution took 400 times as long as in float32.
+ * Rounds factors and results of products and convolutions to 16 bits, as PyTorch's autocast; all else stays float32. A
+ * CPU's float32 kernels compute with rounded values: how its 16-bit kernels add depends on instruction sets.
  */
 
 import { type Attribute, type GraphNode, referenceTo, type Value } from "../../../../adapters/saved-model/graph-def";

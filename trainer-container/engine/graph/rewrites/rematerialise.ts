@@ -1,9 +1,6 @@
 /**
- * Computes values of the forward pass again in the backward pass instead of keeping them (Chen et al., "Training Deep Nets
- * with Sublinear Memory Cost", 2016). The graph has the same operations on the same values, so the results have the same bits.
- *
- * Cuts divide the forward pass into segments. A value that a later segment reads is kept. When the backward pass arrives at
- * a segment, a copy of the segment's nodes runs, and the backward nodes read the copies. The last segment is not copied.
+ * Computes forward values again in the backward pass (Chen et al., 2016), with the same bits. Values that a later
+ * segment reads are kept; at a segment the backward pass runs a copy of its nodes. The last one is not copied.
  */
 import type { GraphNode, Value } from "../../../../adapters/saved-model/graph-def";
 import { float32 } from "../builder";
@@ -181,8 +178,7 @@ class SegmentCopies {
   }
 
   /**
-   * Keeps TensorFlow from merging a node with its reader. It merges some pairs if the value has one reader, and then rounds
-   * differently. Without the rewriting the value has several. It merges no node that another one waits for.
+   * Keeps TensorFlow from merging a node with its single reader, which rounds differently: another node waits for it.
    */
   private guard(node: number): number {
     return this.add({ op: "ControlTrigger", inputs: [], control: [node], attributes: {} });

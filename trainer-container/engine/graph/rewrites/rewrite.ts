@@ -22,12 +22,7 @@ interface RewriteOptions {
   readonly joinsProducts?: boolean;
 }
 
-/**
- * Returns a faster graph with the same results up to rounding.
- *
- * @param nodes each after its inputs
- * @param fetched values that callers read or feed
- */
+/** Returns a faster graph with the same results up to rounding. `fetched`: values that callers read or feed. */
 export function rewrite(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],
