@@ -139,12 +139,7 @@ function loggerOf({ runId, memberId, workerIndex }: TrainerConfig): Logger {
   return createLogger((line) => process.stdout.write(`${line}\n`), clock, { runId, memberId, workerIndex });
 }
 
-/**
- * Trains one run of the job.
- *
- * @param threads whether checkpoints and metrics are sent by threads of their own. A thread takes longer to start than a
- * short trial's data to send.
- */
+/** Trains one run of the job. `threads`: for checkpoints and metrics; a short trial sends faster without. */
 async function trainRun(own: Process, environment: Environment, threads = true): Promise<number> {
   const config = configOf(environment);
   const { runId, memberId, workerIndex } = config;

@@ -28,11 +28,7 @@ export type Decision =
 
 const wait = (reason: string): Decision => ({ kind: "wait", reason });
 
-/**
- * Decides the next action of a member inside `enter`. Pure: the same view at the same time gives the same decision.
- * Safety depends only on the store's conditions (one list per number, one item per member). The clock and the order of
- * events determine only the delay.
- */
+/** Decides a member's next action inside `enter`; pure. Safety depends only on the store's conditions. */
 export function decide(
   view: GangView,
   self: Self,

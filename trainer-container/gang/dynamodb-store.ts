@@ -12,11 +12,7 @@ const daySeconds = 86_400;
 /** Longer than any generation: a head that expired under a running gang would restart the numbers of generations. */
 const headDays = 365;
 
-/**
- * Stores gangs in the table `Gangs`, one partition per gang. One strongly consistent Query reads it whole; another read
- * returns only head and own item. W training members make W / 2 renewals a second and no other writes. A re-formation
- * adds three per member. docs/gang.md has the sums.
- */
+/** Stores gangs in the table `Gangs`, one partition per gang; docs/gang.md has the sums of reads and writes. */
 export function createGangStore(client: DynamoDBDocumentClient, tableName: string): GangStore {
   const table = new Table(client, tableName);
   const rosters = new Rosters(table);
@@ -107,9 +103,8 @@ export const inlineMembers = 64;
 const key = (gangId: string, token: string) => ({ pk: `GANG#${gangId}#ROSTER`, sk: token });
 
 /**
- * Stores the sealed lists of large gangs as separate items that never change. A list is written before the head that
- * names it by its token. If that head loses the race, its list is never read, and expires. Lists are compressed: 60 bytes
- * per member instead of 180.
+ * Stores a large gang's list as a separate, compressed item, written before the head that names it by its token. If
+ * that head loses the race, the list is never read, and expires.
  */
 class Rosters {
   private last: { readonly token: string; readonly members: readonly SealedMember[] } | undefined;

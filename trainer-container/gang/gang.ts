@@ -25,11 +25,8 @@ export function stateSource(finishedSteps: readonly number[]): StateSource {
 export type { LeafRange };
 
 /**
- * The other workers as the training loop sees them: generations, ranks and sums, without sockets, leases or tables.
- *
- * Vocabulary. A *member* is one worker process with a lease. A *generation* is a sealed list of members. A member's
- * position in it is its *rank*. A *leaf* is one micro-batch's gradient; V leaves make the global batch's gradient. The
- * *finished steps* of a member are the number of optimizer steps that its replica of the state contains.
+ * The other workers as the training loop sees them. A *member* is a process with a lease, a *generation* a sealed list
+ * of members, a *rank* a position in it. A *leaf* is one micro-batch's gradient; V leaves make the global batch's.
  */
 export interface Gang {
   /** The same in all generations, e.g. `<job id>/<attempt>`. */
@@ -45,10 +42,7 @@ export interface Gang {
    * @throws GangRunEndedError if the store fails because the run has ended
    */
   enter(finishedSteps: number): Promise<Generation>;
-  /**
-   * Releases the lease, so that no member waits for this one, and frees every socket and timer. Idempotent. `completed`
-   * means that the run's result is stored: later calls of `enter` throw a `GangCompletedError`.
-   */
+  /** Releases the lease, sockets and timers; idempotent. After `completed` (the result is stored) `enter` throws. */
   leave(reason: "completed" | "interrupted" | "failed"): Promise<void>;
 }
 

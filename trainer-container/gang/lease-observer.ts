@@ -10,10 +10,8 @@ interface Seen {
 }
 
 /**
- * Measures leases by this process's own clock. The owner's clock writes a lease's end, and it may be wrong: a slow one
- * would make the owner look dead, and a fast one would keep a dead owner alive. But if an item has changed between two
- * reads, a living process has changed it. Its lease then lasts for `leaseMs` from the read that saw the change. The
- * written time is used only for a process that was never seen before, limited to one lease ahead.
+ * Measures leases by this process's own clock, because the owner's may be wrong: a change between two reads extends the
+ * lease by `leaseMs`. The written time counts only for a process not seen before, up to one lease ahead.
  */
 export class LeaseObserver {
   private readonly seen = new Map<string, Seen>();

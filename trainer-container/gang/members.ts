@@ -38,9 +38,8 @@ export function isSameRegistration(
 }
 
 /**
- * Finds members whose job has a later attempt. Batch starts an attempt only after the previous one is over, so a later
- * registration shows that the earlier process is dead, and its lease need not be awaited. This is only a hint: if it is
- * wrong, the gang re-forms.
+ * Finds members whose job has a later attempt. Batch starts it only after the previous one is over, so its lease need
+ * not be awaited. A wrong hint re-forms the gang.
  */
 export function successions(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
   const latest = new Map<string, number>();
@@ -74,9 +73,8 @@ const firstMs = 15_000;
 const maxMs = 600_000;
 
 /**
- * Members to which this member repeatedly failed to connect. A single failure means little: the other may just have
- * died. From the second in a row the two are separated for a while, twice as long after each further failure. Otherwise
- * a gang with one broken link would spend five of six seconds on failed connections.
+ * Members that were repeatedly not reached. From the second failure in a row the two are separated, each time twice as
+ * long: otherwise one broken link would cost five of six seconds.
  */
 export class ReachMemory {
   private readonly failures = new Map<string, { readonly count: number; readonly until: number }>();
@@ -106,11 +104,8 @@ function shuns({ unreachable = [] }: MemberRecord, { memberId }: MemberRecord, n
 }
 
 /**
- * Selects members that can all reach each other. The member with the most conflicts is left out first. Of a pair, the one
- * with fewer finished steps is left out, otherwise the later in line. The only holder of the run's newest state always
- * stays.
- *
- * @param members in line
+ * Selects members, in line, that can all reach each other. The most conflicts leave first, then the one with fewer
+ * finished steps or later in line. The only holder of the newest state always stays.
  */
 export function thatCanMeet(members: readonly MemberRecord[], now: number): readonly MemberRecord[] {
   if (members.every(({ unreachable }) => unreachable === undefined)) return members;

@@ -6,10 +6,7 @@ import type { GangOptions, GangTiming } from "./options";
 
 export interface Monitor {
   stop(): void;
-  /**
-   * Awaited before a step counts. A process that was frozen for longer than a lease may have been replaced, so it reads
-   * the store first. Connections reveal most such freezes, but not if the whole generation was frozen or has one worker.
-   */
+  /** Awaited before a step counts: a process frozen for longer than a lease may have been replaced. */
   checkFreeze(): Promise<void>;
 }
 

@@ -266,11 +266,7 @@ class RendezvousGang implements Gang {
 export type { GangLogger, GangOptions, GangTiming } from "./options";
 export { defaultGangTiming } from "./options";
 
-/**
- * Creates this process's membership in a gang. It does nothing before `enter`. After `leave` nothing keeps running.
- *
- * @throws RangeError if the numbers of workers and micro-batches contradict each other
- */
+/** @throws RangeError if the numbers of workers and micro-batches contradict each other */
 export function createGang(options: GangOptions): Gang {
   const { store, clock, timing, expectedWorkers } = options;
   const { leaseMs } = timingOf({ ...defaultGangTiming, ...timing }, expectedWorkers);

@@ -1,7 +1,6 @@
 /**
- * The items that a gang keeps in its store, under the gang's id: one *head*, which is the sealed list of the current
- * generation, and one item per *member*. A member writes its own item. Others may only report it as lost. The head
- * changes only from generation g to g+1, so at most one list is sealed under a number.
+ * A gang's items: one *head*, the sealed list of the current generation, and one item per *member*, which only that
+ * member writes, except to report it lost. The head changes only from g to g + 1.
  */
 
 /** `waiting`: in `enter`, ready to be sealed. `training`: has entered a generation. `left`: does not come back. */
@@ -75,10 +74,7 @@ export interface RegistrationKey {
   readonly registration: number;
 }
 
-/**
- * The port to the table `Gangs`. Reads are strongly consistent. Every write is conditional or touches only the writer's
- * own item. A write returns false if its condition fails, which is not an error.
- */
+/** The table `Gangs`. Reads are strongly consistent; a write returns false if its condition fails. */
 export interface GangStore {
   read(gangId: string): Promise<GangView>;
   /** Reads the head and one member's own item only. A member of a large gang does this between its turns. */

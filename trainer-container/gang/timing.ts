@@ -3,10 +3,7 @@ export interface RendezvousTiming {
   /** A member whose lease was not renewed for this long is lost. */
   readonly leaseMs: number;
   readonly renewMs: number;
-  /**
-   * A training member keeps its place for this long after its lease expired: a computation may block its event loop, and
-   * its peers notice a loss by their sockets anyway. Only outsiders need it, when a whole generation is gone.
-   */
+  /** A training member keeps its place this long after its lease expired: computation may block its event loop. */
   readonly trainingGraceMs: number;
   /** Last call at the first formation, from the time that `minWorkers` are present. */
   readonly firstCallMs: number;
@@ -54,11 +51,7 @@ const margin = 2;
 /** A survivor reports the lost member, then registers. */
 const storeCalls = 2;
 
-/**
- * Sets the last call for survivors: long enough for a member that had just begun a micro-batch when the generation broke.
- * The limit is the time for which a training member keeps its place. Only a survivor that is dead without a loss report
- * makes the others wait this long.
- */
+/** Sets the last call for survivors: long enough for a micro-batch that had just begun when the generation broke. */
 export function withSurvivorCall<T extends RendezvousTiming>(timing: T, { storeMs, microBatchMs }: Pace): T {
   const back = microBatchMs + storeCalls * storeMs;
   const longest = timing.leaseMs + timing.trainingGraceMs;
@@ -66,11 +59,9 @@ export function withSurvivorCall<T extends RendezvousTiming>(timing: T, { storeM
 }
 
 /**
- * Timing of large gangs. One partition of the store supports 3,000 read units and 1,000 write units a second. A read of
- * a whole gang of W members costs about W / 10 read units, so a thousand members that read it twenty times a second would
- * need seven hundred times the limit. In a large gang, therefore, only few members read the whole gang, in turns. The
- * others read the head and their own item. Safety does not depend on this, but on the head's condition: a member that
- * reads late seals late, and a member that reads too little does not seal.
+ * Timing of large gangs. A partition supports 3,000 read and 1,000 write units a second, and a read of W members costs
+ * W / 10. So few members read the whole gang, in turns, the others the head and their own item. Safety depends on the
+ * head's condition alone.
  */
 
 /** Milliseconds per worker. Each value limits the total load on the partition to a share of its capacity. */
@@ -110,11 +101,8 @@ export function timingOf<T extends RendezvousTiming & { readonly monitorMs: numb
 }
 
 /**
- * Returns the milliseconds between two reads of the whole gang by a member of a large gang. The first members in line
- * read often. Each next group is twice as large and reads a quarter as often, so it reads half as much in total and the
- * sum is bounded. If all members before a group are dead, one of its members still reads after a bounded time.
- *
- * @param position position in line, from 0
+ * Milliseconds between two reads of the whole gang. Each next group in line is twice as large and reads a quarter as
+ * often, so the sum is bounded.
  */
 export function wholeLookMs(position: number, workers: number): number {
   const group = position < callers ? 0 : 1 + Math.floor(Math.log2(position / callers));

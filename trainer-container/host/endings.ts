@@ -92,8 +92,7 @@ async function storeResult(training: RunningTraining, end: LastStep, cpuSeconds:
 }
 
 /**
- * Stores the state of the last finished step after an error: it may be the only copy, or training stops here.
- *
+ * Stores the last finished step's state after an error: it may be the only copy.
  * @returns the process's exit code
  * @throws the error, unless the host's end interrupted a wait
  */

@@ -13,11 +13,7 @@ export interface SpotNotice {
   readonly time: string;
 }
 
-/**
- * Reads the machine of this process from its host's files, to estimate costs.
- *
- * @returns undefined if the host has not described itself
- */
+/** @returns undefined if the host has not described itself */
 export async function readMachine(directory: string, memberId: string): Promise<MachineRecord | undefined> {
   const machine = await readJson<Omit<MachineRecord, "memberId">>(directory, hostFiles.machine);
   return machine && { memberId, ...machine };
@@ -29,11 +25,7 @@ interface SpotWatcherOptions {
   readonly onNotice: (notice: SpotNotice) => void;
 }
 
-/**
- * Polls the host's files for a spot interruption notice, and reports it once.
- *
- * @returns `stop` ends it; `looked` settles after the first look, whether there is a notice or not
- */
+/** @returns `stop` ends it; `looked` settles after the first look, whether there is a notice or not */
 export function watchSpot({ directory, intervalMs, onNotice }: SpotWatcherOptions): {
   readonly stop: () => void;
   readonly looked: Promise<void>;

@@ -11,9 +11,7 @@ import { type Interruption, pause } from "./interruption";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Trains a run in a process of its own, with this process's program and output: the state of a user's module must not
- * reach the next run of the job. The process ends with this one, because it is in the same container.
- *
+ * Trains a run in a process of its own: a user's module must not reach the job's next run.
  * @returns its exit code, as `exitCodeOf` gives it
  */
 export function trainInProcess(
@@ -29,12 +27,7 @@ export function trainInProcess(
   return exitCodeOf(child, "exit", interruption).finally(remove);
 }
 
-/**
- * Resolves with a process's exit code. For a process that a signal has ended: 128 and the signal's number; after an
- * interruption the code by which Batch starts the job again.
- *
- * @param event `close` waits for the output, too
- */
+/** 128 and the number for a signal; after an interruption the code by which Batch starts the job again. */
 function exitCodeOf(child: ChildProcess, event: "exit" | "close", interruption: Interruption): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
@@ -63,10 +56,8 @@ interface HostWorkersOptions {
 const finalCodes: readonly number[] = [trainerExitCodes.failed, 133, 134, 139];
 
 /**
- * Runs the workers of a container that has several GPUs: one process for each, which sees one GPU. A process that is lost
- * starts again, as Batch starts a lost container, while the others train on. SIGTERM reaches every process.
- *
- * @returns the worst of the processes' last exit codes (`worstOf`)
+ * Runs one process for each GPU. A lost one starts again while the others train on; SIGTERM reaches all.
+ * @returns the worst of the last exit codes (`worstOf`)
  */
 export async function runHostWorkers(options: HostWorkersOptions): Promise<number> {
   const workers = Array.from({ length: options.count }, (_, worker) => runWorker(options, worker));

@@ -26,10 +26,8 @@ interface LayerMatch {
 }
 
 /**
- * Compares a model's layers with the source of its initial weights. A layer matches if the source has all its weights
- * by name and shape. With `prefix`, the layers before the first one that differs are loaded, and there must be one.
- *
- * @param source shapes of the source's weights, by name
+ * A layer matches if the source has all its weights by name and shape. With `prefix`, the layers before the first one
+ * that differs are loaded, and there must be one.
  */
 export function matchLayers(layers: readonly ModelLayer[], source: Shapes, match: FineTune["match"]): LayerMatch {
   const found = layers.map((layer) => ({ layer, difference: differenceOf(layer, source) }));
@@ -76,9 +74,6 @@ function listed(names: readonly string[]): string {
 const maxDifferences = 10;
 
 /**
- * Writes the initial weights of a fine-tuned training into the model. The optimizer and the position begin as in any
- * other training.
- *
  * @returns where each layer's weights come from; undefined if the task is not fine-tuned
  * @throws TrainingHaltedError `FINE_TUNE_MISMATCH`
  */

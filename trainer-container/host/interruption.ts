@@ -7,12 +7,7 @@ export interface Interruption {
   readonly reason: string | undefined;
   /** The host ends this process at about this time, in milliseconds since the epoch. Undefined after a signal. */
   readonly hostEndsAt: number | undefined;
-  /**
-   * Calls the listener once it is raised, or now if it was. A process that trains many runs removes each listener, so that
-   * none keeps an ended run in memory.
-   *
-   * @returns a function that removes the listener
-   */
+  /** Calls the listener once it is raised, or now if it was. @returns a function that removes the listener */
   onceRaised(listener: () => void): () => void;
   raise(reason: string, hostEndsAt?: number): void;
 }
@@ -75,11 +70,7 @@ const pollMs = 100;
 /** A host that still exists this long after the announced time is not reclaimed. */
 const patienceMs = 10 * 60_000;
 
-/**
- * Waits until the host ends this process, after a spot notice. A process that exits by itself would be started again on
- * the same host, and each start counts as an attempt; Batch does not count a host that was taken away. A signal ends the
- * wait.
- */
+/** Waits until the host ends this process: after an exit Batch would start it on the same host, as an attempt. */
 export async function waitForHostEnd(
   interruption: Interruption,
   clock: Clock,

@@ -12,9 +12,7 @@ import { moduleFolder, registerSource } from "./module-source";
 export type Warn = (code: string, message: string) => void;
 
 /**
- * Loads a user's training module: a CommonJS bundle without `@tensorflow/tfjs-*`, which it must get from this process (a
- * second instance would not know the first one's tensors).
- *
+ * Loads a user's CommonJS bundle, which must get `@tensorflow/tfjs-*` from this process.
  * @throws TrainingHaltedError `USER_CODE` if it throws while loading or exports no training
  */
 export async function loadTrainingModule(
@@ -28,10 +26,7 @@ export async function loadTrainingModule(
 }
 
 /**
- * Evaluates a bundle.
- *
  * @param source a bundle, with an inline source map if stack frames must name the user's lines
- * @param name name of the user's file, for stack traces
  * @throws TrainingHaltedError `USER_CODE`
  */
 export function evaluateModule(source: string, name: string, warn?: Warn): Training {
@@ -88,11 +83,7 @@ function checkFields(training: Training, name: string): void {
 /** Metrics that runs track themselves under `train/` and `validation/`. */
 const trackedNames = ["loss", "gradient-norm", "learning-rate", "loss-scale", "skipped-steps"] as const;
 
-/**
- * Refuses metrics that would replace the run's own, which early stopping and the choice of checkpoints read.
- *
- * @throws TrainingHaltedError `USER_CODE`
- */
+/** @throws TrainingHaltedError `USER_CODE` for a metric named like the run's own */
 export function requireFreeNames({ metrics = {} }: Training, task: Task, name: string): void {
   const tracked = [...trackedNames, ...(task === "regression" ? [] : ["accuracy"])];
   const taken = tracked.find((metric) => Object.hasOwn(metrics, metric));

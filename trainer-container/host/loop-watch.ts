@@ -1,7 +1,6 @@
 /**
- * Finds loops without an end in user code. The time limit of a call ends those in synchronous functions (`withTimeLimit`).
- * Code after an `await` has no call, and nothing in its thread can interrupt it. So a second thread notices that the first one
- * processes no events, and pauses it by V8's debugger. The debugger tells the line, and can end the execution.
+ * Finds endless loops after an `await` in user code: a second thread notices that no events are processed, and pauses
+ * the thread by V8's debugger, which tells the line and can end the execution.
  */
 import type { EventEmitter } from "node:events";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
@@ -120,10 +119,7 @@ function stackOfLimitedCall(port: MessagePort): string | undefined {
   return stack;
 }
 
-/**
- * Rejects with the first uncaught exception instead of ending the process. An exception of a training module is a ModelError:
- * a timer or a promise that the module started failed outside its functions.
- */
+/** Rejects with the first uncaught exception; a training module's (a timer, a promise) is a ModelError. */
 export function uncaughtException(process: EventEmitter): Promise<never> {
   const uncaught = new Promise<never>((_, reject) => {
     process.on("uncaughtException", (error: unknown) => {

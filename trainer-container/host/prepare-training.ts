@@ -61,11 +61,7 @@ const blockRows = 512;
 
 export type PreparedTraining = Awaited<ReturnType<typeof prepareTraining>>;
 
-/**
- * Opens the data and builds the model of a task, with its initial weights.
- *
- * @throws TrainingHaltedError if this worker cannot train the task, e.g. because its numerics differ from the run's
- */
+/** @throws TrainingHaltedError if this worker cannot train the task, e.g. because its numerics differ from the run's */
 export async function prepareTraining(dependencies: TrainerDependencies, task: TrainingTask) {
   const { config, store, logger } = dependencies;
   const features = await getJson(store, task.featureManifestKey, featureManifest);

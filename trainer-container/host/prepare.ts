@@ -17,11 +17,7 @@ import type { EngineOptions } from "../engine/engine";
 import { TrainingHaltedError } from "../loop/errors";
 import { loadTrainingModule, requireFreeNames, type Warn } from "./load-module";
 
-/**
- * Returns the task's factors of rows' losses by class index; undefined if there are none.
- *
- * @throws TrainingHaltedError `BAD_TASK` if a weight's class is not in the dataset
- */
+/** @throws TrainingHaltedError `BAD_TASK` if a weight's class is not in the dataset */
 export async function classWeightsOf(
   { hyperparameters: { classWeights }, profileKey }: Pick<TrainingTask, "hyperparameters" | "profileKey">,
   label: LabelEncoding,
@@ -107,9 +103,7 @@ export async function modelDefinition(
 }
 
 /**
- * Checks that this worker has the run's numerics. All workers must, otherwise leaves would depend on the worker. The first
- * worker's record is the run's; a worker that differs refuses to join.
- *
+ * Checks this worker's numerics against the run's, which are the first worker's.
  * @returns the fields that differ although the task allows it
  * @throws TrainingHaltedError `NUMERICS_DIFFER`
  */

@@ -206,10 +206,7 @@ export class Reporter {
 /** Number of survivors that report the same recovery; the store keeps one. */
 const recoveryReporters = 4;
 
-/**
- * Whether this rank is one of the first that can know of the loss. Rank 0 alone is not enough: it may be the process that
- * replaces the lost one. Restored ranks may be as advanced as survivors, so several report.
- */
+/** One of the first ranks that can know of the loss; rank 0 may be the replacement. Several may report. */
 function reportsRecovery({ rank, members }: Pick<Generation, "rank" | "members">): boolean {
   const own = members[rank]?.finishedSteps ?? 0;
   return members.slice(0, rank).filter(({ finishedSteps }) => finishedSteps >= own).length < recoveryReporters;

@@ -46,11 +46,7 @@ export interface ResultOptions {
 const patienceMs = 10_000;
 const pollMs = 100;
 
-/**
- * Stores weights, topology and result. Every rank holds the same bits, so any of them may do it; the first one counts.
- *
- * @throws OBJECT_DIFFERS if the first has other weights
- */
+/** Stores weights, topology and result; the first rank counts. @throws OBJECT_DIFFERS if it has other weights */
 export async function publishResult(options: ResultOptions): Promise<TrainingResult> {
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
   const key = objectKeys.trainingResult(runId);
@@ -131,11 +127,7 @@ interface PauseOptions {
   readonly sleep?: (ms: number) => Promise<unknown>;
 }
 
-/**
- * Stores the end of a segment that pauses. The checkpoint of its last step is stored first: the run is resumed from it.
- *
- * @throws CheckpointMissingError if no rank has stored that checkpoint
- */
+/** @throws CheckpointMissingError if no rank has stored the last step's checkpoint, from which the run is resumed */
 export async function publishPause(
   options: PauseOptions,
   { finishedSteps, epoch }: Pick<TrainingPause, "finishedSteps" | "epoch">,

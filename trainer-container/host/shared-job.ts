@@ -28,9 +28,7 @@ const maxPauseMs = 2_000;
 const leavingMs = 40_000;
 
 /**
- * Trains the run of a job, then trials that the platform assigns to the same job, one after another, until none comes, a
- * training does not succeed, or the host is about to go away.
- *
+ * Trains the job's run, then trials that the platform assigns, until none comes or one does not succeed.
  * @returns the exit code of the last training
  */
 export async function trainInTurn(first: Environment, dependencies: SharedJobDependencies): Promise<number> {

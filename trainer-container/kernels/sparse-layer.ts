@@ -1,10 +1,6 @@
 /**
- * A dense layer over sparse rows. Forward sums the weight rows at the row's positions. Backward adds to those rows of the
- * gradient. Products with zero are not computed.
- *
- * The order is fixed, so the bits depend only on rows, weights and their order: an output is
- * ((0 + v₀·w₀) + v₁·w₁ …) + bias over the row's pairs, then rectified. An element of the gradient is 0 + v·dz … over the
- * rows in their order. Each operation rounds to float32.
+ * A dense layer over sparse rows. The order is fixed, each operation rounds to float32: an output is ((0 + v₀·w₀) +
+ * v₁·w₁ …) + bias, then rectified; a gradient's element 0 + v·dz … over the rows in order.
  */
 
 import type { Code } from "../../adapters/wasm/encoding";
@@ -187,11 +183,7 @@ function call(
   return true;
 }
 
-/**
- * Computes `out`, `[rows, units]`, as inputs · kernel + bias. If rectified, negative values become 0.
- *
- * @throws RangeError
- */
+/** Computes `out`, `[rows, units]`; if rectified, negative values become 0. @throws RangeError */
 export function sparseForward(
   inputs: SparseInputs,
   weights: DenseParameters,
@@ -201,11 +193,7 @@ export function sparseForward(
   if (!call("forward", inputs, weights, out, rectify)) forwardInJavaScript(inputs, weights, out, rectify);
 }
 
-/**
- * Computes the layer's gradient from the gradient `dz` of its outputs.
- *
- * @throws RangeError
- */
+/** Computes the gradient from `dz`, that of the outputs. @throws RangeError */
 export function sparseBackward(inputs: SparseInputs, dz: Float32Array, gradient: DenseParameters): void {
   gradient.kernel.fill(0);
   gradient.bias.fill(0);

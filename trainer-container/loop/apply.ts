@@ -27,11 +27,9 @@ export interface StepOutcome {
 }
 
 /**
- * Takes one optimizer step with the sum of all leaves: mean gradient, clipped by its global norm, then the update of weights
- * and running statistics. Synchronous, so a replica is never seen in between.
- *
+ * Takes one optimizer step with the sum of all leaves. Synchronous, so a replica is never seen in between.
  * @param reduced the gradient's elements, times the replica's loss scale or gradient scale
- * @throws TrainingHaltedError if loss or gradient is not finite. Every rank holds the same sum, so none applies it.
+ * @throws TrainingHaltedError if loss or gradient is not finite, on every rank
  */
 export function applyStep(
   replica: Replica,
@@ -99,9 +97,7 @@ export function finishTaken(
 }
 
 /**
- * Counts a step whose update was applied, unless its gradient is not finite.
- *
- * @param sums of the training score
+ * Counts a step whose update was applied. `sums`: of the training score.
  * @throws TrainingHaltedError if the gradient is not finite, and not because of float16
  */
 function finishStep(

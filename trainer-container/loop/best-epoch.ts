@@ -5,9 +5,7 @@ import { TrainingHaltedError } from "./errors";
 import { type Score, type ScoreLayout, scoreOf } from "./score";
 
 /**
- * The best epoch so far of a training with early stopping. It is part of the replica's state: joiners receive it and
- * checkpoints contain it. The decision to stop therefore follows from the number of finished steps alone, on every rank
- * and after every loss.
+ * The best epoch so far, a part of the replica's state: stopping follows from the finished steps alone, on every rank.
  */
 export interface BestEpoch {
   /** Number of the epoch (0: none yet), sums of its training score, sums of its validation score; see `ScoreLayout`. */
@@ -53,11 +51,7 @@ interface EpochEnd {
   readonly weights: Float32Array;
 }
 
-/**
- * Records an epoch that is better than all before it. Idempotent: a lost generation repeats the end of an epoch.
- *
- * @returns whether training stops here
- */
+/** Idempotent: a lost generation repeats the end of an epoch. @returns whether training stops here */
 export function recordEpoch(best: BestEpoch, rule: EarlyStopping, layout: ScoreLayout, end: EpochEnd): boolean {
   const { epoch, trainSums, validationSums, weights } = end;
   const value = metricOf(scoreOf(layout, validationSums), rule);

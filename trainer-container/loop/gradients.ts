@@ -18,11 +18,7 @@ import { canonicalAdditions } from "../reduction/plan";
 import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";
 
-/**
- * The form in which leaves are summed. Their elements are the gradient of the trainable parameters, the running statistics'
- * part, and the score's sums. A narrow format packs only the gradient: the statistics are few, and the score has counts,
- * which must stay exact.
- */
+/** The form in which leaves are summed. A narrow format packs only the gradient: score counts must stay exact. */
 interface GradientWire {
   readonly format: GradientFormat;
   /** Number of float32 words of a summed vector. */
@@ -75,10 +71,7 @@ export function createGradientWire(
   };
 }
 
-/**
- * Computes micro-batches' gradients into leaves: `parameterCount` gradient elements, then the score's sums. A leaf depends only
- * on (weights, seed, step, micro-batch), so it has the same bits on every worker.
- */
+/** Computes leaves: gradient, then score sums. A leaf depends only on (weights, seed, step, micro-batch). */
 export function createLeafComputer(options: {
   readonly model: TrainableModel;
   readonly plan: TrainingPlan;

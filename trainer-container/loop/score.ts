@@ -1,8 +1,7 @@
 import type { BatchResult } from "../engine/engine";
 
 /**
- * Sums over rows as numbers in a vector. They follow the gradient in the all-reduce, so every rank knows the same loss of the
- * global batch exactly. Layout: loss, weight, correct, then the user's metrics by name.
+ * Sums over rows that follow the gradient in the all-reduce: loss, weight, correct, then the user's metrics by name.
  */
 export interface ScoreLayout {
   readonly metrics: readonly string[];

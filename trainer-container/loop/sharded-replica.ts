@@ -104,11 +104,8 @@ export interface HeldSlots extends Holding {
 }
 
 /**
- * This worker's part of a training with a sharded optimizer: all weights, and the slots of two segments. docs/algorithms.md
- * shows why a lost rank never holds the only copy of anything.
- *
- * Its optimizer state as a `Replica` is readable only while it is whole: before the first generation, alone in one, and at a
- * boundary where the other ranks' slots were gathered.
+ * This worker's weights and the slots of two segments (docs/algorithms.md). Its state as a `Replica` is readable only
+ * while it is whole: before the first generation, alone, or where the others' slots were gathered.
  */
 export class ShardedReplica implements Replica {
   finishedSteps = 0;

@@ -13,9 +13,8 @@ import type { Steps } from "./steps";
 import type { Sharding, Training } from "./training";
 
 /**
- * Returns the rank that gets all slots after a step whose ranks raised these signals. It is the leader if it wants a
- * checkpoint, or if all leave. If some leave, it is the first remaining rank, because two neighbours that leave at once would
- * take a segment with them. Undefined: none.
+ * The rank that gets all slots: a leader that wants a checkpoint or if all leave, otherwise, if some leave, the first
+ * that remains: two neighbours that leave would take a segment with them.
  */
 function gatheringRank(signalsByRank: readonly number[]): number | undefined {
   const has = (signals: number, bit: number) => (signals & bit) !== 0;

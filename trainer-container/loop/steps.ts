@@ -16,10 +16,8 @@ export interface Steps {
   /** Computes this rank's leaves and takes one step. @throws GenerationLostError, TrainingHaltedError */
   take(generation: Generation, raised: number): Promise<StepResult>;
   /**
-   * Runs at a step boundary, on all ranks.
-   *
-   * @returns whether the leader has the whole state, so that a checkpoint can be taken; the same on all ranks
-   * @throws GenerationLostError
+   * Runs at a step boundary, on all ranks. @throws GenerationLostError
+   * @returns whether the leader has the whole state, so that a checkpoint can be taken
    */
   atBoundary(generation: Generation, epochEnd: boolean): Promise<boolean>;
   /** Called when the generation is closed. */

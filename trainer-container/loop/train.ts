@@ -14,10 +14,8 @@ import { replicatedSteps, type Steps } from "./steps";
 import type { Training } from "./training";
 
 /**
- * Scores a split on all ranks, with the same bits for every world size. The split is cut into blocks of a fixed
- * number of rows. Leaf l of the V leaves is the sum of its fixed, contiguous range of blocks, in order. The gang adds the V
- * leaves in its canonical order, as it does with gradients.
- *
+ * Scores a split with the same bits for every world size: leaf l sums its fixed range of blocks, and the gang adds the
+ * V leaves in its canonical order.
  * @returns the score, its sums, and the signals that ranks raised in the meantime
  */
 async function validate(
@@ -68,9 +66,7 @@ export type TrainingEnd =
 type EndOfGeneration = TrainingEnd | "re-form";
 
 /**
- * Trains to the end, over any number of generations. A lost generation costs the step in progress. The rank with the most
- * advanced step is the source of state for the others.
- *
+ * Trains to the end over any number of generations; a lost one costs the step in progress.
  * @throws TrainingHaltedError if training cannot continue
  */
 export async function train(training: Training): Promise<TrainingEnd> {
@@ -142,11 +138,7 @@ async function trainGeneration(training: Training, generation: Generation, steps
   };
 }
 
-/**
- * Scores the test split.
- *
- * @param best the result's weights; absent: those of the last step, which the model has
- */
+/** Scores the test split with the weights of `best`; absent: those that the model has. */
 async function scoreTest(
   { plan, model, replica, layout, test }: Training,
   generation: Generation,

@@ -1,7 +1,4 @@
-/**
- * Elements of a block of the norm. The segments of a sharded optimizer consist of whole blocks, so each rank sums its own
- * blocks and the norm has the same bits. Never change it: it determines the bits of clipped runs.
- */
+/** Segments of a sharded optimizer are whole blocks. Never change it: it determines the bits of clipped runs. */
 export const normBlockElements = 1024;
 
 export function normBlockCount(elements: number): number {
@@ -11,10 +8,7 @@ export function normBlockCount(elements: number): number {
 /** Sums value² over `[start, end)`, at most a block, in double precision, where products of float32 are exact. */
 export type BlockSquare = (values: Float32Array, start: number, end: number) => number;
 
-/**
- * Sums every fourth element in each of four running sums, and adds these as (0 + 2) + (1 + 3). The order depends only on
- * the element's position in its block, and two registers of two lanes follow it.
- */
+/** Four running sums of every fourth element, added as (0 + 2) + (1 + 3): the order of two registers of two lanes. */
 export const javascriptBlockSquare: BlockSquare = (values, start, end) => {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
   let i = start;
@@ -36,11 +30,8 @@ export const javascriptBlockSquare: BlockSquare = (values, start, end) => {
 };
 
 /**
- * Sums the squares of the gradient block by block: `sums[b]` covers the elements `[1024·b, 1024·(b + 1))` below `length`.
- *
- * @param gradients begins with the first element of block `firstBlock`; may be longer
+ * Sums squares block by block. @param gradients begins with the first element of block `firstBlock`; may be longer
  * @param length number of elements of the whole vector that count, from 0
- * @param square JavaScript's or a kernel's; the bits are the same
  */
 export function blockSquares(
   gradients: Float32Array,
@@ -66,11 +57,8 @@ export function normOfBlocks(sums: Float64Array): number {
 }
 
 /**
- * Computes the norm for global-norm clipping (Pascanu et al. 2013). It sums in double precision in one fixed order, so the
- * norm has the same bits on every worker. NaN or infinity anywhere makes the norm NaN or infinite, so the check of a run
- * detects a diverged gradient.
- *
- * @param length number of elements that count, from 0 (running statistics follow the trainable weights). Default: all
+ * The norm for global clipping (Pascanu et al. 2013), in double precision and one fixed order. NaN stays NaN.
+ * @param length number of elements that count, from 0. Default: all
  */
 export function globalNorm(
   gradients: Float32Array,

@@ -77,10 +77,7 @@ interface Decays {
   readonly decoupledDecay: number;
 }
 
-/**
- * Creates the step of Adam and AdamW, which differ in their decay. The bias corrections are outside the loop:
- * η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ).
- */
+/** η·m̂ / (√v̂ + ε) = rate·m / (√v·root + ε) with rate = η / (1 − β₁ᵗ), root = 1 / √(1 − β₂ᵗ). */
 function adamWithDecay(
   type: "adam" | "adamw",
   size: number,

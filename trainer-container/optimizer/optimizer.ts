@@ -1,7 +1,6 @@
 /**
- * Optimizers on flat float32 buffers. Their arithmetic is float32, rounded at every operation in an order fixed by the code
- * (`updates.ts`). The result has the same bits on every machine that follows IEEE 754, for every backend, in JavaScript and
- * SIMD. Values that are constant for a step (bias corrections, rates) are computed in double precision first.
+ * Optimizers on float32 buffers, rounded at every operation in the order of `updates.ts`: the same bits in JavaScript
+ * and SIMD. A step's constants are computed in double precision first.
  */
 import { javascriptUpdates, type Updates } from "./updates";
 

@@ -1,9 +1,6 @@
 /**
- * The arithmetic of one optimizer step, element by element. Every operation rounds to float32, to nearest even
- * (`Math.fround`), in the written order, as SIMD does with four lanes at once. So there are two implementations with the same
- * bits, this one and the trainer's kernels. An element has the same bits in any part of the vector.
- *
- * All arrays count from the weights' first element and are at least as long as the weights. Constants are float32 when used.
+ * One step's arithmetic: every operation rounds to float32 in the written order, as SIMD does. This and the trainer's
+ * kernels have the same bits. Arrays count from the weights' first element.
  */
 
 interface SgdConstants {
@@ -75,9 +72,8 @@ export const javascriptUpdates: Updates = {
   },
 
   /**
-   * g ← s·g, or with an L2 penalty g ← s·g + λ·w; m ← m + (1 − β₁)(g − m); v ← v + (1 − β₂)(g² − v);
-   * w ← w − (η·λ·w + rate·m / (√v·root + ε)). The updates are increments, because a small 1 − β then keeps the roundings
-   * before the last one small as well.
+   * g ← s·g (L2: + λ·w); m ← m + (1 − β₁)(g − m); v ← v + (1 − β₂)(g² − v); w ← w − (η·λ·w + rate·m / (√v·root + ε)).
+   * Increments keep the roundings of a small 1 − β₂ small.
    */
   adam(weights, gradients, m, v, constants) {
     const [scale, keep1, keep2] = [f(constants.scale), f(constants.keep1), f(constants.keep2)];
@@ -98,11 +94,8 @@ export const javascriptUpdates: Updates = {
 };
 
 /**
- * Applies the part of a summed gradient that belongs to running statistics (batch normalisation). The engine gives
- * `weight × (before − after)` for each micro-batch, so the mean update is one subtraction at rate 1.
- *
- * @param from first element of the statistics, `trainableCount` of the model
- * @param scale 1 / Σ weight. Clipping does not apply
+ * Applies statistics' part of a sum, `weight × (before − after)` each: one subtraction at rate 1, without clipping.
+ * @param scale 1 / Σ weight; `from`: the model's `trainableCount`
  */
 export function applyStatistics(weights: Float32Array, gradients: Float32Array, from: number, scale: number): void {
   for (let i = from; i < weights.length; i++) {

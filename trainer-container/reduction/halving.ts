@@ -17,14 +17,9 @@ const manyRanks = 16;
 const largeSegmentBytes = 32 * 1024;
 
 /**
- * Chooses the algorithm for a vector. All ranks must choose alike, so the choice depends only on these arguments. The bits
- * are the same for both.
- *
- * - The direct exchange takes two message latencies, but W − 1 messages in each direction and W − 1 connections: best for
- *   few ranks.
- * - Halving and doubling takes 2·log2 W latencies, as many messages, and log2 W connections. V must be a power of two,
- *   because only then is the top of the canonical tree balanced. If W is no power of two, whole partial sums are sent
- *   before and whole results after, up to twice the bytes.
+ * All ranks choose alike, by these arguments alone; the bits are the same. The direct exchange takes two latencies but
+ * W − 1 messages and connections. Halving and doubling takes 2·log2 W and needs a balanced tree (V a power of two); for
+ * W no power of two it sends up to twice the bytes.
  */
 export function chooseAlgorithm({ worldSize, microBatches, elements }: Reduction): Algorithm {
   if (!isPowerOfTwo(microBatches) || worldSize < manyRanks) return "direct";
@@ -37,13 +32,9 @@ function isPowerOfTwo(value: number): boolean {
 }
 
 /**
- * The roles in recursive halving and doubling. Every node of the canonical tree is still added from the same two children.
- *
- * Let P be the largest power of two ≤ W, and V a power of two. The top of the tree is the balanced tree over P subtrees of
- * V / P leaves. A *host* is the rank that computes a subtree's first leaf (or its last: see `planHalving`); it sums that
- * subtree. The hosts then halve with the distances 1, 2, 4, …: pairs of neighbouring subtrees, then pairs of pairs, in the
- * tree's own order. A *guest* is any other rank: it sends its partial sums to the hosts of their subtrees, and gets the
- * result from one of them. If W is a power of two, there are no guests.
+ * The roles. P is the largest power of two ≤ W. A *host* is the rank that computes the first leaf (or last:
+ * `planHalving`) of one of P subtrees of V / P leaves, and sums it; hosts then halve with the distances 1, 2, 4, … in
+ * the tree's own order. A *guest* is any other rank.
  */
 export interface HalvingPlan {
   /** By position; P hosts, ascending. */
@@ -74,8 +65,7 @@ export interface HalvingRole {
 }
 
 /**
- * Two plans with the same sums: hosts compute the first leaf of their subtree, or the last. The guests of one plan are
- * hosts in the other. If each plan sums one half of a vector, all ranks send about as much. The plans are equal if W is a
+ * Hosts compute their subtree's first leaf, or its last: the guests of one plan are hosts in the other. Equal if W is a
  * power of two.
  */
 export interface HalvingPlans {

@@ -1,10 +1,7 @@
 /**
- * The canonical binary tree: the one order in which the V leaves (micro-batch gradients) of a global batch are added.
- *
- * A node covers the leaves [first, end). With more than one leaf it splits at the largest power of two below its size. So
- * complete subtrees start at multiples of their (power-of-two) size, and a worker with 2^k aligned leaves owns one subtree.
- * Every sum is stored in the *slot* of its node's first leaf: an inner node adds the slot of its right child to the slot of
- * its left one, and the root ends in slot 0.
+ * The canonical tree: the order in which V leaves are added. A node [first, end) splits at the largest power of two
+ * below its size, so 2^k aligned leaves are one subtree. A sum is stored in the *slot* of its first leaf; the root ends
+ * in slot 0.
  */
 
 /** One inner node: `slot[into] += slot[from]`, after which `slot[into]` is the sum of the leaves `[into, end)`. */

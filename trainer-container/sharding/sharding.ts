@@ -1,10 +1,8 @@
 import { normBlockCount, normBlockElements } from "../optimizer/clip";
 
 /**
- * Vocabulary of the sharded optimizer. The P parameters are cut into W *segments* of whole norm blocks. Rank r *owns*
- * segment r: it reduces the segment's gradient and computes its new weights. The next rank, its *neighbour*, keeps a
- * *copy*: the same slots, updated by the same arithmetic. So each segment's slots are on two ranks, and a rank holds two
- * segments' slots: 2/W of all.
+ * The P parameters are cut into W *segments* of whole norm blocks. Rank r *owns* segment r; the next rank, its
+ * *neighbour*, keeps a *copy* of its slots. So a rank holds 2/W of all slots.
  */
 
 /** Half-open range of elements. */
@@ -102,14 +100,9 @@ type Agreement =
 export const patientFormations = 6;
 
 /**
- * Decides from which state a generation continues. It is a function of the holdings of all members, so every rank decides
- * alike.
- *
- * The state is the most advanced step if its slots are complete. Otherwise some segment's two holders were lost together,
- * and the remaining members have only parts: they restore, unless the holders come back in time. A member with a complete
- * state (a newcomer from a checkpoint, or from step 0) keeps it; the most advanced of those states is then used.
- *
- * @param slotElements number of elements whose slots are needed to continue from a step; 0 if the optimizer keeps none
+ * Decides from which state a generation continues, alike on every rank: the most advanced step if its slots are
+ * complete, otherwise the most advanced complete state of a member; the others restore.
+ * @param slotElements number of elements whose slots are needed to continue from a step
  */
 export function agree(rankStates: readonly RankState[], slotElements: (step: number) => number): Agreement {
   const step = Math.max(...rankStates.map(({ finishedSteps }) => finishedSteps));
@@ -146,10 +139,8 @@ export function slotSpans(
 }
 
 /**
- * Plans the transfers after which every rank has the slots of its spans. A rank takes its own slots from itself. Other
- * slots come from the holder with the least to send so far. It is a function of its arguments: every rank plans alike.
- *
- * @param targets spans by rank
+ * Plans the transfers of slots, alike on every rank; from the holder with the least to send so far. `targets`: spans by
+ * rank.
  */
 export function planTransfers(
   rankStates: readonly RankState[],

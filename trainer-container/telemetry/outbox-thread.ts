@@ -16,9 +16,8 @@ interface Waiting {
 }
 
 /**
- * Creates an outbox in a separate thread, which starts at the first batch: a request costs 2 to 3 ms of processor time, which
- * must not delay a step. If the thread ends, another starts at the next batch and repeats unsent batches: a batch may be sent
- * twice.
+ * A request costs 2 to 3 ms, which must not delay a step. After a thread's end the next repeats unsent batches: twice
+ * is possible.
  */
 export function createOutboxThread(
   script: string,

@@ -50,9 +50,8 @@ interface Mark {
 }
 
 /**
- * The rate of a training: samples of finished steps per second of wall-clock time, over the last 30 s, or since the first
- * step of this process. Validation, checkpoints and pauses between generations are part of the time. The first step is
- * not: it also compiles and allocates.
+ * Samples of finished steps per second over the last 30 s, with validation, checkpoints and pauses, without the first
+ * step: it also compiles.
  */
 export class Rate {
   private readonly marks: Mark[] = [];

@@ -147,8 +147,8 @@ export interface Telemetry {
   /** Sends the points that this rank has kept as a standby, for steps that the leader did not finish. */
   handOver(): void;
   /**
-   * Returns points up to a step that are not known to be stored; of a long outage, the newest. A checkpoint carries them: the
-   * steps before it are not repeated, so points that die with this process would be lost permanently.
+   * Points up to a step not known to be stored, the newest of many. Checkpoints carry them: their steps are not
+   * repeated.
    */
   unsent(finishedSteps: number): readonly MetricSeries[];
   /** Sends points that a checkpoint carried, as if they had been recorded now. */
