@@ -65,7 +65,6 @@ const special: Readonly<Record<string, Method>> = {
   },
 };
 
-/** Adds the missing methods. Existing methods are not changed. */
 function registerChainedOps(): void {
   const functions = tf as unknown as Record<string, (...args: unknown[]) => unknown>;
   const prototype = tf.Tensor.prototype as unknown as Record<string, unknown>;

@@ -24,7 +24,6 @@ export function float64(value: number): Code {
   return [...new Uint8Array(Float64Array.of(value).buffer)];
 }
 
-/** Encodes a length followed by the items. */
 export function vector(items: Code): Code {
   return [...unsigned(items.length), ...items];
 }

@@ -215,7 +215,6 @@ export class Checkpointer {
     return copy;
   }
 
-  /** Starts the upload of the oldest copy if none is running. */
   private pump(): void {
     const next = this.pending.find(({ held }) => !held);
     if (this.inFlight !== undefined || next === undefined || this.isFailing()) return;

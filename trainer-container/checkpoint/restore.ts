@@ -108,7 +108,6 @@ export async function listCheckpoints(
   return visible;
 }
 
-/** Finds the checkpoint of a step, if it is visible and readable. */
 export function findKept(
   store: ObjectStore,
   runId: string,

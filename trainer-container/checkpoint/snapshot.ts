@@ -30,7 +30,6 @@ interface Snapshot {
 interface Slot {
   readonly memory: Uint8Array<SharedArrayBuffer>;
   file: number | undefined;
-  /** Allocation of the file's pages; ends soon once a state needs the slot. */
   warming?: Promise<void>;
   wanted: boolean;
 }
@@ -162,7 +161,6 @@ function closeFile(slot: Slot): void {
 /** Maximum wait of steps for an upload from the live state, if no file could take a copy. Then the checkpoint is abandoned. */
 const uploadPatienceMs = 60_000;
 
-/** The state of one step boundary, until it is stored or superseded. */
 export interface StateCopy {
   readonly header: CheckpointHeader;
   readonly files: StateFiles;

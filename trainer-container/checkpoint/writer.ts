@@ -11,7 +11,6 @@ import type { ParameterSlot } from "../engine/engine";
 import { packPoints } from "../telemetry/packed-points";
 import type { StoredState } from "./state-files";
 
-/** The fields of a checkpoint other than tensors. */
 export interface CheckpointHeader {
   readonly finishedSteps: number;
   readonly epoch: number;

@@ -42,7 +42,6 @@ export class AllReduce extends AnnouncedOperation {
   private readonly slots: Staging;
   private chunksLeft: number;
   private readonly segments: readonly Span[];
-  /** Whether a chunk was added and sent, by owner and chunk. */
   private readonly chunksIssued: boolean[][];
   private readonly final = new FinalRanges();
   /** Leaf whose slot each entry of `local` is. */

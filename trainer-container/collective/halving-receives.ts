@@ -12,7 +12,6 @@ export interface PartShape {
 }
 
 export interface Stage {
-  /** Number of its frames that have not arrived. */
   missing: number;
   /** Spans that have arrived, but are not processed: another rank may be a stage ahead. */
   readonly arrived: Span[];
@@ -20,9 +19,7 @@ export interface Stage {
 
 export interface Stages {
   readonly give: Stage;
-  /** By level. */
   readonly halve: readonly Stage[];
-  /** By level. */
   readonly double: readonly Stage[];
   readonly serve: Stage;
 }
@@ -35,12 +32,10 @@ export interface Receive {
   /** Slot within the part. */
   readonly slot: number;
   readonly span: Span;
-  /** Number of frames that have not arrived. */
   missing: number;
 }
 
 export interface Level {
-  /** Rank of the partner. */
   readonly partner: number;
   /** The half that this host sums from this level on. */
   readonly kept: Span;

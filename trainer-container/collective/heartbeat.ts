@@ -8,7 +8,6 @@ interface HeartbeatTarget {
 
 /** Shows peers that this process is alive, even during a long computation of its main thread. */
 export interface Heartbeat {
-  /** Replaces the peers. */
   beat(targets: readonly HeartbeatTarget[], intervalMs: number): void;
   stop(): void;
 }

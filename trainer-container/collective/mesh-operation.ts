@@ -3,7 +3,6 @@ import type { GenerationLostError } from "./errors";
 import { type FrameHeader, frameTypes } from "./frame";
 import type { Mesh, Operation } from "./mesh";
 
-/** Values on which all ranks must agree when they begin an operation. */
 interface Agreement {
   readonly finishedSteps: number;
   readonly elements: number;
@@ -30,7 +29,6 @@ export abstract class MeshOperation implements Operation {
   abstract owes(rank: number): boolean;
   /** Computes and sends all that this rank sends. Returns early if `failure` is set. */
   protected abstract issue(): Promise<void>;
-  /** Whether all expected frames have arrived and were processed. */
   protected abstract hasReceivedAll(): boolean;
   /** Reserves memory after the mesh has taken the operation. Earlier, nothing would release it if the generation ended. */
   protected reserve(): void {}
@@ -128,7 +126,6 @@ export abstract class AnnouncedOperation extends MeshOperation {
 
   /** Returns the memory for a frame other than `begin`. @throws if this rank expects no such frame */
   protected abstract placeData(rank: number, header: FrameHeader): Buffer;
-  /** Handles a frame other than `begin`. */
   protected dataArrived(_rank: number, _header: FrameHeader): void {}
   protected isComputed(): boolean {
     return true;

@@ -19,7 +19,6 @@ export interface MeshOptions {
   readonly timing: CollectiveTiming;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Aborts the attempt to connect. */
   readonly signal?: AbortSignal;
 }
 
@@ -44,7 +43,6 @@ const nothing = Buffer.alloc(0);
 export class Mesh {
   readonly worldSize: number;
   lost: GenerationLostError | undefined;
-  /** Other ranks by rank; this rank's entry is empty. */
   readonly peers: readonly (Peer | undefined)[];
   /** Called after the connections are cut and the operation has failed: nothing is read into memory from then on. */
   onShut: (() => void) | undefined;

@@ -4,7 +4,6 @@ import { AnnouncedOperation, MeshOperation } from "./mesh-operation";
 
 /** Elements that one rank sends to another. Both ranks identify it by its number, which they have counted alike. */
 export interface Message {
-  /** The other rank. */
   readonly rank: number;
   readonly number: number;
   /** To send: must not change before the exchange is over. To receive: filled when it is over, undefined if it fails. */

@@ -3,7 +3,6 @@ import { encodeHeader, type FrameHeader, FrameReader, type FrameSink, type Frame
 
 /** The writing side towards one peer. Payloads may change only once `pending` is 0 or the socket is destroyed. */
 export class Outbound {
-  /** Writes that the kernel has not taken yet. */
   pending = 0;
   bytesSent = 0;
   private corked = false;

@@ -1,4 +1,3 @@
-/** Deadlines of the collective. docs/gang.md lists them. */
 export interface CollectiveTiming {
   /** From the sealed list to all connections. */
   readonly connectMs: number;

@@ -7,7 +7,6 @@ import type { ShardCache } from "./shard-cache";
 /** One split in memory, compactly encoded (four bytes a one-hot column). Only the caller has dense rows. */
 export interface FeatureSplit {
   readonly rows: number;
-  /** Number of elements of a dense row. */
   readonly width: number;
   /** Writes the dense form of `rows[i]` to `inputs[i × width …]` and its label to `labels[i]`. */
   gather(rows: Uint32Array, inputs: Float32Array, labels: Int32Array | Float32Array): void;

@@ -3,7 +3,6 @@
  */
 import { createHash } from "node:crypto";
 
-/** A permutation of `[0, size)` with random access. */
 interface Permutation {
   readonly size: number;
   at(index: number): number;

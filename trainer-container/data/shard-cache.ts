@@ -13,7 +13,6 @@ export interface ShardCache {
 
 interface ShardCacheOptions {
   readonly store: ObjectStore;
-  /** The workers of a host share it. */
   readonly directory: string;
   /** If the folder holds more, the least recently used files are removed. */
   readonly limitBytes: number;

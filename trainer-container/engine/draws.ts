@@ -37,9 +37,7 @@ export type DrawKept = (shape: readonly number[], key: tf.Tensor, dropped: numbe
 
 /** A backend's draws. Those that it does not have stay TensorFlow.js's. */
 export interface Draws {
-  /** Draws from [0, 1). */
   readonly uniform?: Draw;
-  /** Draws from the standard normal distribution. */
   readonly normal?: Draw;
   readonly kept: DrawKept;
 }

@@ -97,7 +97,6 @@ export interface OptimizerSettings {
   readonly clipNorm?: number | undefined;
 }
 
-/** JavaScript's memory of the weights and of the optimizer's slots, by name. */
 export interface OptimizerMemory {
   readonly weights: Float32Array;
   readonly slots: Readonly<Record<string, Float32Array>>;
@@ -133,7 +132,6 @@ export interface TrainableModel {
   readonly layers: readonly ModelLayer[];
   /** All weights in the order of the flat buffers: trainable ones, then statistics. */
   readonly layout: readonly ParameterSlot[];
-  /** Number of elements of the flat buffers. */
   readonly parameterCount: number;
   /** The optimizer updates elements `[0, trainableCount)`. The rest are statistics (see `ParameterSlot.trainable`). */
   readonly trainableCount: number;

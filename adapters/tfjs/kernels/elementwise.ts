@@ -5,7 +5,6 @@ import { sumRows } from "../simd/gemm";
 import { simdOf } from "../simd/simd";
 import { type BackendWasm, callKernel, dispose, type KernelArguments, replaceKernel } from "./wasm-kernel";
 
-/** The operations of a fused kernel after its product. */
 export interface Epilogue {
   readonly bias?: tf.TensorInfo | null;
   readonly activation?: tf.backend_util.Activation;

@@ -18,7 +18,6 @@ import { type KernelArguments, replaceKernel, shared } from "./wasm-kernel";
 
 let registered = false;
 
-/** The kernels by name. They replace stock kernels of the same name. */
 const kernels = {
   [tf.Conv2DBackpropFilter]: conv2dBackpropFilter,
   [tf.Conv2DBackpropInput]: conv2dBackpropInput,

@@ -73,7 +73,6 @@ type ScratchName =
   | "recurrent"
   | "state";
 
-/** All kernels, for a separate memory. */
 export const simdFunctions: readonly WasmFunction[] = [
   ...microKernels,
   ...sweeps,
@@ -117,7 +116,6 @@ export class Simd {
     return new Float32Array(this.memory(), at, length);
   }
 
-  /** Writes a table of i32 to scratch memory. */
   table(name: ScratchName, values: Int32Array): number {
     const at = this.scratch(name, values.byteLength);
     new Int32Array(this.memory(), at, values.length).set(values);

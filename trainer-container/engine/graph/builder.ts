@@ -27,17 +27,14 @@ export class GraphBuilder {
     return { node: this.list.push(node) - 1, output: 0 };
   }
 
-  /** Adds a float32 input. */
   placeholder(shape: readonly number[]): Value {
     return this.add("Placeholder", [], { dtype: floatType, shape: { kind: "shape", value: shape } });
   }
 
-  /** Adds a float32 number. */
   number(value: number): Value {
     return this.push(constantNode([], Float32Array.of(value)));
   }
 
-  /** Adds a list of int32. */
   integers(values: readonly number[]): Value {
     return this.push(constantNode([values.length], Int32Array.from(values)));
   }
@@ -58,7 +55,6 @@ export class GraphBuilder {
     return placed;
   }
 
-  /** Removes the nodes that were added after there were `count`. */
   truncate(count: number): void {
     this.list.length = count;
   }

@@ -71,7 +71,6 @@ interface ModelVariables {
   readonly layout: readonly ParameterSlot[];
   /** See `hasOwnOperations`. */
   readonly ownOperations: boolean;
-  /** Handle of each slot of the layout. */
   readonly handles: readonly Value[];
 }
 

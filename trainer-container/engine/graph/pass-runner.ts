@@ -30,7 +30,6 @@ export interface Pass {
   readonly metrics: readonly string[];
   /** Its inputs, without a step's constants. */
   readonly inputs: string;
-  /** Names of `Traced.results`. */
   readonly outputs: string;
   /** Only of gradients. */
   readonly written: WrittenNodes | undefined;
@@ -195,7 +194,6 @@ export class PassLoader {
     this.ownProducts = hasOwnProducts(binding);
   }
 
-  /** Returns the pass, or TensorFlow's reason for a refusal. */
   load(
     staging: Staging,
     recording: Recording<Recorded>,

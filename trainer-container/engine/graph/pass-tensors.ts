@@ -8,13 +8,11 @@ import type { NativeBinding } from "../native-binding";
 /** The functions of the binding by which kernels of TensorFlow.js compute. */
 export type TensorFunctions = Pick<NativeBinding, "createTensor" | "tensorDataSync" | "deleteTensor" | "executeOp">;
 
-/** An output of an operation. */
 export type Created = ReturnType<NativeBinding["executeOp"]>[number];
 
 interface Interception {
   readonly functions: TensorFunctions;
   readonly getInputTensorIds: NativeBackend["getInputTensorIds"];
-  /** Called before `Math.random` draws. */
   readonly onRandom: () => void;
 }
 

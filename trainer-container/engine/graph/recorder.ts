@@ -23,7 +23,6 @@ import {
 
 export interface Recording<T> {
   readonly result: T;
-  /** In the order of the inputs. */
   readonly placeholders: readonly Value[];
   readonly nodes: readonly GraphNode[];
   /** The first obstacle, with the stack of its place; undefined: the nodes are the whole pass. */
