@@ -142,7 +142,6 @@ function toSealed(member: MemberRecord): SealedMember {
  */
 type Check = "superseded" | "joiner" | "quiet";
 
-/** Compares the store's view with rank 0's generation. Pure. */
 export function monitor(
   view: GangView,
   generation: number,

@@ -135,7 +135,6 @@ export interface Generation {
   exchange(input: MessagesInput): Promise<void>;
   /** Bytes written to sockets since the generation began, and milliseconds of waiting in its operations. */
   readonly traffic: { readonly bytesSent: number; readonly waitMs: number };
-  /** Closes the sockets. Idempotent. */
   close(): void;
 }
 

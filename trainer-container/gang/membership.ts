@@ -4,7 +4,6 @@ import { ReachMemory } from "./members";
 import type { GangOptions, GangTiming } from "./options";
 import type { MemberRecord, MemberState, RegistrationKey } from "./store";
 
-/** Manages this process's item in the store, and its lease. */
 export class Membership {
   private readonly incarnation = randomUUID();
   private registration = 0;

@@ -63,7 +63,6 @@ export class MeshGeneration implements Generation {
     return this.microBatch.value;
   }
 
-  /** Raises a signal at the next `allReduce`. */
   raise(signal: number): void {
     this.raised |= signal;
   }

@@ -13,7 +13,6 @@ export interface MemberRecord {
   /** Number of registrations of this incarnation. A loss report applies to one registration only. */
   readonly registration: number;
   readonly state: MemberState;
-  /** The generation in which it trains; 0 before the first. */
   readonly generation: number;
   readonly workerIndex: number;
   readonly host: string;
@@ -60,7 +59,6 @@ export interface GangHead {
   readonly sealedAt: number;
 }
 
-/** One strongly consistent read of the store. */
 export interface GangView {
   /** `undefined` before the first generation. */
   readonly head: GangHead | undefined;

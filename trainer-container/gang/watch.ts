@@ -31,7 +31,6 @@ export class Watch {
     this.wholeAt = this.timers.now() + this.timers.random() * interval;
   }
 
-  /** Whether the next read covers the whole gang. */
   get whole(): boolean {
     return !this.isLarge || this.timers.now() >= this.wholeAt;
   }
@@ -45,7 +44,6 @@ export class Watch {
     this.wholeAt = now + wholeLookMs(this.position, this.workers);
   }
 
-  /** Returns the milliseconds until the next read. */
   pauseMs(): number {
     const look = this.looks++;
     if (!this.isLarge) return look < eagerLooks ? this.timing.pollMs : this.timing.idlePollMs;

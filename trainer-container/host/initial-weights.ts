@@ -17,7 +17,6 @@ import { TrainingHaltedError } from "../loop/errors";
 type Shapes = ReadonlyMap<string, readonly number[]>;
 
 interface LayerMatch {
-  /** Every layer, in the model's order. */
   readonly layers: readonly LayerStart[];
   /** Weights that the source gives. */
   readonly loaded: readonly ParameterSlot[];

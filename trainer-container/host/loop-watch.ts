@@ -8,7 +8,6 @@ import { ModelError } from "../engine/errors";
 import { describeThrown, limitedCalls, onTimeLimit, TimeLimitError } from "../engine/user-code";
 import { moduleFolder, userFrame } from "./module-source";
 
-/** Period of the heartbeat. */
 const periodMs = 1_000;
 /** Periods without an event after which the main thread is paused; a call's time limit ends later. */
 const patience = 40;

@@ -32,7 +32,6 @@ export interface ReporterOptions {
   readonly gpu?: Pick<GpuSampler, "read" | "close">;
 }
 
-/** Publishes the training: metric points, progress, log lines. */
 export class Reporter {
   readonly checkpointEvents: CheckpointerEvents;
   private readonly roster = new WorkerRoster();

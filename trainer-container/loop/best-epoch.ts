@@ -44,7 +44,6 @@ export function findBest({ numbers, weights }: BestEpoch, rule: EarlyStopping, l
 }
 
 interface EpochEnd {
-  /** Number of finished epochs. */
   readonly epoch: number;
   readonly trainSums: Float64Array;
   readonly validationSums: Float32Array;

@@ -4,7 +4,6 @@ export class TrainingHaltedError extends Error {
     /** `NON_FINITE_LOSS`, `NON_FINITE_GRADIENT`, `NUMERICS_DIFFER`, `BAD_TASK`, … */
     readonly code: string,
     message: string,
-    /** Number of steps that were finished before. */
     readonly step?: number,
     options?: { readonly cause?: unknown },
   ) {

@@ -21,7 +21,6 @@ import { addScore, type ScoreLayout } from "./score";
 /** The form in which leaves are summed. A narrow format packs only the gradient: score counts must stay exact. */
 interface GradientWire {
   readonly format: GradientFormat;
-  /** Number of float32 words of a summed vector. */
   readonly words: number;
   /** Addition of such vectors; undefined: float32. */
   readonly add: Add | undefined;

@@ -54,7 +54,6 @@ export interface Replica {
   lossScale?: LossScale | undefined;
   /** Constant factor of the gradients that the model computes, see `TrainableModel.scaleLoss`. Absent: 1. */
   readonly gradientScale?: number;
-  /** Present with early stopping. */
   readonly best?: BestEpoch | undefined;
   /** All of the above except the count, as a gang's `synchronize` sends it; views of the same memory. */
   readonly buffers: readonly Float32Array[];

@@ -8,10 +8,8 @@ export interface ScoreLayout {
   readonly length: number;
 }
 
-/** Means over rows. */
 export interface Score {
   readonly loss: number;
-  /** Number of rows. */
   readonly weight: number;
   /** Share of correctly predicted rows; undefined for a regression. */
   readonly accuracy?: number;

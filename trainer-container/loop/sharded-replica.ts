@@ -233,7 +233,6 @@ export class ShardedReplica implements Replica {
     this.retired = [];
   }
 
-  /** The current step is finished: `next` holds its weights. */
   finish(step: number): void {
     this.swap();
     this.pending = undefined;

@@ -10,7 +10,6 @@ import type { Score, ScoreLayout } from "./score";
 import type { ShardedReplica } from "./sharded-replica";
 import type { Recovery } from "./sharded-synchronize";
 
-/** Events of the loop. Handlers must not wait or throw. */
 export interface TrainingEvents {
   generationStarted(generation: Generation, finishedSteps: number): void;
   generationLost(error: GenerationLostError, finishedSteps: number): void;

@@ -44,7 +44,6 @@ export function chooseCuts(pass: ForwardPass): ReadonlySet<number> {
   return new Set(best.cuts.map((cut) => cut - 1));
 }
 
-/** Cuts as indices of positions, and the bytes that they take. */
 interface Cuts {
   readonly bytes: number;
   readonly cuts: readonly number[];

@@ -54,7 +54,6 @@ export class HostWeights {
 
 /** The nodes of a step whose gradients are computed in the same call. */
 export interface StepNodes {
-  /** The step's constants. */
   readonly input: string;
   /** `Traced.results[0]`, and the vector of `addUpdate`. */
   readonly outputs: string;
@@ -74,7 +73,6 @@ interface ModelVariables {
   readonly handles: readonly Value[];
 }
 
-/** An optimizer whose slots are variables of a session. */
 export class GraphOptimizer {
   private readonly slotNames: readonly string[];
   /** By position in the layout, in the order of the slots' names. */

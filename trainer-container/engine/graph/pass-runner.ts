@@ -17,7 +17,6 @@ import { type GraphSession, namesOf } from "./session";
 import type { Staging } from "./staging";
 import { unshaped } from "./update";
 
-/** The nodes of a pass that writes its gradient to the caller's memory. */
 interface WrittenNodes {
   /** Tensor of that memory, see `TensorReader.sink`. */
   readonly input: string;
@@ -185,7 +184,6 @@ export class PassLoader {
   constructor(
     binding: NativeBinding,
     private readonly session: GraphSession,
-    /** Handle of each slot of the layout. */
     private readonly handles: readonly Value[],
     private readonly parameters: number,
   ) {

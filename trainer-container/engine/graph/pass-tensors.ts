@@ -51,7 +51,6 @@ export interface PassTensors extends TensorFunctions {
 
 /** Tensors without values, for a pass that must repeat expected nodes: they have the shapes that are expected. */
 export class ShapesOnly implements PassTensors {
-  /** The last number of a tensor. TensorFlow's numbers are positive. */
   private last = -1;
 
   /** @param next returns the node that the next operation should be */

@@ -45,7 +45,6 @@ const stateful = /^(Random|Multinomial|ParameterizedTruncatedNormal|Stateful|Pri
 /** Operations whose results' shapes depend on values: code may have read a shape that other values would change. */
 const shapedByValues = /^(Unique|NonMaxSuppression|SparseFillEmptyRows|RaggedRange|StringSplit)/;
 
-/** Nodes that a pass must repeat. */
 interface ExpectedNodes {
   readonly nodes: readonly GraphNode[];
   /** Returns a recorded node in the form of the expected one. Default: as it is. */

@@ -4,7 +4,6 @@
 import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import { integersOf } from "./builder";
 
-/** A recorded pass, and the rows of its micro-batch. */
 export interface Sample {
   readonly nodes: readonly GraphNode[];
   readonly rows: number;

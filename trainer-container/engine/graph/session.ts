@@ -60,7 +60,6 @@ export class Variables {
     private readonly builder: GraphBuilder,
   ) {}
 
-  /** @returns the variables' handles */
   add(
     variables: readonly {
       readonly name: string;

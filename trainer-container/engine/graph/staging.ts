@@ -113,7 +113,6 @@ export function inputShapes(definition: ModelDefinition, { rows, microBatches }:
 const line = 16;
 const padded = (length: number): number => Math.ceil(length / line) * line;
 
-/** The values of a pass's inputs. Its memory is used again in each call. */
 export class Staging {
   readonly inputs: Float32Array;
   readonly labels: Float32Array | Int32Array;
@@ -122,7 +121,6 @@ export class Staging {
   readonly weights: Float32Array | undefined;
   /** See `PassInputs.lossScale`; only of gradients. */
   readonly lossScale: Float32Array | undefined;
-  /** Number of micro-batches that it holds. */
   filled = 0;
   private readonly memory: Float32Array;
   /** Tensors that share the memory. */

@@ -204,7 +204,6 @@ interface StepNodes {
 
 const unlocked = { T: floatType, use_locking: { kind: "bool", value: false } } satisfies Record<string, Attribute>;
 
-/** Adds the update of one weight and its slots. @returns its last node */
 function addStep(
   { builder, variables, rate, epsilon, decay }: StepNodes,
   config: OptimizerConfig,

@@ -10,7 +10,6 @@ import { checkClasses, countCorrect, weightOf, withHeadLabels } from "../score";
 import { attributesOf, type OpAttribute, Operations, type TensorId } from "./operations";
 import { TensorReader, WeightTensors } from "./shared-tensors";
 
-/** One layer. It keeps the data for its gradient from `forward` to `backward`. */
 interface Stage {
   forward(operations: Operations, input: TensorId): TensorId;
   /** Returns the gradients by the weights and by the input. @param dy gradient by the output */
@@ -23,7 +22,6 @@ interface StageGradients {
   readonly input: TensorId;
 }
 
-/** The weights of a stage, read at each step. */
 interface StageWeights {
   readonly kernel: () => TensorId;
   readonly bias: () => TensorId;
@@ -117,7 +115,6 @@ class SparseFirstStage {
     this.activation = activationOf(activation, this.float[0] as OpAttribute);
   }
 
-  /** Sets the inputs of the current call. */
   with(inputs: SparseInputs): this {
     this.inputs = inputs;
     return this;

@@ -171,7 +171,6 @@ const signatureOf = ({ op, attributes, exact = false }: GraphNode): string =>
     .update(savedModel([{ op, inputs: [], attributes }]))
     .digest("base64");
 
-/** The new graph: each group once, everything else as it was. */
 class Emission {
   readonly nodes: GraphNode[] = [];
   private readonly known = new Map<string, Value>();

@@ -56,7 +56,6 @@ function canJoin(nodes: readonly GraphNode[], node: GraphNode): boolean {
   return (node.outputs[0]?.shape.at(-1) ?? 0) >= minInnermost;
 }
 
-/** Looks for paths that leave a group of nodes and enter it again. */
 class PathSearch {
   private readonly seen: Int32Array;
   private searches = 0;
@@ -124,7 +123,6 @@ export function fuseElementwise(nodes: readonly GraphNode[], fetched: readonly V
   }
 }
 
-/** Returns the function of each group whose results are read. */
 function bodiesOf(
   nodes: readonly GraphNode[],
   fetched: readonly Value[],

@@ -124,7 +124,6 @@ export function rematerialise(nodes: readonly GraphNode[], options: Rematerialis
 class SegmentCopies {
   /** The nodes and the appended ones. */
   readonly all: GraphNode[];
-  /** Backward nodes since the last barrier. */
   finished: number[] = [];
   /** Guards of copies since the last barrier. */
   guards: number[] = [];
