@@ -18,7 +18,6 @@ export interface GangScenario {
 export interface Formation {
   /** From the last start, or the loss, until all live members train in one generation; `undefined`: not within `patienceMs`. */
   readonly ms: number | undefined;
-  /** Number of generations needed. */
   readonly generations: number;
   readonly store: StoreUse;
 }
@@ -53,7 +52,6 @@ export class SimulatedGang {
     this.members = Array.from({ length: scenario.workers }, (_, i) => this.member(i, table));
   }
 
-  /** Starts all members within a second. */
   async form(): Promise<Formation> {
     const starts = this.members.map(() => this.random() * 1_000);
     this.members.forEach((member, i) => {

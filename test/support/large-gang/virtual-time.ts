@@ -2,7 +2,6 @@ import type { GangTimers } from "../../../trainer-container/gang/environment";
 
 interface Event {
   readonly at: number;
-  /** Events of one time run in the order of their creation. */
   readonly order: number;
   run: (() => void) | undefined;
 }
@@ -16,7 +15,6 @@ export class VirtualTime {
   private readonly heap: Event[] = [];
   private order = 0;
 
-  /** @returns a function that cancels it */
   after(ms: number, run: () => void): () => void {
     const event: Event = { at: this.now + Math.max(0, ms), order: this.order++, run };
     this.push(event);

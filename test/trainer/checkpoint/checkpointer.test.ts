@@ -60,7 +60,6 @@ function optionsFor(worker: Worker, { store }: Bench, clockOf: () => number): Ch
 
 const forever = () => new Promise<void>(() => undefined);
 
-/** Holds all content back until `open`. */
 function held(store: MemoryObjectStore): { open(): void } {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {

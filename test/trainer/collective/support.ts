@@ -124,7 +124,6 @@ export function leavesOf({ plan, mesh }: Collective, leaves: readonly Float32Arr
   });
 }
 
-/** One rank reduces its part of `leaves`. */
 export async function reduceOn(
   collective: Collective,
   leaves: readonly Float32Array[],
@@ -139,7 +138,6 @@ export async function reduceOn(
   return { out, ...(await collective.allReduce({ local, out, signals, finishedSteps })) };
 }
 
-/** Every rank reduces its part of `leaves`; the outcomes by rank. */
 export const reduceAll = (
   world: World,
   leaves: readonly Float32Array[],

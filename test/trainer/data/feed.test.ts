@@ -117,7 +117,6 @@ describe("gathering ahead", () => {
     return [...rows].flatMap(dense);
   };
 
-  /** Notes when rows are gathered. */
   function open() {
     const gathered: string[] = [];
     let waiting = false;

@@ -1,5 +1,3 @@
-/** The contract of the engine's port: every backend runs it. */
-
 import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
 import type { Batch, Engine, TrainableModel } from "../../../trainer-container/engine/engine";

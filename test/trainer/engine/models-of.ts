@@ -43,7 +43,6 @@ export function modelsWithTape(start: () => Promise<Engine>) {
   };
 }
 
-/** Computes the gradient of one micro-batch. */
 export function gradientsOf(
   model: TrainableModel,
   batch: Batch,

@@ -837,7 +837,6 @@ function errorOf(call: () => unknown): Error {
   throw new Error("nothing was thrown");
 }
 
-/** Computes an operation that has no gradient. */
 function flipped(outputs: tf.Tensor): tf.Tensor {
   return tf.mean(tf.image.flipLeftRight(tf.reshape(outputs, [1, 1, -1, 1]) as tf.Tensor4D));
 }

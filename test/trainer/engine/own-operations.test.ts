@@ -81,7 +81,6 @@ suite("operations of ours", () => {
     return [...operations.read(operations.run("RingmasterAdam", attributes, inputs))];
   }
 
-  /** Keeps tensors for `binding.adam`. */
   function hold(weights: readonly Weight[]): number {
     const vector = (values: Float32Array) => operations.tensor([values.length], values);
     const inputs = (["weight", "first", "second"] as const).flatMap((name) =>

@@ -76,7 +76,6 @@ export class GangSimulation {
     this.processes[index]!.up = false;
   }
 
-  /** A new process under the same id, with nothing in memory. */
   restart(index: number): void {
     const process = this.processes[index]!;
     if (process.up) return;

@@ -4,7 +4,6 @@ import { GenerationLostError } from "../../../trainer-container/collective/error
 import { Reporter, type ReporterOptions } from "../../../trainer-container/host/report";
 import { noTelemetry } from "../../../trainer-container/telemetry/telemetry";
 
-/** A reporter of a training of 100 steps. */
 const reporterOf = (options: object) =>
   new Reporter({
     plan: { batchSize: 8, totalSteps: 100, epochs: 1, sampler: { stepsPerEpoch: 100 } },

@@ -23,7 +23,6 @@ interface Stored {
   readonly digest: string;
 }
 
-/** Checkpoints in memory, shared by all workers of a test. */
 export class FakeCheckpoints {
   readonly stored: Stored[] = [];
 

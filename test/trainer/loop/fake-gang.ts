@@ -55,7 +55,6 @@ export class FakeGang {
     return this.operationFaults.get(this.operations);
   }
 
-  /** A member that asks to join a running gang. */
   join(id: string): Gang {
     this.live.add(id);
     return this.member(id);

@@ -44,7 +44,6 @@ function shardedWorkers(gang: FakeGang, ids: readonly string[], setting: Setting
 
 describe("a sharded optimizer", () => {
   let reference: Worker;
-  /** Digests of the whole state, by finished steps. */
   const states = new Map<number, string>();
   beforeAll(async () => {
     reference = createWorker(new FakeGang(microBatches, ["a"]).member("a"), task(), wideModel(), {

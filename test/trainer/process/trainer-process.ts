@@ -12,7 +12,6 @@ export interface LogLine {
 export class TrainerProcess {
   readonly lines: LogLine[] = [];
   readonly errors: string[] = [];
-  /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
   private readonly child: ChildProcess;
 
@@ -67,7 +66,6 @@ export class TrainerProcess {
     this.child.kill(signal);
   }
 
-  /** Lines with that message. */
   said(message: string): readonly LogLine[] {
     return this.lines.filter((line) => line.message === message);
   }
