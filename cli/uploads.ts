@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { createReadStream, openAsBlob } from "node:fs";
+import { openAsBlob } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../client/api-client";
 import type { Answer } from "../client/operations";
@@ -45,16 +44,6 @@ export async function uploadBytes(uploads: UploadPort, bytes: Uint8Array) {
   const reference = { sha256: sha256(bytes), bytes: bytes.length };
   if ((await uploads.missing([reference])).length > 0) await uploads.put(reference, { bytes });
   return reference;
-}
-
-export async function referenceOf(file: string) {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    bytes += chunk.length;
-  }
-  return { sha256: hash.digest("hex"), bytes };
 }
 
 async function send(target: UploadTarget, body: Blob): Promise<Error | undefined> {

@@ -1,4 +1,3 @@
-import type { Category } from "../../core/datasets/profile";
 import type { ColumnSchema } from "../../core/datasets/shapes";
 import {
   type ColumnState,
@@ -7,7 +6,7 @@ import {
   maxCountedValues,
   quantileBits,
 } from "../../core/features/column-state";
-import { categorical, countValues, measureTensor, valueCounts } from "./profile";
+import { categorical, categoryOf, countValues, measureTensor, valueCounts } from "./profile";
 import { type DuckDbSession, quoteName } from "./session";
 
 /**
@@ -61,10 +60,11 @@ async function countedValues(
     `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT ${limit}`,
   );
   const allCounted = complete && found.length <= maxCountedValues;
-  const categoryOf = (value: unknown): Category =>
-    column.type === "string" ? String(value) : column.type === "bool" ? value === true : Number(value);
   const shown = allCounted ? found : found.slice(0, frequentValues);
-  return { values: shown.map((row) => [categoryOf(row["value#"]), Number(row["rows#"])] as const), allCounted };
+  return {
+    values: shown.map((row) => [categoryOf(row["value#"], column.type), Number(row["rows#"])] as const),
+    allCounted,
+  };
 }
 
 async function roundedCounts(

@@ -1,6 +1,7 @@
 import type { DuckDBArrayValue, DuckDBListValue, DuckDBValue } from "@duckdb/node-api";
 import { alikeTexts } from "../../core/datasets/alike-values";
 import {
+  type Category,
   type ColumnProfile,
   type CountedText,
   exactProfileRows,
@@ -122,6 +123,10 @@ async function profileScalar(
   };
 }
 
+export function categoryOf(value: DuckDBValue | undefined, type: ColumnType): Category {
+  return type === "string" ? String(value) : type === "bool" ? value === true : Number(value);
+}
+
 /** Reads the most frequent values of the column that was counted last; of texts also those that are alike. */
 async function topValues(
   session: DuckDbSession,
@@ -131,9 +136,7 @@ async function topValues(
   const found = await session.rows(
     `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT ${type === "string" ? valueLimit + 1 : 10}`,
   );
-  const categoryOf = (value: DuckDBValue | undefined) =>
-    type === "string" ? String(value) : type === "bool" ? value === true : Number(value);
-  const counted = found.map((row) => ({ value: categoryOf(row["value#"]), count: Number(row["rows#"]) }));
+  const counted = found.map((row) => ({ value: categoryOf(row["value#"], type), count: Number(row["rows#"]) }));
   const alike = type === "string" ? alikeTexts(counted as readonly CountedText[]) : [];
   return { top: counted.slice(0, 10), ...(alike.length > 0 ? { alike } : {}) };
 }

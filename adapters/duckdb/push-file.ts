@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { ColumnProfile } from "../../core/datasets/profile";
 import { wasAppended } from "../../core/datasets/register";
@@ -9,13 +8,14 @@ import { readSplits } from "../../core/datasets/split-index";
 import { judge } from "../../core/datasets/validation";
 import type { ObjectStore, UploadPort, UploadSource } from "../../core/ports";
 import type { ContentReference, Warning } from "../../core/shapes";
+import { createBuffer, referenceOf } from "../files/reference";
 import { withOrigins } from "./column-origins";
 import type { CheckedRows } from "./contract/check";
 import { profileDataset } from "./dataset-profile";
 import type { TargetSize } from "./formats/image-header";
 import type { DuckDbSession } from "./session";
 import { fetchAllShards } from "./shard-source";
-import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase, splitOfSnapshot } from "./snapshot";
+import { createSnapshot, type ParentRows, type Snapshot, type SnapshotPhase } from "./snapshot";
 import type { DataFiles, Source } from "./source";
 import { withDuckDb } from "./workspace";
 
@@ -125,10 +125,9 @@ async function fetchParent(
 /** Returns the warnings about a snapshot's rows, by the rules of a run's validation, and the columns' statistics. */
 async function judged(
   session: DuckDbSession,
-  { draft, indexes }: Snapshot,
+  { draft }: Snapshot,
 ): Promise<{ readonly warnings: readonly Warning[]; readonly profiles: readonly ColumnProfile[] }> {
-  const splitOf = splitOfSnapshot(draft, indexes);
-  const profile = await profileDataset(session, "canonical", { ...draft, version: 0 }, splitOf);
+  const profile = await profileDataset(session, "canonical", { ...draft, version: 0 });
   const { errors, warnings } = judge(draft, profile);
   const refused = errors.map((message) => ({ code: "NOT_TRAINABLE", message: `${message}; runs refuse it` }));
   return { warnings: [...refused, ...warnings], profiles: profile.columns };
@@ -163,33 +162,16 @@ async function sourcesOf(
   const { files } = source;
   const counts = files.length === 1 ? [rows] : files.length <= maxSources ? await source.countRows() : [];
   const whole = createHash("sha256");
-  const buffer = Buffer.allocUnsafe(1024 * 1024);
+  const buffer = createBuffer();
   const sources: SourceFile[] = [];
   let bytes = 0;
   for (const [index, path] of files.entries()) {
-    const file = { file: nameOf(path).slice(-1_024), ...(await digestOfFile(path, buffer)) };
+    const file = { file: nameOf(path).slice(-1_024), ...(await referenceOf(path, buffer)) };
     whole.update(`${file.sha256}\n`);
     bytes += file.bytes;
     if (counts.length > 0) sources.push({ ...file, rows: counts[index]! });
   }
   return sources.length > 0 ? sources : [{ file: source.name.slice(-1_024), sha256: whole.digest("hex"), bytes, rows }];
-}
-
-/** Returns the digest of a raw file. All files share the buffer: one for each takes longer than reading a small file. */
-async function digestOfFile(file: string, buffer: Buffer): Promise<ContentReference> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  const handle = await open(file);
-  try {
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return { sha256: hash.digest("hex"), bytes };
-      hash.update(buffer.subarray(0, bytesRead));
-      bytes += bytesRead;
-    }
-  } finally {
-    await handle.close();
-  }
 }
 
 async function upload(

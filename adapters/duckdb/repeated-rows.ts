@@ -1,7 +1,7 @@
 import * as path from "node:path";
-import { DuckDBDataChunk, UTINYINT } from "@duckdb/node-api";
 import { splitNames } from "../../core/datasets/shapes";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
+import { withSplits } from "./splits";
 
 /*
  * Rows that repeat others: by a hash of each row, as Parquet, so that a version whose rows several processes read is
@@ -9,12 +9,10 @@ import { type DuckDbSession, quoteName, quoteText } from "./session";
  * hash with a probability of n² / 2⁶⁵: 0.03 % for a hundred million.
  */
 
-const chunkRows = 2_048;
-
 /**
  * Writes the hashes of the rows of a canonical table with their numbers.
  *
- * @param options.splitOf index into `splitNames` of each row
+ * @param options.splits whether `createSplits` has stored the splits of the rows
  * @param options.firstRow number of the first row in the version, from 0
  * @param options.complete leaves out rows in which one of the columns is missing
  * @returns the path of a Parquet file in the session's directory
@@ -23,33 +21,20 @@ export async function writeHashes(
   session: DuckDbSession,
   table: string,
   columns: readonly string[],
-  options: { readonly splitOf?: Uint8Array; readonly firstRow?: number; readonly complete?: boolean } = {},
+  options: { readonly splits?: boolean; readonly firstRow?: number; readonly complete?: boolean } = {},
 ): Promise<string> {
-  const { splitOf, firstRow = 0, complete = false } = options;
+  const { splits = false, firstRow = 0, complete = false } = options;
   const names = columns.map(quoteName);
   const file = path.join(session.directory, "hashes.parquet");
-  if (splitOf) await createSplits(session, splitOf);
   const isKept = complete ? names.map((name) => `${name} IS NOT NULL`).join(" AND ") : "true";
   await session.run(
     `COPY (SELECT * EXCLUDE ("kept#") FROM (
        SELECT hash(${names.join(", ")}) AS "hash#", row_number() OVER () - 1 + ${firstRow} AS "row#",
-              ${splitOf ? `"split#"` : "0"} AS "split#", ${isKept} AS "kept#"
-       FROM ${table} ${splitOf ? `POSITIONAL JOIN "splits#"` : ""}) WHERE "kept#")
+              ${splits ? `"split#"` : "0"} AS "split#", ${isKept} AS "kept#"
+       FROM ${splits ? withSplits(table) : table}) WHERE "kept#")
      TO ${quoteText(file)} (FORMAT parquet, PARQUET_VERSION v2)`,
   );
   return file;
-}
-
-async function createSplits(session: DuckDbSession, splitOf: Uint8Array): Promise<void> {
-  await session.run(`CREATE OR REPLACE TABLE "splits#" ("split#" UTINYINT)`);
-  const appender = await session.connection.createAppender("splits#");
-  for (let at = 0; at < splitOf.length; at += chunkRows) {
-    const some = splitOf.subarray(at, at + chunkRows);
-    const chunk = DuckDBDataChunk.create([UTINYINT], some.length);
-    chunk.setColumnValues(0, Array.from(some));
-    appender.appendDataChunk(chunk);
-  }
-  appender.closeSync();
 }
 
 /**

@@ -1,27 +1,20 @@
-import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { emptyDataset, invalidRows, type RowViolation } from "../../core/datasets/errors";
 import { schemaHashOf, versionDigestOf } from "../../core/datasets/identity";
 import { elementsOf } from "../../core/datasets/rules";
 import type { DatasetSchema } from "../../core/datasets/schema";
-import type {
-  ColumnSchema,
-  DatasetDraft,
-  DatasetManifest,
-  DatasetShard,
-  SplitName,
-  TaskKind,
-} from "../../core/datasets/shapes";
+import type { ColumnSchema, DatasetDraft, DatasetManifest, DatasetShard, SplitName } from "../../core/datasets/shapes";
 import { evenCut, maximumShardBytes, recut } from "../../core/datasets/shard-plan";
 import { decodeSplitIndex, splitOfRows } from "../../core/datasets/split-index";
 import { taskKindOf } from "../../core/evaluation/metrics";
+import { referenceOf } from "../files/reference";
 import { castTo } from "./cast";
-import { classesOf } from "./dataset-profile";
 import type { TargetSize } from "./formats/image-header";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { type DataFiles, openSource, type Source } from "./source";
 import { splitRows } from "./split-rows";
+import { classesOf, createSplits } from "./splits";
 import { findViolations } from "./violations";
 
 interface ShardFile extends DatasetShard {
@@ -69,7 +62,7 @@ async function writeShards(
     }
     const next = attempt < attempts ? recut(pieces, limit) : undefined;
     if (next === undefined)
-      return Promise.all(pieces.map(async (piece) => ({ ...piece, sha256: await sha256OfFile(piece.path) })));
+      return Promise.all(pieces.map(async (piece) => ({ ...piece, ...(await referenceOf(piece.path)) })));
     for (const piece of pieces) fs.rmSync(piece.path);
     cut = next;
   }
@@ -80,12 +73,6 @@ function bytesOf(column: ColumnSchema): number {
   if (column.type === "tensor") return 4 * elementsOf(column);
   if (column.type === "string") return 24;
   return column.type === "bool" ? 1 : 8;
-}
-
-async function sha256OfFile(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest("hex");
 }
 
 export type SnapshotPhase = "checking" | "casting" | "writing" | "splitting";
@@ -158,13 +145,17 @@ export async function createSnapshot(
   onPhase("splitting");
   const total = rowCount + (parent?.manifest.rowCount ?? 0);
   const { split, indexes } = await splitRows(session, schema, total, parent?.splitOf);
+  await createSplits(session, splitOfSnapshot({ name, rowCount: total, split }, indexes));
+  const classes = await classesOf(session, "canonical", columns);
 
   const shards = appended ?? (await write());
   const added = shards.map(({ sha256, bytes, rows }) => ({ sha256, bytes, rows }));
   const all = [...(parent?.manifest.shards ?? []), ...added];
   const described = {
     name,
-    task: await taskOf(session, { name, schema: columns, rowCount: total, split }, indexes),
+    task: columns.some(({ role }) => role === "label")
+      ? taskKindOf((classes ?? []).map(({ rows }) => rows.test))
+      : undefined,
     schema: columns,
     schemaHash: schemaHashOf(columns),
     rowCount: total,
@@ -182,19 +173,8 @@ export async function createSnapshot(
   };
 }
 
-/** Returns the kind of the prediction task, by the label's classes in the test split. */
-async function taskOf(
-  session: DuckDbSession,
-  draft: Pick<DatasetDraft, "name" | "schema" | "rowCount" | "split">,
-  indexes: Snapshot["indexes"],
-): Promise<TaskKind | undefined> {
-  if (!draft.schema.some(({ role }) => role === "label")) return undefined;
-  const classes = await classesOf(session, "canonical", draft, splitOfSnapshot(draft, indexes));
-  return taskKindOf((classes ?? []).map(({ rows }) => rows.test));
-}
-
 /** Returns the index into `splitNames` of each row. */
-export function splitOfSnapshot(
+function splitOfSnapshot(
   { name, rowCount, split }: Pick<DatasetDraft, "name" | "rowCount" | "split">,
   indexes: Snapshot["indexes"],
 ): Uint8Array {

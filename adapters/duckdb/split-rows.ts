@@ -2,7 +2,7 @@ import type { DatasetSchema } from "../../core/datasets/schema";
 import { type ColumnSchema, type DatasetDraft, type SplitName, splitNames } from "../../core/datasets/shapes";
 import { assertSplitsFilled, createSplitter, type Stratum } from "../../core/datasets/split";
 import { encodeSplitIndex, SplitIndexBuilder } from "../../core/datasets/split-index";
-import { assertUnitsSuffice, assignGroups, assignTimes, WholeSplitCheck } from "../../core/datasets/whole-split";
+import { assertUnitsSuffice, assignGroups, assignTimes } from "../../core/datasets/whole-split";
 import { sha256 } from "../../core/digest";
 import { type ColumnValues, textAt } from "../../core/features/values";
 import { readColumns } from "./row-reader";
@@ -97,27 +97,6 @@ function assignerOf(
 
 function sumOf({ train, validation, test }: Readonly<Record<SplitName, number>>): number {
   return train + validation + test;
-}
-
-/**
- * Returns the reasons why stored splits break the rule that the version states; empty without a rule.
- *
- * @param splitOf index into `splitNames` of each row
- */
-export async function brokenSplitReasons(
-  session: DuckDbSession,
-  table: string,
-  { schema, split: { by, column: name } }: Pick<DatasetDraft, "schema" | "split">,
-  splitOf: Uint8Array,
-): Promise<readonly string[]> {
-  const column = schema.find((candidate) => candidate.name === name);
-  if (by === undefined || column === undefined) return [];
-  const check = new WholeSplitCheck({ by, column: column.name });
-  for await (const { rows, firstRow, columns } of readColumns(session, table, [column])) {
-    const values = columns[column.name]!;
-    for (let row = 0; row < rows; row += 1) check.add(keyAt(values, row), splitNames[splitOf[firstRow + row]!]!);
-  }
-  return check.reasons();
 }
 
 function keyAt(values: ColumnValues, row: number): string | number | null {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { emptyDataset, invalidRows } from "../../core/datasets/errors";
@@ -7,6 +6,7 @@ import { InvalidInputError, type Problem } from "../../core/errors";
 import { type BatchDraft, type BatchFile, maxBatchFiles, type ViewVersion } from "../../core/feature-store/shapes";
 import { futureRule, latestTime } from "../../core/feature-store/stream";
 import type { Clock, UploadPort } from "../../core/ports";
+import { referenceOf } from "../files/reference";
 import { castTo } from "./cast";
 import { type DuckDbSession, quoteName, quoteText } from "./session";
 import { openSource, type Source } from "./source";
@@ -110,7 +110,7 @@ async function writeDays(
       `COPY (SELECT ${names} FROM ordered WHERE "place#" >= ${first} AND "place#" < ${first + rows} ORDER BY "place#")
        TO ${quoteText(target)} (FORMAT parquet, COMPRESSION zstd)`,
     );
-    files.push({ ...(await referenceTo(target)), rows, from, to, path: target });
+    files.push({ ...(await referenceOf(target)), rows, from, to, path: target });
     first += rows;
   }
   return files;
@@ -179,10 +179,4 @@ export function cutDays(
     for (let left = rows; left > 0; left -= maxRows) cuts.push({ rows: Math.min(left, maxRows), from: day, to: day });
   }
   return cuts;
-}
-
-async function referenceTo(file: string) {
-  const hash = createHash("sha256");
-  for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
-  return { sha256: hash.digest("hex"), bytes: fs.statSync(file).size };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { referenceOf } from "../../adapters/files/reference";
 import { InvalidInputError } from "../../core/errors";
 import { formatBytes } from "../../core/quantities";
 import { artifactPath } from "../../core/tracking/artifacts";
@@ -10,7 +11,7 @@ import type { Command } from "../command";
 import { downloadFile } from "../download";
 import { formatNumber, printJson, printTable } from "../output";
 import { describeRun } from "../run-description";
-import { createUploads, referenceOf } from "../uploads";
+import { createUploads } from "../uploads";
 import { exitCodeOf, watchRun } from "../watch";
 
 interface RestoreOptions {

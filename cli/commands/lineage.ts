@@ -1,9 +1,9 @@
+import { referenceOf } from "../../adapters/files/reference";
 import type { Answer } from "../../client/operations";
 import { InvalidInputError } from "../../core/errors";
 import type { Command } from "../command";
 import { modelVersionOf, parseReference } from "../model-reference";
 import { printJson } from "../output";
-import { referenceOf } from "../uploads";
 
 type LineageGraph = Answer<"getDatasetLineage">["lineage"];
 type LineageNode = LineageGraph["nodes"][number];

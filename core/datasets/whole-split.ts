@@ -81,53 +81,33 @@ export function assertUnitsSuffice(
   throw new InvalidInputError("a split has no rows", [{ path: "split.column", value: column, rule }]);
 }
 
-/** Checks that stored splits keep groups together, or the order of time. */
-export class WholeSplitCheck {
-  private readonly rule: { readonly by: "group" | "time"; readonly column: string };
-  private readonly groups = new Map<unknown, SplitName>();
-  private readonly ranges = new Map<SplitName, { first: number; last: number }>();
-  private readonly crossing = new Set<unknown>();
+/** The first and the last time of rows in a split. */
+export type SplitTimes = readonly [split: SplitName, first: number, last: number];
 
-  constructor(rule: { readonly by: "group" | "time"; readonly column: string }) {
-    this.rule = rule;
-  }
+/**
+ * Returns the reasons why stored splits are not in the order of time.
+ *
+ * @param times of each split, also of several parts of its rows
+ */
+export function timeReasons(column: string, times: readonly SplitTimes[]): readonly string[] {
+  const ordered = splitNames.flatMap((split) => {
+    const own = times.filter(([name]) => name === split);
+    const [first, last] = [Math.min(...own.map((each) => each[1])), Math.max(...own.map((each) => each[2]))];
+    return own.length > 0 ? [{ split, first, last }] : [];
+  });
+  return ordered.slice(1).flatMap((later, index) => {
+    const earlier = ordered[index]!;
+    if (earlier.last < later.first) return [];
+    return [
+      `the split is by time, but the last ${column} of ${earlier.split} (${earlier.last}) is not before the first of ${later.split} (${later.first})`,
+    ];
+  });
+}
 
-  /** @param value the row's group, or its time as a number; `null` if it has none */
-  add(value: string | number | null, split: SplitName): void {
-    if (this.rule.by === "time") {
-      if (typeof value !== "number") return;
-      const range = this.ranges.get(split);
-      if (!range) this.ranges.set(split, { first: value, last: value });
-      else if (value < range.first) range.first = value;
-      else if (value > range.last) range.last = value;
-      return;
-    }
-    const own = this.groups.get(value);
-    if (own === undefined) this.groups.set(value, split);
-    else if (own !== split) this.crossing.add(value);
-  }
-
-  /** Returns the reasons why the splits break the rule; empty if they keep it. */
-  reasons(): readonly string[] {
-    const { column } = this.rule;
-    if (this.crossing.size > 0) {
-      const [some] = this.crossing;
-      return [
-        `the split is by group, but ${this.crossing.size} values of ${column} are in more than one split, e.g. ${JSON.stringify(some)}`,
-      ];
-    }
-    const ordered = splitNames.flatMap((split) => {
-      const range = this.ranges.get(split);
-      return range ? [{ split, ...range }] : [];
-    });
-    return ordered.slice(1).flatMap((later, index) => {
-      const earlier = ordered[index]!;
-      if (earlier.last < later.first) return [];
-      return [
-        `the split is by time, but the last ${column} of ${earlier.split} (${earlier.last}) is not before the first of ${later.split} (${later.first})`,
-      ];
-    });
-  }
+/** @param crossing number of groups that are in more than one split */
+export function groupReasons(column: string, crossing: number): readonly string[] {
+  if (crossing === 0) return [];
+  return [`the split is by group, but ${crossing} values of ${column} are in more than one split`];
 }
 
 /** Returns 0 … count - 1 in a random order (Fisher and Yates). */

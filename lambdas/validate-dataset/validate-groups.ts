@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { type GroupMeasurement, measureGroup, mergeMeasurements } from "../../adapters/duckdb/contract/check-group";
-import { classesOf } from "../../adapters/duckdb/dataset-profile";
 import { measureColumn } from "../../adapters/duckdb/group-columns";
 import { countRepeats, sharesOf, writeHashes } from "../../adapters/duckdb/repeated-rows";
-import { readColumns } from "../../adapters/duckdb/row-reader";
 import { columnTypes, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards, fetchFiles } from "../../adapters/duckdb/shard-source";
+import { classesOf, createSplits, timesOf } from "../../adapters/duckdb/splits";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { findColumn } from "../../core/datasets/contract/applicability";
@@ -17,7 +16,7 @@ import type { Category, DatasetProfile } from "../../core/datasets/profile";
 import { type DatasetManifest, type SplitName, splitNames } from "../../core/datasets/shapes";
 import type { ShardGroup } from "../../core/datasets/shard-plan";
 import { splitOfRange } from "../../core/datasets/split-index";
-import { WholeSplitCheck } from "../../core/datasets/whole-split";
+import { groupReasons, type SplitTimes, timeReasons } from "../../core/datasets/whole-split";
 import { ColumnMerger, type ColumnState } from "../../core/features/column-state";
 import type { ObjectStore } from "../../core/ports";
 import { compareCategories } from "../../core/row-values";
@@ -36,7 +35,7 @@ interface GroupState {
   /** The values of the column of a split by group, in their splits. */
   readonly units?: ContentReference;
   /** The first and last time of each split, of a split by time. */
-  readonly times?: readonly (readonly [SplitName, number, number])[];
+  readonly times?: readonly SplitTimes[];
   readonly contract?: readonly GroupMeasurement[];
 }
 
@@ -65,7 +64,7 @@ export async function validateGroups(
   const classes = new Map<Category, Record<SplitName, number>>();
   const repeats: ContentReference[] = [];
   const units: ContentReference[] = [];
-  const check = wholeSplitOf(manifest);
+  const times: SplitTimes[] = [];
   const measured: (readonly GroupMeasurement[])[] = [];
   for await (const state of states) {
     for (const violation of state.violations) addViolation(violations, violation);
@@ -77,11 +76,12 @@ export async function validateGroups(
     }
     if (state.repeats) repeats.push(state.repeats);
     if (state.units) units.push(state.units);
-    for (const [split, first, last] of state.times ?? []) for (const time of [first, last]) check?.add(time, split);
+    times.push(...(state.times ?? []));
     if (state.contract) measured.push(state.contract);
   }
   if (violations.size > 0) throw invalidRows(nameOf(manifest), [...violations.values()]);
   const { name, version, digest, rowCount } = manifest;
+  const { column: unit = "" } = manifest.split;
   const hasClasses = manifest.schema.some(({ role, type }) => role === "label" && type !== "float");
   const profile: DatasetProfile = {
     dataset: { name, version, digest },
@@ -99,7 +99,10 @@ export async function validateGroups(
   };
   return {
     profile,
-    splitReasons: [...(check?.reasons() ?? []), ...(await crossingReasons(manifest, units, objects))],
+    splitReasons: [
+      ...timeReasons(unit, times),
+      ...(units.length > 0 ? groupReasons(unit, (await repeatsOf(units, objects)).crossing) : []),
+    ],
     ...(contract ? { report: await reportOf(manifest, contract, measured, columns, { objects, shards: groups }) } : {}),
   };
 }
@@ -118,21 +121,24 @@ async function validateGroup(
     const { violations } = await findViolations(session, table, schema, await columnTypes(session, table));
     if (violations.length > 0) return { violations: violations.map((one) => inVersion(one, group.firstRow)) };
 
-    const splitOf = await splitOfRange(manifest, objects, group.firstRow, group.rows);
+    await createSplits(session, await splitOfRange(manifest, objects, group.firstRow, group.rows));
     const names = schema.map(({ name }) => name);
     const storeHashes = async (of: readonly string[]): Promise<ContentReference> =>
-      objects.putContent(readFileSync(await writeHashes(session, table, of, { splitOf, firstRow: group.firstRow })));
+      objects.putContent(
+        readFileSync(await writeHashes(session, table, of, { splits: true, firstRow: group.firstRow })),
+      );
     const columns: ColumnState[] = [];
     for (const column of schema) columns.push(await measureColumn(session, table, column));
-    const classes = await classesOf(session, table, manifest, splitOf);
-    const { by, column: unit } = manifest.split;
+    const classes = await classesOf(session, table, schema);
+    const { by, column: name } = manifest.split;
+    const unit = schema.find((column) => column.name === name);
     return {
       violations,
       columns,
       classes,
       repeats: await storeHashes(names),
-      ...(by === "group" && unit !== undefined ? { units: await storeHashes([unit]) } : {}),
-      ...(by === "time" ? { times: await timesOf(session, table, manifest, splitOf) } : {}),
+      ...(by === "group" && unit ? { units: await storeHashes([unit.name]) } : {}),
+      ...(by === "time" && unit ? { times: await timesOf(session, table, unit) } : {}),
       ...(contract ? { contract: await measureGroup(manifest, group, files, contract, objects) } : {}),
     };
   });
@@ -140,45 +146,6 @@ async function validateGroup(
 
 function repeatsOf(hashes: readonly ContentReference[], objects: ObjectStore) {
   return withDuckDb(async (session) => countRepeats(session, await fetchFiles(session, objects, hashes)));
-}
-
-async function timesOf(
-  session: Parameters<typeof readColumns>[0],
-  table: string,
-  { schema, split }: DatasetManifest,
-  splitOf: Uint8Array,
-): Promise<NonNullable<GroupState["times"]>> {
-  const column = schema.filter(({ name }) => name === split.column);
-  const ranges = new Map<SplitName, [number, number]>();
-  for await (const { rows, firstRow, columns } of readColumns(session, table, column)) {
-    const values = columns[split.column ?? ""];
-    if (values?.kind !== "number") continue;
-    for (let row = 0; row < rows; row += 1) {
-      if (values.valid[row] === 0) continue;
-      const own = splitNames[splitOf[firstRow + row]!]!;
-      const time = values.values[row]!;
-      const range = ranges.get(own);
-      if (!range) ranges.set(own, [time, time]);
-      else if (time < range[0]) range[0] = time;
-      else if (time > range[1]) range[1] = time;
-    }
-  }
-  return [...ranges].map(([own, [first, last]]) => [own, first, last] as const);
-}
-
-function wholeSplitOf({ split: { by, column } }: DatasetManifest): WholeSplitCheck | undefined {
-  return by === "time" && column !== undefined ? new WholeSplitCheck({ by, column }) : undefined;
-}
-
-async function crossingReasons(
-  { split: { column } }: DatasetManifest,
-  units: readonly ContentReference[],
-  objects: ObjectStore,
-): Promise<readonly string[]> {
-  if (units.length === 0) return [];
-  const { crossing } = await repeatsOf(units, objects);
-  if (crossing === 0) return [];
-  return [`the split is by group, but ${crossing} values of ${column} are in more than one split`];
 }
 
 /** Groups read only parts of the index files. This finds files that are damaged as a whole. */

@@ -1,9 +1,10 @@
 import { checkContract } from "../../adapters/duckdb/contract/check";
 import { profileDataset } from "../../adapters/duckdb/dataset-profile";
-import { columnTypes, quoteText } from "../../adapters/duckdb/session";
+import { countRepeats, writeHashes } from "../../adapters/duckdb/repeated-rows";
+import { columnTypes, type DuckDbSession, quoteText } from "../../adapters/duckdb/session";
 import { checkShards } from "../../adapters/duckdb/shard-check";
 import { fetchAllShards } from "../../adapters/duckdb/shard-source";
-import { brokenSplitReasons } from "../../adapters/duckdb/split-rows";
+import { createSplits, timesOf } from "../../adapters/duckdb/splits";
 import { findViolations } from "../../adapters/duckdb/violations";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
@@ -28,6 +29,7 @@ import type { DatasetManifest } from "../../core/datasets/shapes";
 import { shardGroups } from "../../core/datasets/shard-plan";
 import { readSplits } from "../../core/datasets/split-index";
 import { judge, validationStep } from "../../core/datasets/validation";
+import { groupReasons, timeReasons } from "../../core/datasets/whole-split";
 import { RingmasterError } from "../../core/errors";
 import { taskKindOf } from "../../core/evaluation/metrics";
 import type { ObjectStore } from "../../core/ports";
@@ -72,13 +74,26 @@ export async function validateDataset(input: {
     const { violations } = await findViolations(session, table, manifest.schema, types);
     if (violations.length > 0) throw invalidRows(`dataset ${dataset}`, violations);
 
-    const splitOf = await readSplits(manifest, objects);
-    const profile = await profileDataset(session, table, manifest, splitOf);
-    const splitReasons = await brokenSplitReasons(session, table, manifest, splitOf);
+    await createSplits(session, await readSplits(manifest, objects));
+    const profile = await profileDataset(session, table, manifest);
+    const splitReasons = await brokenSplitReasons(session, table, manifest);
     const output = await accepted(manifest, profile, splitReasons, objects);
     if (!contract) return output;
     return withReport(output, await checkVersion(manifest, files, contract, objects), contract, objects);
   });
+}
+
+/** Returns the reasons why stored splits break the rule that the version states; empty without a rule. */
+async function brokenSplitReasons(
+  session: DuckDbSession,
+  table: string,
+  { schema, split: { by, column: name } }: Pick<DatasetManifest, "schema" | "split">,
+): Promise<readonly string[]> {
+  const column = schema.find((candidate) => candidate.name === name);
+  if (by === undefined || column === undefined) return [];
+  if (by === "time") return timeReasons(column.name, await timesOf(session, table, column));
+  const hashes = await writeHashes(session, table, [column.name], { splits: true });
+  return groupReasons(column.name, (await countRepeats(session, [hashes])).crossing);
 }
 
 /** Judges a version whose rows satisfy the schema. @throws DATASET_REJECTED */

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { countRepeats, writeHashes } from "../../../adapters/duckdb/repeated-rows";
+import { createSplits } from "../../../adapters/duckdb/splits";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import { mulberry32 } from "../../../core/datasets/split";
 
@@ -36,7 +37,8 @@ it.each([2 ** 22, 700])(
         // biome-ignore format: parts
         const part = `(SELECT value FROM whole WHERE rowid >= ${from} AND rowid < ${to})`;
         const splitOf = Uint8Array.from(rows.slice(from, to), ([, split]) => split);
-        const hashes = await writeHashes(session, part, ["value"], { splitOf, firstRow: from });
+        await createSplits(session, splitOf);
+        const hashes = await writeHashes(session, part, ["value"], { splits: true, firstRow: from });
         files.push(path.join(session.directory, `${files.length}.parquet`));
         fs.renameSync(hashes, files.at(-1)!);
       }
@@ -56,7 +58,7 @@ it("rows without one of the columns repeat nothing, and no rows have none", asyn
     const table = "(SELECT * FROM (VALUES (1, NULL), (1, NULL), (1, 2), (1, 2)) AS t(a, b))";
     const hashes = await writeHashes(session, table, ["a", "b"], { complete: true });
     expect(await countRepeats(session, [hashes], 9)).toMatchObject({ rows: 2, repeats: 1, examples: [3] });
-    const none = await writeHashes(session, "(SELECT 1 AS a WHERE false)", ["a"], { splitOf: new Uint8Array(0) });
+    const none = await writeHashes(session, "(SELECT 1 AS a WHERE false)", ["a"]);
     expect(await countRepeats(session, [none], 9)).toMatchObject({ rows: 0, repeats: 0, leaked: 0, examples: [] });
   });
 });
