@@ -21,7 +21,6 @@ interface LabelFile {
   readonly definitions: readonly ViewDefinition[];
 }
 
-/** Returns the names of the columns that have a view's entities, in `labels` and in the rows of the view. */
 function entityColumns({ entities, columns }: ViewDefinition): readonly string[] {
   return entities.map((name) => `${name} ${columns[name]}#`);
 }
@@ -74,7 +73,6 @@ export async function createLabels(session: DuckDbSession, { file, time, definit
   return { own, rows: Number(found!["rows#"]), first: Number(found!["first#"]), last: Number(found!["last#"]) };
 }
 
-/** Refuses columns whose names could be those of the columns that are added. */
 function refuseReservedNames(file: string, own: readonly string[]): void {
   const reserved = own.filter((name) => name.endsWith("#"));
   if (reserved.length === 0) return;
@@ -87,7 +85,6 @@ interface Check {
   readonly name: string;
   readonly cast: string;
   readonly rule: string;
-  /** Whether the value may be missing. */
   readonly optional: boolean;
 }
 

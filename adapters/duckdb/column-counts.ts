@@ -7,7 +7,6 @@ import { type DuckDbSession, quoteName, quoteText } from "./session";
 
 /** The values of a column, all of which could be read as numbers. */
 interface NumberTexts {
-  /** A table with each value once, and the number of its rows. */
   readonly table: string;
   readonly rows: string;
   /** SQL for the text of a value, and for the whole number that it is. */
@@ -81,7 +80,6 @@ type NearType = (typeof nearTypes)[number];
 /** Share of values from which a column of text is described by the type that they fit. */
 export const nearShare = 0.95;
 
-/** Facts about the values of a column, from which its type follows. */
 export interface Counts extends DateFormats {
   readonly rows: number;
   readonly present: number;
@@ -116,7 +114,6 @@ const values = '"values#"';
 // No column is named " rows", " raw" and so on, because names neither begin nor end with a space.
 const rows = '" rows"';
 
-/** Counts the rows of each value of a column, for `countsOf`. */
 export async function groupValues(session: DuckDbSession, table: string, name: string): Promise<void> {
   const column = quoteName(name);
   await session.run(
@@ -268,7 +265,6 @@ function mayBeDate({
   return present > 0 && string === present && timestamp < present && (float < present || int === present);
 }
 
-/** Returns the first type that fits all values; `undefined` if none does. */
 export function typeOf({
   present,
   words,

@@ -74,7 +74,6 @@ interface JoinedColumns {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Returns the columns that Parquet files name as features of views, and as keys of the join. */
 export async function joinedColumns(session: DuckDbSession, source: DataFiles): Promise<JoinedColumns> {
   const { files, format } = await listFiles(session, source);
   const [features, keys] = [new Set<string>(), new Set<string>()];

@@ -5,7 +5,6 @@ import { countRepeats, sharesOf, writeHashes } from "./repeated-rows";
 import type { DuckDbSession } from "./session";
 import { classesOf } from "./splits";
 
-/** Profiles a version's rows, whose splits are stored: statistics by column, classes by split, and duplicate rows. */
 export async function profileDataset(
   session: DuckDbSession,
   table: string,

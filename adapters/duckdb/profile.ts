@@ -33,7 +33,6 @@ export async function countValues(session: DuckDbSession, table: string, { name 
   return Number(found!["values#"]) <= maxValues;
 }
 
-/** Returns a query with the statistics of a column of which all values are counted. */
 function countedStatistics({ type }: ColumnSchema): string {
   const base = `sum("rows#") FILTER (WHERE "value#" IS NOT NULL) AS count, sum("rows#") AS rows, count("value#") AS "distinct"`;
   if (type === "string") {
@@ -58,7 +57,6 @@ function countedStatistics({ type }: ColumnSchema): string {
     SELECT totals.*, std, CASE WHEN count > 0 THEN quantiles END AS quantiles FROM totals, spread, ranks`;
 }
 
-/** Types whose values are counted. */
 export const categorical: readonly ColumnType[] = ["string", "int", "bool"];
 
 type Found = Readonly<Record<string, DuckDBValue>>;

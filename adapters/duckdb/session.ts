@@ -2,12 +2,10 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 
-/** A DuckDB on disk, in a directory that the caller owns. */
 export interface DuckDbSession {
   readonly connection: DuckDBConnection;
   readonly directory: string;
   run(sql: string): Promise<void>;
-  /** Returns all rows of a small result as objects. */
   rows(sql: string): Promise<readonly Readonly<Record<string, DuckDBValue>>[]>;
   close(): void;
 }

@@ -77,7 +77,6 @@ function bytesOf(column: ColumnSchema): number {
 
 export type SnapshotPhase = "checking" | "casting" | "writing" | "splitting";
 
-/** A dataset version on the local disk, ready to be uploaded and registered. */
 export interface Snapshot {
   readonly draft: DatasetDraft;
   readonly shards: readonly ShardFile[];
@@ -91,7 +90,6 @@ export interface Snapshot {
 /** A stored version whose rows come before those of the file. */
 export interface ParentRows {
   readonly manifest: DatasetManifest;
-  /** Its shards on the local disk, in their order. */
   readonly files: readonly string[];
   /** Index into `splitNames` of each of its rows. */
   readonly splitOf: Uint8Array;

@@ -18,11 +18,9 @@ import type { DuckDbSession } from "./session";
 export type { DataFiles } from "./formats/source-files";
 
 export interface Source {
-  /** A table expression. Each use reads the files again, in their order. */
   readonly table: string;
   /** The DuckDB types of the columns, in the file's order. Values of CSV and JSON are always text. */
   readonly types: ReadonlyMap<string, string>;
-  /** The files in the order of their rows. */
   readonly files: readonly string[];
   readonly name: string;
   /** Runs a read of the table and converts DuckDB's errors to input errors. */

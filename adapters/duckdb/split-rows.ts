@@ -77,7 +77,6 @@ async function* unitRows(
   }
 }
 
-/** Returns a function from a row's unit to its split. */
 function assignerOf(
   split: DatasetSchema["split"],
   units: readonly Stratum[],

@@ -12,7 +12,6 @@ import { columnTypes, type DuckDbSession, quoteName, quoteText } from "./session
 
 type Definition = ViewVersion["definition"];
 
-/** Returns the columns of a view's rows as those of a dataset. Entities and the event time are never missing. */
 export function rowColumns({ columns, entities, eventTime }: Definition): readonly ColumnSchema[] {
   return Object.entries(columns).map(([name, type]) => ({
     ...{ name, type, role: "feature" as const },

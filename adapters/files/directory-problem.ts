@@ -1,4 +1,3 @@
-/** Returns every code and message of an error and its causes. */
 function textOf(error: unknown): string {
   const texts: string[] = [];
   for (let cause: unknown = error; cause instanceof Error && texts.length < 10; cause = cause.cause) {

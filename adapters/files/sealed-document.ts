@@ -1,6 +1,5 @@
 import { digestOf, sha256 } from "../../core/digest";
 
-/** Thrown when the text is not the document that was sealed. */
 export class DamagedDocumentError extends Error {
   constructor(detail: string) {
     super(detail);

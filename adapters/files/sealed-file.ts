@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { RingmasterError } from "../../core/errors";
 import { DamagedDocumentError, openDocument, sealDocument } from "./sealed-document";
 
-/** A file of the data directory is not what was written. */
 export class DamagedFileError extends RingmasterError {
   constructor(file: string, damage: string, remedy: string, cause?: unknown) {
     super(`${file} is damaged: ${damage}. ${remedy}`, {

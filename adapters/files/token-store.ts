@@ -15,7 +15,6 @@ export interface TokenStore {
   /** Returns the owner of an access key with its signing secret, or `undefined` if the key is unknown. */
   signer(accessKeyId: string): Promise<Signer | undefined>;
   add(record: TokenRecord): Promise<void>;
-  /** Lists the tokens, the oldest first. */
   list(): Promise<readonly TokenRecord[]>;
   /** Revokes a token. Returns false if it does not exist. */
   revoke(id: string): Promise<boolean>;

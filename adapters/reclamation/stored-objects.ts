@@ -13,7 +13,6 @@ const rangeBytes = 8 * 1024 * 1024;
 /** S3's limit. */
 const deletesPerCall = 1000;
 
-/** Reads and deletes the objects of all teams. */
 export function createReclamationObjects(client: S3Client, bucket: string): ReclamationObjects {
   const store = createObjectStore(client, bucket);
   const range = (key: string, start: number, bytes: number): Promise<Uint8Array | undefined> =>

@@ -5,7 +5,6 @@ import type { DatasetDraft, DatasetSummary, DatasetVersion, Deprecation } from "
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Opaque; absent on the last page. */
   readonly nextToken?: string;
 }
 
@@ -85,7 +84,6 @@ export async function resolveDataset(repository: DatasetRepository, reference: s
   return found;
 }
 
-/** Returns a version, deprecated or not. */
 export async function getDatasetVersion(
   repository: DatasetRepository,
   name: string,

@@ -44,7 +44,6 @@ export function recut(pieces: readonly Piece[], limit = maximumShardBytes): read
   return ends.map((end, index) => end - (ends[index - 1] ?? 0));
 }
 
-/** Returns the largest power of two of which a shard of `rows` has at least 128. */
 function gridOf(rows: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(rows / gridSteps)));
 }

@@ -15,7 +15,6 @@ interface Verdict {
 /** Shares above which a warning is given. */
 const limits = { duplicates: 0.01, leaked: 0.01, nulls: 0.5, rareClass: 0.001 } as const;
 
-/** Judges whether a version is usable for training, by its statistics. Its rows already satisfy the schema. */
 export function judge(manifest: Pick<DatasetManifest, "schema" | "split">, profile: DatasetProfile): Verdict {
   const label = manifest.schema.find(({ role }) => role === "label");
   return {

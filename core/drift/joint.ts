@@ -152,7 +152,6 @@ function placesIn(bins: Uint8Array, isLeft: Uint8Array, branch: number): Uint32A
 
 interface Split {
   readonly column: number;
-  /** 1 for bins of the left leaf. */
   readonly isLeft: Uint8Array;
   /** Values of the right and of the left leaf. */
   readonly leaves: readonly [number, number];

@@ -103,7 +103,6 @@ export function categoryTest(baseline: readonly number[], current: readonly numb
   return { ...plain, pValue: hasRest ? Math.min(1, 2 * Math.min(pValue, exact(rest))) : pValue };
 }
 
-/** Rows in the baseline and in the current rows. */
 type Pair = readonly [baseline: number, current: number];
 
 const columnsOf = (pairs: readonly Pair[]) => [pairs.map(([one]) => one), pairs.map(([, other]) => other)] as const;

@@ -29,7 +29,6 @@ export function normalDraw(draw: () => number): number {
   return radius * cos((fullTurn * draw()) / 4_294_967_296);
 }
 
-/** Interpolates linearly between the two nearest values (Hyndman and Fan's type 7). */
 export function quantile(sorted: Float64Array, probability: number): number {
   const at = probability * (sorted.length - 1);
   const below = Math.floor(at);

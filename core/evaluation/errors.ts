@@ -1,6 +1,5 @@
 import { conflict } from "../errors";
 
-/** Thrown when the model predicts NaN or an infinity for a test row. */
 export const nonFinitePrediction = (row: number, value: number) =>
   conflict(
     "NON_FINITE_PREDICTION",
@@ -9,7 +8,6 @@ export const nonFinitePrediction = (row: number, value: number) =>
     { row, value: String(value) },
   );
 
-/** Thrown when the model's outputs do not fit the features' label. */
 export const outputMismatch = (expected: number, found: number) =>
   conflict(
     "MODEL_OUTPUT_MISMATCH",
@@ -17,7 +15,6 @@ export const outputMismatch = (expected: number, found: number) =>
     { expected, found },
   );
 
-/** Thrown when there are no rows to measure. */
 export const noRows = () =>
   conflict(
     "NO_ROWS_TO_MEASURE",

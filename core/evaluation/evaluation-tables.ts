@@ -69,7 +69,6 @@ function isNoisy({ mean, deviation }: Parameters<typeof importanceText>[0]): boo
   return deviation > mean;
 }
 
-/** Formats five significant digits. */
 export function shown(value: number | null): string {
   return value === null ? "–" : Number.isFinite(value) ? String(Number(value.toPrecision(5))) : String(value);
 }

@@ -125,7 +125,6 @@ function copyColumns(from: Float32Array, to: Float32Array, places: Group["places
   }
 }
 
-/** Groups the outputs of a transform by the dataset's columns that they depend on. */
 function groupsOf(transform: FeatureTransform): readonly Group[] {
   const { outputs, plan } = transform;
   const sources = plan ? sourcesOfOutputs(plan) : outputs.map(({ column }) => [column]);

@@ -87,7 +87,6 @@ export interface RankingCurves {
 /** Points closer than this to the last kept point are omitted: less than a pixel of a plot. */
 const resolution = 1 / 400;
 
-/** Computes the curves; `undefined` if there are no positive or no negative rows. */
 export function rankingCurves(
   rows: number,
   scoreOf: (row: number) => number,

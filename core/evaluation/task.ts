@@ -39,7 +39,6 @@ export async function evaluateModel(input: {
   readonly settings?: DecisionSettings;
   readonly own?: Metrics | undefined;
   readonly validates?: boolean | undefined;
-  /** Returns the model's multiply-adds for a row. Without them the importance of columns is not measured. */
   readonly count?: () => Promise<number | undefined>;
 }): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
   const { features, objects, predictor, settings = {}, count, own = {}, validates = false } = input;
@@ -153,7 +152,6 @@ export type LoadModel = (artifact: {
   readonly weights: Uint8Array;
 }) => Promise<RowPredictor & { dispose(): void }>;
 
-/** Returns a model's multiply-adds for one row, from its topology. */
 export type CountOperations = (topology: string) => Promise<number>;
 
 /** Provides a dataset version's raw rows while `work` runs. */

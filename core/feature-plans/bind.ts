@@ -262,7 +262,6 @@ function bindCross(step: NamedStep & StepOf<"cross">, scope: Scope): BoundStep {
   return fixed({ outputs: [], result: { type: "text", value } });
 }
 
-/** Binds a step to the columns and results that it reads; they have been checked (`checkTypes`). */
 export function bindStep(step: NamedStep, scope: Scope): BoundStep {
   switch (step.kind) {
     case "one-hot":

@@ -36,7 +36,6 @@ export interface BoundStep {
   compile(fitted: FittedValues, outOfFold: boolean): CompiledStep;
 }
 
-/** Defines a step that measures nothing. */
 export function fixed(compiled: CompiledStep): BoundStep {
   return { statistics: [], finish: () => ({}), compile: () => compiled };
 }

@@ -50,7 +50,6 @@ export function asDictionary(column: Column): DictionaryColumn {
   return column instanceof DictionaryColumn ? column : dictionaryOf(column.length, (row) => valueIn(column, row));
 }
 
-/** Returns numbers, with NaN for a missing one. */
 export function numbersOf(column: Column, count: number): Float64Array {
   if (column instanceof Float64Array) return column;
   return Float64Array.from({ length: count }, (_, row) => (valueIn(column, row) as number | null) ?? Number.NaN);

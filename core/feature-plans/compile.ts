@@ -46,7 +46,6 @@ export function sourcesOfOutputs(plan: FittedPlan): readonly (readonly string[])
   });
 }
 
-/** Returns the texts for which a plan's features have values of their own, the parts of a cross one by one. */
 export function textsOf(plan: FittedPlan): readonly string[] {
   const found: string[] = [];
   const visit = (operation: Operation): void => {

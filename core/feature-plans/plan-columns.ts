@@ -1,6 +1,5 @@
 import type { FeaturePlan, NamedStep, PlanStep } from "./shapes";
 
-/** Returns the names of the columns or earlier results whose values a step encodes. */
 export function encodedBy(step: PlanStep): readonly string[] {
   switch (step.kind) {
     case "ratio":
@@ -13,7 +12,6 @@ export function encodedBy(step: PlanStep): readonly string[] {
   }
 }
 
-/** Returns the names of all columns and earlier results that a step reads. */
 export function inputsOf(step: PlanStep): readonly string[] {
   return step.kind === "target" ? [step.column, step.target, step.foldBy] : encodedBy(step);
 }

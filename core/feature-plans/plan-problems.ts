@@ -10,7 +10,6 @@ export interface Finding extends Omit<Problem, "path"> {
 export const noWindow =
   "must not be a window, which needs other rows of the entity: a run and its model read one row. Put the window into a feature view, and join it with the rows (ringmaster views join)";
 
-/** Returns the problems of a plan that no single field has: those between its steps and between their options. */
 export function consistencyProblems(plan: FeaturePlan): readonly Finding[] {
   const { steps } = plan;
   const found: Finding[] = [];

@@ -14,7 +14,6 @@ export type Statistic =
       readonly fold: NumberExpression;
     };
 
-/** Above this magnitude a square overflows. */
 export const maxMagnitude = 1e100;
 /** Above this number of distinct values, quantiles are those of values with `coarseBits` significant bits. */
 const maxDistinct = 2 ** 18;
@@ -88,7 +87,6 @@ export const emptySummary: Summary = {
   maximum: Number.NEGATIVE_INFINITY,
 };
 
-/** Merges the states of two parts of the rows, which are of one statistic. */
 export function mergeStates(a: State, b: State): State {
   if (a.kind === "summary" && b.kind === "summary") return mergeSummaries(a, b);
   if (a.kind === "quantiles" && b.kind === "quantiles") return mergeQuantiles(a, b);

@@ -6,7 +6,6 @@ import { type Expression, type NumberExpression, strict, type TextExpression } f
 /** Separates the parts of a cross. It is a control character, which text hardly contains. */
 export const separator = String.fromCharCode(31);
 
-/** Returns the number of Unicode code points. */
 export function textLength(a: TextExpression): NumberExpression {
   return strict(
     { op: "textLength" },

@@ -23,7 +23,6 @@ export function bindDate(step: NamedStep & StepOf<"date">, scope: Scope): BoundS
   return fixed(numberResult(step.name, datePart(numberOf(scope, step.column), step.part)));
 }
 
-/** Binds sine and cosine of a periodic number, so that the end of a period is close to its start. */
 export function bindCycle(step: NamedStep & StepOf<"cycle">, scope: Scope): BoundStep {
   const value = numberOf(scope, step.column);
   const { first, period } = step.part === undefined ? { first: 0, period: step.period! } : cyclePeriods[step.part];

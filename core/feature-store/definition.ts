@@ -30,7 +30,6 @@ function pathOf(text: string): readonly PropertyKey[] {
   return parts.map((part) => (part.startsWith("[") ? Number(part.slice(1, -1)) : part));
 }
 
-/** Returns the feature plan of a definition. @throws InvalidInputError */
 export function planOf(definition: ViewDefinition, what = `view ${definition.name}`): FeaturePlan {
   const { columns: _, ...plan } = definition;
   return checkPlan(plan, what);

@@ -16,7 +16,6 @@ export interface CompiledFeatures {
 
 const compiled = new WeakMap<ViewDefinition, CompiledFeatures>();
 
-/** Compiles a checked definition, once per object. */
 export function compileFeatures(definition: ViewDefinition): CompiledFeatures {
   const known = compiled.get(definition);
   if (known) return known;

@@ -9,7 +9,6 @@ import { aggregateRows } from "./windows";
 
 /** When a row holds, when it became known, and its place among all rows that arrived. */
 interface RowTimes {
-  /** Milliseconds since the epoch. */
   readonly eventTime: number;
   /** Absent: the row was known at its event time. */
   readonly creationTime?: number | null | undefined;

@@ -16,9 +16,7 @@ export interface ViewRepository {
   findNewest(name: string): Promise<ViewVersion | undefined>;
   /** Returns a version that is the newest, or was some seconds ago: online reads must not cost two more reads. */
   findRecent(name: string): Promise<ViewVersion | undefined>;
-  /** Lists views by name. */
   list(query: PageQuery): Promise<Page<ViewSummary>>;
-  /** Lists versions, newest first. */
   listVersions(name: string, query: PageQuery): Promise<Page<ViewVersion>>;
 }
 
@@ -58,7 +56,6 @@ export interface LatestRow {
 export interface OnlineStore {
   /** Stores each row unless the entity has a later one. Idempotent, in any order. */
   put(rows: RowsKey, latest: readonly LatestRow[]): Promise<void>;
-  /** Returns the rows of entities, in the order of the keys. */
   get(rows: RowsKey, keys: readonly string[]): Promise<readonly (LatestRow | undefined)[]>;
   /** Stores rows for windows, at least for `keptMs` from their event time on. Idempotent. */
   putWindowRows(rows: RowsKey, windowRows: readonly WindowRow[], keptMs: number): Promise<void>;
@@ -82,7 +79,6 @@ export interface BatchReader {
   readonly readWindowRows: ReadWindowRows;
 }
 
-/** The event of rows that a program sends. */
 export interface FeatureRows {
   readonly at: string;
   readonly team: string;
@@ -90,7 +86,6 @@ export interface FeatureRows {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The event of a view whose batches are to be brought into the online store. */
 export interface ViewDue {
   readonly at: string;
   readonly team: string;

@@ -113,7 +113,6 @@ export const batchPage = z.object({ items: z.array(batch), nextToken }).meta({ i
 
 export const maxStreamedRows = 500;
 
-/** Returns the features of a version with their names in a result. */
 export function namesIn({ name, features }: ViewVersion, fullNames: boolean): ReadonlyMap<string, string> {
   return new Map(features.map((one) => [one.name, fullNames ? `${name}__${one.name}` : one.name]));
 }

@@ -33,11 +33,9 @@ export function windowsIn({ steps }: FeaturePlan): ViewWindows | undefined {
 
 /** A row of an entity that windows aggregate, as the online store has it. */
 export interface WindowRow {
-  /** Identifies the entity: `entityKey`. */
   readonly key: string;
   /** `orderOf` of the row. */
   readonly order: string;
-  /** Milliseconds since the epoch. */
   readonly eventTime: number;
   /** Numbers of `ViewWindows.columns`; null for one that is missing or infinite. */
   readonly values: readonly (number | null)[];

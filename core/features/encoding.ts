@@ -14,7 +14,6 @@ import { type SparseInputs, sparseGatherer } from "./sparse";
 /** Row-major tensors of one shard; the widths follow from `shardLayout`. */
 export interface FeatureRows {
   readonly rows: number;
-  /** `[rows, numericWidth]`, standardised. */
   readonly numeric: Float32Array;
   /** `[rows, codesWidth]`; -1 means unknown or missing. */
   readonly codes: Int32Array;
@@ -39,9 +38,7 @@ export interface DecodedShard extends FeatureRows {
    * @throws CorruptShardError
    */
   gatherSparse(rows: Uint32Array, first: number, into: SparseInputs, labels: FeatureRows["label"]): void;
-  /** Returns the class index, or the value. */
   labelAt(row: number): number;
-  /** Returns the index into the values of slice column `slice`. */
   sliceAt(row: number, slice: number): number;
 }
 

@@ -159,7 +159,6 @@ async function encodeRows(
   return shards;
 }
 
-/** Returns each column once, even if it has several features. */
 function columnsOf({ features, label, slices }: FitColumns): readonly ColumnSchema[] {
   const all = [...features.map(({ column }) => column), label.column, ...slices];
   return [...new Map(all.map((column) => [column.name, column])).values()];

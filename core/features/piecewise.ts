@@ -13,7 +13,6 @@ const scale = 0.5;
 /** Minimum number of training rows of a piece. */
 const rowsPerPiece = 32;
 
-/** Returns the number of pieces of each of some columns. With fewer than two, a column has none. */
 export function piecesOf(wanted: number, columns: number): number {
   return Math.min(wanted, Math.floor(maxPieces / columns));
 }

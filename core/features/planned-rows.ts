@@ -33,7 +33,6 @@ export function plannedTransform(plan: FittedPlan): FeatureTransform {
   return { outputs, width: offset, shape: [offset], plan };
 }
 
-/** Returns the names of the columns that a row needs for its features. */
 export function inputColumns({ outputs, plan }: FeatureTransform): ReadonlySet<string> {
   return new Set(plan ? encodedColumnsOf(plan.view) : outputs.map(({ column }) => column));
 }
@@ -67,7 +66,6 @@ function batchFeaturesOf(plan: FittedPlan): BatchFeatures {
   return made;
 }
 
-/** Tensors with rows of one width; row `i` starts at `i * width`. */
 interface RowTensor<Values> {
   readonly values: Values;
   readonly width: number;

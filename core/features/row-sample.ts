@@ -37,7 +37,6 @@ export class RowSample {
     return this.rows;
   }
 
-  /** Returns the numbers of a column in ascending order. */
   sorted(column: number): Float64Array {
     return Float64Array.from(this.state().flatMap(([, numbers]) => numbers[column] ?? [])).sort();
   }

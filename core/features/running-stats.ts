@@ -41,7 +41,6 @@ export class RunningStats {
     this.seen = count;
   }
 
-  /** Adds the numbers of another part. */
   merge({ count: added, mean, squares }: StatsState): void {
     if (added === 0) return;
     if (this.seen === 0) {

@@ -11,7 +11,6 @@ export interface RawValue {
   readonly rule?: string;
 }
 
-/** Reads a raw value as its column's type. */
 export function readRaw(value: unknown, column: ColumnSchema): RawValue {
   if (value === null || value === undefined) {
     return isNullable(column) ? {} : { rule: ruleText(column, "present") };

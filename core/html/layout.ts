@@ -30,7 +30,6 @@ ${at && html`<footer>generated ${at.slice(0, 19).replace("T", " ")} UTC by Ringm
   });
 }
 
-/** Renders a link, or only its text if it has no target. */
 export function link(href: string | undefined, words: Markup | string): Markup {
   return href === undefined ? html`${words}` : html`<a href="${href}">${words}</a>`;
 }

@@ -18,7 +18,6 @@ export function pairs(title: string, given: readonly Pair[]): Markup | undefined
   return html`<section><h2>${title}${count}</h2><div class="scroll tall"><table class="pairs"><tbody>${rows}</tbody></table></div>${moreThan(known.length)}</section>`;
 }
 
-/** Renders a table with a heading; nothing if it has no rows. */
 export function listing(title: Markup | string, head: readonly string[], rows: readonly Markup[]): Markup | undefined {
   if (rows.length === 0) return undefined;
   return html`<section><h2>${title}</h2><div class="scroll tall"><table>

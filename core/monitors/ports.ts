@@ -16,7 +16,6 @@ export interface MonitorRepository {
   save(monitor: Monitor, before: Monitor | undefined): Promise<boolean>;
   /** Returns the monitor, also if it is deleted: its windows stay. */
   find(name: string): Promise<Monitor | undefined>;
-  /** Lists monitors by name, without deleted ones. */
   list(query: PageQuery): Promise<Page<Monitor>>;
   ofModel(model: string): Promise<readonly Monitor[]>;
   /** Writes a window and the revision of the monitor that has it, both or none; returns false like `save`. */
@@ -24,7 +23,6 @@ export interface MonitorRepository {
   /** Records that a window's event was published. Idempotent. */
   markPublished(name: string, window: number): Promise<void>;
   findWindow(name: string, window: number): Promise<MonitorWindow | undefined>;
-  /** Lists windows, newest first. */
   listWindows(name: string, query: PageQuery): Promise<Page<MonitorWindow>>;
 }
 
@@ -35,7 +33,6 @@ export interface MonitorIndex {
   unpublished(): Promise<readonly { readonly team: string; readonly monitor: string; readonly window: number }[]>;
 }
 
-/** The event of drift in a window. A repetition has the same monitor and end. */
 export interface DriftEvent {
   readonly at: string;
   readonly team: string;
@@ -46,7 +43,6 @@ export interface DriftEvent {
   readonly drifted: readonly string[];
 }
 
-/** The event of a monitor that may have a window to close. */
 export interface MonitorDue {
   readonly at: string;
   readonly team: string;

@@ -20,7 +20,6 @@ export interface ReclamationObjects {
   erase(objects: readonly ListedObject[]): Promise<void>;
 }
 
-/** The rows of all teams that may refer to objects. */
 export interface ReclamationRows {
   /** Reads the next rows. The text contains every digest of the rows, also those of compressed attributes. */
   scan(position: string | undefined): Promise<{ readonly text: Uint8Array; readonly next: string | undefined }>;
@@ -54,7 +53,6 @@ export interface CycleState {
   /** Objects that nothing refers to. The next cycle deletes those that it finds again. */
   readonly unreferenced: Usage;
   readonly deleted: Usage;
-  /** The objects of each team. */
   readonly teams: Readonly<Record<string, Usage>>;
 }
 

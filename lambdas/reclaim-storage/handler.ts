@@ -25,7 +25,6 @@ interface ReclaimEvent {
   };
 }
 
-/** Deletes content that nothing refers to: a part of a cycle in each invocation, and a cycle a day. */
 export const handler = functionHandler(
   {
     shared: {

@@ -18,7 +18,6 @@ import { compileRule } from "./compile";
 import { measureRules, numbered, sampleIn, sampleSql, withGuardedDuckDb } from "./measure";
 
 export interface GroupMeasurement extends Measurement {
-  /** Hashes of the values that must be unique. */
   readonly unique?: ContentReference;
 }
 

@@ -34,7 +34,6 @@ export function checkContract(
     /** The time to which ages refer. ISO 8601. */
     readonly at: string;
     readonly others: OtherVersions;
-    /** Contents of other versions. */
     readonly objects: Pick<ObjectStore, "getContent">;
   },
 ): Promise<ContractReport> {

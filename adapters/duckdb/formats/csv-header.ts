@@ -37,7 +37,6 @@ export function splitFields(line: string, delimiter: string): readonly string[] 
   return fields.map((name) => name.trim());
 }
 
-/** Returns the rule that the names of a file's columns break; `undefined` if they break none. */
 export function problemOfNames(names: readonly string[]): string | undefined {
   const empty = names.indexOf("");
   if (empty >= 0)

@@ -71,7 +71,6 @@ export interface Sample {
 
 interface SampleTable {
   readonly types: ReadonlyMap<string, string>;
-  /** The columns, as a schema file describes them. */
   readonly columns: readonly ColumnSchema[];
 }
 

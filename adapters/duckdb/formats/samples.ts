@@ -91,7 +91,6 @@ function sampleOf(
 
 const used = /\.(png|jpe?g|txt|cls)$/i;
 
-/** Yields the members that are used, one at a time. */
 async function* readMembers(shard: string): AsyncGenerator<{ readonly name: string; readonly content: Buffer }> {
   const bytes = openBytes(shard);
   const members = extract();

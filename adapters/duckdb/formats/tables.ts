@@ -5,7 +5,6 @@ import { columnTypes, type DuckDbSession, quoteName, quoteText } from "../sessio
 import { parseCsvHeader, problemOfNames } from "./csv-header";
 import { readFirstLine, scanText } from "./text-scan";
 
-/** A file that DuckDB reads by itself. */
 export interface TableFile {
   readonly file: string;
   /** Columns and their DuckDB types, in the file's order. Values of CSV and JSON are always text. */

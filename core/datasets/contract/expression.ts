@@ -23,7 +23,6 @@ function grammarProblem(tokens: readonly string[]): string | undefined {
   }
 }
 
-/** Reads tokens by recursive descent. Each method reads one part of the grammar. */
 class Reader {
   private at = 0;
 
@@ -33,7 +32,6 @@ class Reader {
     return this.at === this.tokens.length;
   }
 
-  /** Reads values with operators between them, up to a token that continues none. */
   expression(): void {
     this.operand();
     let isCompared = false;

@@ -32,7 +32,6 @@ export const inboxReport = z
   });
 export interface InboxReport extends Shape<typeof inboxReport> {}
 
-/** One put of one file, as its S3 event describes it. */
 export interface InboxPut {
   /** Path below the team's inbox: `digits/2026-03.csv`. */
   readonly path: string;

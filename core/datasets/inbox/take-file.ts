@@ -6,7 +6,6 @@ import type { DatasetSchema } from "../schema";
 import type { DatasetVersion } from "../shapes";
 import { type InboxPut, type InboxReport, type InboxRepository, isLater } from "./shapes";
 
-/** The content of a file's snapshot. */
 export interface TakenFile {
   readonly created: boolean;
   readonly version: DatasetVersion;
