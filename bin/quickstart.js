@@ -67,7 +67,7 @@ async function bringUp() {
 
 async function main() {
   title("Compute engine: native TensorFlow where it can be had, else WebAssembly");
-  node("scripts/native.js");
+  node("trainer-container/native/install.js");
 
   title("The embedded cloud: DynamoDB, S3, Step Functions, Batch, EventBridge, Lambda and the API on 127.0.0.1");
   const started = await bringUp();

@@ -47,7 +47,7 @@ export function assertFinite(outputs: Float32Array, rows: number): void {
 
 export async function loadModel(client: ApiClient, { topology, weights }: ModelArtifact) {
   // Loaded only by these commands, because TensorFlow.js loads slowly.
-  const { loadPredictor } = await import("../adapters/tfjs/predictor");
+  const { loadPredictor } = await import("../trainer-container/tfjs/predictor");
   const [json, tensors] = await Promise.all([download(client, topology.sha256), download(client, weights.sha256)]);
   return loadPredictor({ topology: new TextDecoder().decode(json), weights: tensors });
 }

@@ -16,6 +16,7 @@ const sourceFolders = [
   "lambdas",
   "trainer-container",
   "local",
+  "stack",
   "client",
   "cli",
   "state-machines",
@@ -60,7 +61,7 @@ const trainerEntryPoints = {
 function entryPoints() {
   const entries = {
     cli: "cli/main.ts",
-    stack: "local/ringmaster/main.ts",
+    stack: "stack/main.ts",
     repair: "local/repair-main.ts",
     preload: "local/start/preload.ts",
     "lambda-runtime": "local/lambda/runtime.ts",

@@ -62,7 +62,7 @@ const exceptions = [
   ["trainer-container/optimizer", /^moments?$/i, "Adam's first and second moment"],
   ["trainer-container/engine", /^moments?$/i, "Adam's first and second moment"],
   ["trainer-container/kernels", /^moments?$/i, "Adam's first and second moment"],
-  ["adapters/tfjs", /^moments?$/i, "Adam's first and second moment"],
+  ["trainer-container/tfjs", /^moments?$/i, "Adam's first and second moment"],
   ["trainer-container/engine/built-in-models.ts", /^he$/i, "the initializer of He et al. (2015)"],
   ["trainer-container/gang", /^accused$/, "an attribute of stored rows"],
   ["test/trainer/gang", /^accused$/, "an attribute of stored rows"],

@@ -29,9 +29,7 @@ function pack(outDirectory) {
   try {
     const bundles = path.join(stage, "dist", "bundles");
     fs.cpSync(ensureBuild(), bundles, { recursive: true, filter: (source) => !/\.map$|[\\/]compiled$/.test(source) });
-    for (const name of ["native.js", "native"]) {
-      fs.cpSync(path.join(root, "scripts", name), path.join(bundles, name), { recursive: true });
-    }
+    fs.cpSync(path.join(root, "trainer-container", "native"), path.join(bundles, "native"), { recursive: true });
     copyNativePackage(path.join(stage, "dist", "node_modules", nativePackage));
     emitTypes(path.join(stage, "dist", "types"));
     writeBill(path.join(stage, "dist", "sbom"));

@@ -12,7 +12,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { parseArgs } = require("node:util");
 const { fetchedEntries, nameOf } = require("./complete-lock.js");
-const { wheels } = require("./native/digests.js");
+const { wheels } = require("../trainer-container/native/digests.js");
 
 const root = path.resolve(__dirname, "..");
 

@@ -8,21 +8,31 @@
 const fs = require("node:fs");
 const path = require("node:path");
 
-/** Folders of the product, and what else each may import. */
+/** Folders of the product, and which other folders and files each may import. */
 const layers = {
   core: [],
   platform: ["core"],
   adapters: ["core", "platform"],
-  api: ["core", "platform", "adapters"],
-  lambdas: ["core", "platform", "adapters", "api"],
+  api: ["core", "platform", "adapters", "trainer-container"],
+  lambdas: ["core", "platform", "adapters", "trainer-container", "api"],
   "trainer-container": ["core", "platform", "adapters"],
+  /** Models, losses and gradients. It knows nothing of gangs, checkpoints and data. */
+  "trainer-container/engine": [
+    "core",
+    "adapters",
+    "trainer-container/kernels",
+    "trainer-container/optimizer",
+    "trainer-container/reduction",
+    "trainer-container/tfjs",
+    "trainer-container/wasm",
+  ],
   infra: ["core", "platform", "api", "ringmaster.config"],
   /** The AWS services. */
   local: [],
   /** The platform on the services: provisioning, roles, the API server. */
-  "local/ringmaster": ["local", "core", "platform", "adapters", "api", "lambdas"],
+  stack: ["local", "core", "platform", "adapters", "api", "lambdas"],
   client: ["core", "platform", "api"],
-  cli: ["core", "platform", "adapters", "api", "client", "package.json"],
+  cli: ["core", "platform", "adapters", "trainer-container", "api", "client", "package.json"],
   bench: [
     "core",
     "platform",
@@ -31,7 +41,7 @@ const layers = {
     "lambdas",
     "trainer-container",
     "local",
-    "local/ringmaster",
+    "stack",
     "client",
     "cli",
     "test",
@@ -43,7 +53,7 @@ const pure = [
   "adapters/files/sealed-document.ts",
   "adapters/metric-log/",
   "adapters/saved-model/",
-  "adapters/tfjs/layers/sequence-constants.ts",
+  "trainer-container/tfjs/layers/sequence-constants.ts",
   "api/compare/",
   "api/export/",
   "api/lineage/",
@@ -154,13 +164,32 @@ function partingFolders({ file, target }) {
   return [from, to].map((each) => each.slice(0, depth + 1).join("/"));
 }
 
+/** Returns the entry files of each npm workspace by its folder: the files that `exports` of its `package.json` names. */
+function packagesOf(root) {
+  const packages = new Map();
+  const { workspaces = [] } = readPackage(root);
+  for (const folder of workspaces) {
+    const entries = Object.values(readPackage(path.join(root, folder)).exports ?? {});
+    packages.set(
+      folder,
+      entries.map((entry) => path.posix.join(folder, entry)),
+    );
+  }
+  return packages;
+}
+
+function readPackage(folder) {
+  const file = path.join(folder, "package.json");
+  return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : {};
+}
+
 function layerOf(file) {
   const names = file.split("/");
   return Object.hasOwn(layers, `${names[0]}/${names[1]}`) ? `${names[0]}/${names[1]}` : names[0];
 }
 
-/** Returns a line for each violation. */
-function violationsOf(imports) {
+/** Returns a line for each violation. @param packages see `packagesOf` */
+function violationsOf(imports, packages) {
   const problems = [];
   const files = new Map();
   const folders = new Map();
@@ -177,9 +206,15 @@ function violationsOf(imports) {
     if (layer === "cli" && other === "api" && !target.startsWith("api/schemas/")) {
       problems.push(`${file} imports ${target}: the command line sees the API by its client and its schemas`);
     }
-    if (layer !== other && !layers[layer].includes(other)) {
+    if (![layer, ...layers[layer]].some((each) => target === each || target.startsWith(`${each}/`))) {
       problems.push(`${file} imports ${target}: ${layer} may import only ${[layer, ...layers[layer]].join(", ")}`);
       continue;
+    }
+    for (const [folder, entries] of packages) {
+      const enters = target.startsWith(`${folder}/`) && !file.startsWith(`${folder}/`) && layer !== "bench";
+      if (enters && !entries.includes(target)) {
+        problems.push(`${file} imports ${target}: enter ${folder} by a file that its package.json exports`);
+      }
     }
     add(files, file, target);
     const parting = partingFolders(one);
@@ -196,12 +231,13 @@ function violationsOf(imports) {
 }
 
 function main() {
-  const problems = violationsOf(importsOf(process.argv[2] ?? path.join(__dirname, "..")));
+  const root = process.argv[2] ?? path.join(__dirname, "..");
+  const problems = violationsOf(importsOf(root), packagesOf(root));
   for (const problem of problems) console.error(problem);
   if (problems.length === 0) return;
   console.error(`Imports break ${problems.length} rules of docs/adr/043-folders.md`);
   process.exitCode = 1;
 }
 
-module.exports = { importsOf, violationsOf };
+module.exports = { importsOf, packagesOf, violationsOf };
 if (require.main === module) main();

@@ -1,5 +1,6 @@
 /**
- * Runs the tests: `node scripts/test.js` all that Node.js and npm alone can run, `node scripts/test.js rest` the others.
+ * Runs the tests: `node scripts/test.js` all that Node.js and npm alone can run, `node scripts/test.js rest` the others,
+ * `node scripts/test.js FOLDER` those below `test/FOLDER`.
  */
 const { spawnSync } = require("node:child_process");
 const { availableParallelism, totalmem } = require("node:os");
@@ -45,4 +46,8 @@ function all() {
 }
 
 module.exports = { rest };
-if (require.main === module) process.exitCode = (process.argv[2] === "rest" ? jest(...rest) : all()) ? 0 : 1;
+if (require.main === module) {
+  const [, , what] = process.argv;
+  const passed = what === undefined ? all() : jest(...(what === "rest" ? rest : [`test/${what}/`]));
+  process.exitCode = passed ? 0 : 1;
+}

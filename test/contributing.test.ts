@@ -16,7 +16,18 @@ const [, diff = ""] = /```diff\n([\s\S]*?)```/.exec(guide) ?? [];
 describe("the worked example of CONTRIBUTING.md", () => {
   const copy = temporaryFolder("ringmaster-contributing");
   beforeAll(() => {
-    for (const name of ["adapters", "api", "cli", "client", "core", "local", "platform", "docs", "package.json"]) {
+    for (const name of [
+      "adapters",
+      "api",
+      "cli",
+      "client",
+      "core",
+      "local",
+      "platform",
+      "trainer-container",
+      "docs",
+      "package.json",
+    ]) {
       cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
     }
     symlinkSync(path.join(root, "node_modules"), path.join(copy, "node_modules"));

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const script = join(__dirname, "..", "scripts", "structure.js");
-const { importsOf, violationsOf } = require(script) as {
+const { importsOf, packagesOf, violationsOf } = require(script) as {
   importsOf(root: string): readonly object[];
-  violationsOf(imports: readonly object[]): readonly string[];
+  packagesOf(root: string): ReadonlyMap<string, readonly string[]>;
+  violationsOf(imports: readonly object[], packages: ReadonlyMap<string, readonly string[]>): readonly string[];
 };
 
 let root = "";
@@ -68,20 +69,33 @@ const rules: readonly {
   {
     name: "An import goes against the layers.",
     files: { "api/routes/runs.ts": 'import { main } from "../../lambdas/api/handler";', "lambdas/api/handler.ts": "" },
-    expected: ["api/routes/runs.ts imports lambdas/api/handler.ts: api may import only api, core, platform, adapters"],
+    expected: [
+      "api/routes/runs.ts imports lambdas/api/handler.ts: api may import only api, core, platform, adapters, trainer-container",
+    ],
   },
   {
     name: "An AWS service imports the product, or what runs the product on it.",
     files: {
-      "local/iam/roles.ts": 'import { functions } from "../../platform/functions";\nimport "../ringmaster/stack";',
-      "local/ringmaster/stack.ts": 'import "../../lambdas/api/handler";',
+      "local/iam/roles.ts": 'import { functions } from "../../platform/functions";\nimport "../../stack/stack";',
+      "stack/stack.ts": 'import "../lambdas/api/handler";',
       "platform/functions.ts": "",
       "lambdas/api/handler.ts": "",
     },
     expected: [
       "local/iam/roles.ts imports platform/functions.ts: local may import only local",
-      "local/iam/roles.ts imports local/ringmaster/stack.ts: local may import only local",
+      "local/iam/roles.ts imports stack/stack.ts: local may import only local",
     ],
+  },
+  {
+    name: "A package is entered by a file that it does not export.",
+    files: {
+      "package.json": '{ "workspaces": ["local"] }',
+      "local/package.json": '{ "exports": { ".": "./index.ts" } }',
+      "local/index.ts": 'export * from "./s3/store";',
+      "local/s3/store.ts": "",
+      "stack/stack.ts": 'import "../local";\nimport "../local/s3/store";',
+    },
+    expected: ["stack/stack.ts imports local/s3/store.ts: enter local by a file that its package.json exports"],
   },
   {
     name: "A file of the product imports a test.",
@@ -111,7 +125,7 @@ describe("imports that break a rule", () => {
   it.each(rules)("$name", ({ files, expected }) => {
     plant(files);
 
-    expect(violationsOf(importsOf(root))).toEqual(expected);
+    expect(violationsOf(importsOf(root), packagesOf(root))).toEqual(expected);
   });
 });
 
@@ -122,7 +136,7 @@ it("A folder and its own subfolder may import each other.", () => {
     "core/registry/transitions.ts": '/**\n * import { gone } from "./model";\n */\nexport {};',
   });
 
-  expect(violationsOf(importsOf(root))).toEqual([]);
+  expect(violationsOf(importsOf(root), packagesOf(root))).toEqual([]);
 });
 
 it("The command prints each violation, and fails.", () => {

@@ -5,7 +5,7 @@ import { defineRoute } from "../http/route";
 export const exportRoutes = [
   defineRoute(contracts.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
     const found = await platform.registry.version(name, version);
-    const tools = async () => (await import("../../adapters/export-tools")).exportTools;
+    const tools = async () => (await import("../services/export-tools")).exportTools;
     const { manifest } = await exportVersion(platform, tools, found, format);
     return { export: manifest };
   }),

@@ -1,5 +1,4 @@
 import type { Platform } from "../../adapters/platform";
-import { timeModel } from "../../adapters/tfjs/time-model";
 import { InvalidInputError, type Problem } from "../../core/errors";
 import * as approvals from "../../core/registry/approval-requests";
 import { hookKey } from "../../core/registry/gates/external-check";
@@ -11,6 +10,7 @@ import { comparesPeople, missingRequests, rulesOf } from "../../core/registry/po
 import type { ExternalCheck } from "../../core/runs/gate-rules";
 import type { Warning } from "../../core/shapes";
 import { keyText } from "../../core/signing-key";
+import { timeModel } from "../../trainer-container/tfjs/time-model";
 import * as contracts from "../contracts/model-gates";
 import { pageResponse } from "../http/page-response";
 import { defineReplyRoute, defineRoute, type Route } from "../http/route";

@@ -1,10 +1,10 @@
 import type { Platform } from "../../adapters/platform";
-import { timeModel } from "../../adapters/tfjs/time-model";
 import * as approvals from "../../core/registry/approval-requests";
 import { isPending } from "../../core/registry/gates/external-check";
 import { judgeVersion } from "../../core/registry/gates/judge-version";
 import type { Actor } from "../../core/registry/model";
 import { registerRun } from "../../core/registry/registration";
+import { timeModel } from "../../trainer-container/tfjs/time-model";
 
 /** Registers, judges, and requests the approval if the gates let it pass. Idempotent. @returns the version's number */
 export async function registerTrainedRun(

@@ -8,8 +8,8 @@ import type { NumericsRecord } from "../../core/runs/shapes";
 import { Checkpointer } from "../../trainer-container/checkpoint/checkpointer";
 import { SnapshotSpace } from "../../trainer-container/checkpoint/snapshot";
 import { createUploadThread } from "../../trainer-container/checkpoint/upload-thread";
-import { allocateSum } from "../../trainer-container/collective/sum-memory";
 import type { ParameterSlot } from "../../trainer-container/engine/engine";
+import { allocateSum } from "../../trainer-container/kernels/sum-memory";
 import type { Replica } from "../../trainer-container/loop/replica";
 import type { CheckpointTime, TrainerReport, TrainerTask } from "./protocol";
 

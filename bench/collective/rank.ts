@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { Collective } from "../../trainer-container/collective/collective";
 import { Listener } from "../../trainer-container/collective/listener";
-import { allocateSum, releaseSum } from "../../trainer-container/collective/sum-memory";
+import { allocateSum, releaseSum } from "../../trainer-container/kernels/sum-memory";
 import { runChild, say } from "../support/child";
 import { openMesh } from "../support/mesh";
 import type { Measured, RankAddress, Task } from "./protocol";

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownerKeys } from "../../adapters/files/owner-keys";
-import type { StackFile } from "../../local/ringmaster/main";
+import type { StackFile } from "../../stack/main";
 import { stopWhenEnded } from "../support/ending";
 
 export class KillableStack {

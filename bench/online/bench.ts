@@ -9,7 +9,7 @@ import { ownerKeysOf, stackSecret } from "../../adapters/files/owner-keys";
 import { defaultTeam } from "../../core/access/principals";
 import { readOnline } from "../../core/feature-store/online";
 import { resolveView } from "../../core/feature-store/registry";
-import { localConfig } from "../../local/ringmaster/settings";
+import { localConfig } from "../../stack/settings";
 import { parseOptions } from "../support/arguments";
 import { processTimeOf } from "../support/cpu";
 import { startReport } from "../support/report";

@@ -1,6 +1,6 @@
-import { add } from "../../trainer-container/collective/add";
 import type { Feed } from "../../trainer-container/data/feed";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
+import { add } from "../../trainer-container/kernels/add";
 import { applyStep, finishTaken, type StepOutcome, updateOf } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import type { TrainingPlan } from "../../trainer-container/loop/plan";

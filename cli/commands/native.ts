@@ -20,8 +20,10 @@ interface NativeOptions extends GlobalOptions {
   readonly timeout: number;
 }
 
-/** The script lies next to the bundles in the package, and in `scripts/` above them in the checkout. */
-const script = [join(__dirname, "native.js"), join(__dirname, "..", "..", "scripts", "native.js")].find(existsSync);
+/** The script lies next to the bundles in the package, and in the trainer in the checkout. */
+const script = [__dirname, join(__dirname, "..", "..", "trainer-container")]
+  .map((folder) => join(folder, "native", "install.js"))
+  .find(existsSync);
 
 export function addNativeCommand(program: Command): void {
   program

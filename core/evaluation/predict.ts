@@ -9,7 +9,7 @@ import { nonFinitePrediction, outputMismatch } from "./errors";
 import type { Predictions } from "./metrics";
 import type { ModelArtifact } from "./model-artifact";
 
-/** A loaded model: `adapters/tfjs`'s `loadPredictor`, or a function in a test. */
+/** A loaded model: `trainer-container/tfjs`'s `loadPredictor`, or a function in a test. */
 export interface RowPredictor {
   /**
    * Maps `[count, width]` dense rows to probabilities `[count, classes]` (two classes: `[count]`, of the second) or to

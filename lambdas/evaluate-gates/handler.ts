@@ -6,10 +6,10 @@ import { contentUrls } from "../../adapters/s3/content-urls";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { artifacts, records, runSteps } from "../../adapters/team-runs";
-import { timeModel } from "../../adapters/tfjs/time-model";
 import { gateStep, judgeAgain } from "../../core/registry/gates/step";
 import { runNotFound } from "../../core/runs/errors";
 import { returnToEarlierStep, runStep } from "../../core/runs/step";
+import { timeModel } from "../../trainer-container/tfjs/time-model";
 import { stepHandler } from "../step-handler";
 
 export const handler = stepHandler(

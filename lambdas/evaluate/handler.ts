@@ -7,8 +7,6 @@ import { stopwatch } from "../../adapters/host/stopwatch";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { registry } from "../../adapters/team-registry";
 import { runSteps } from "../../adapters/team-runs";
-import { operationsPerRow } from "../../adapters/tfjs/operations";
-import { loadPredictor } from "../../adapters/tfjs/predictor";
 import { evaluationStep } from "../../core/evaluation/step";
 import type { WithRows } from "../../core/evaluation/task";
 import { findChampion } from "../../core/registry/gates/candidate";
@@ -17,6 +15,8 @@ import { outputOf, runLaterStep } from "../../core/runs/step";
 import { trainingKind } from "../../core/runs/training-task";
 import { recordTestMetrics } from "../../core/tracking/test-metrics";
 import { evaluateHereOrInJob } from "../../core/training/evaluate-run";
+import { operationsPerRow } from "../../trainer-container/tfjs/operations";
+import { loadPredictor } from "../../trainer-container/tfjs/predictor";
 import { stepHandler } from "../step-handler";
 
 /**

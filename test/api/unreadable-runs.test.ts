@@ -1,6 +1,6 @@
 import { Table } from "../../adapters/dynamodb/table";
 import type { createApp } from "../../api/app";
-import { localConfig } from "../../local/ringmaster/settings";
+import { localConfig } from "../../stack/settings";
 import { callApp, startTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
 import type { Embedded, TestPlatform } from "../support/embedded";

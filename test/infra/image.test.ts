@@ -39,10 +39,10 @@ describe("the trainer's image", () => {
     const copied = stage("wheels")
       .filter((line) => line.startsWith("COPY "))
       .flatMap((line) => line.split(/\s+/).slice(1, -1));
-    const needed = new Set(["scripts/native/wheel-download.js"]);
+    const needed = new Set(["trainer-container/native/wheel-download.js"]);
     for (const file of needed) {
       for (const [, request] of readFileSync(path.join(root, file), "utf8").matchAll(/require\("\.\/([^"]+)"\)/g))
-        needed.add(`scripts/native/${request}.js`);
+        needed.add(`trainer-container/native/${request}.js`);
     }
     expect([...copied].sort()).toEqual([...needed].sort());
   });

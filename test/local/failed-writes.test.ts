@@ -5,11 +5,11 @@ import { ClassicLevel } from "classic-level";
 import { Store } from "../../local/batch/store";
 import { DurableQueue } from "../../local/durable-queue";
 import { Rules } from "../../local/events/rules";
-import { parseSchedule } from "../../local/ringmaster/timetable";
 import type { EmittedEvent } from "../../local/service";
 import { JsonDatabase } from "../../local/storage/json-database";
 import { entryWrite, Outbox } from "../../local/storage/outbox";
 import { Ticker } from "../../local/ticker";
+import { parseSchedule } from "../../stack/timetable";
 import { ManualClock } from "../support/manual-clock";
 
 /* What the services keep in memory stays equal to what is on disk, and what they could not write is written later. */

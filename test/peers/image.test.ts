@@ -6,7 +6,7 @@ import { ensureBuild } from "../../scripts/build.js";
 import { TestStack, toyCsv, toyJob, toySchema } from "../e2e/harness";
 import { imageEnvironment, imageUser, type StagedImage, stageImage, whyNotStaged } from "../support/image-stage";
 
-const { nativeFolder } = require("../../scripts/native/location") as { nativeFolder(library: "cpu"): string };
+const { nativeFolder } = require("../../trainer-container/native/location") as { nativeFolder(library: "cpu"): string };
 
 type Shown = ReturnType<typeof describeRun>;
 

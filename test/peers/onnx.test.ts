@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { loadPredictor } from "../../adapters/tfjs/predictor";
 import type { ExportManifest } from "../../api/export/export-version";
 import { probabilitiesOf, type TransformDocument } from "../../api/export/transform-document";
 import type { Prediction } from "../../cli/predict";
 import type { describeRun } from "../../cli/run-description";
 import { createRowTransform, type RawRow } from "../../core/features/transform";
+import { loadPredictor } from "../../trainer-container/tfjs/predictor";
 import { TestStack } from "../e2e/harness";
 import { hasTensorFlow, serveSavedModels, tensorFlowTitle } from "./saved-model";
 

@@ -8,7 +8,7 @@ import path from "node:path";
 const folder = process.env["RINGMASTER_PEERS_WHEELS"] ?? "";
 const prefix = "tensorflow-2.21.0-";
 const wheel = existsSync(folder) ? readdirSync(folder).find((name) => name.startsWith(prefix)) : undefined;
-const script = path.resolve(__dirname, "../../scripts/native/wheel-download.js");
+const script = path.resolve(__dirname, "../../trainer-container/native/wheel-download.js");
 
 const megabitsPerSecond = 30;
 const sliceMs = 50;

@@ -59,10 +59,10 @@ import type { StudyChanged, StudyEvents } from "../../core/tuning/ports";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
 import { listen, portOf } from "../../local/listen";
-import { localConfig } from "../../local/ringmaster/settings";
 import { createS3 } from "../../local/s3";
 import { environmentOf } from "../../platform/config";
 import { tables } from "../../platform/tables";
+import { localConfig } from "../../stack/settings";
 import { testIam } from "./iam";
 import { callInProcess } from "./in-process";
 

@@ -1,5 +1,5 @@
-import { createIam } from "../../local/ringmaster/iam";
-import { localWorld } from "../../local/ringmaster/settings";
+import { createIam } from "../../stack/iam";
+import { localWorld } from "../../stack/settings";
 
 export const testIam = createIam({ world: localWorld(), secret: "test" });
 

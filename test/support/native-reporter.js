@@ -14,7 +14,7 @@ module.exports = class {
       ? "failed"
       : tested.length > 0
         ? `tested (${tested.length} tests)`
-        : "not tested, because no binding is installed (node scripts/native.js installs one)";
+        : "not tested, because no binding is installed (node trainer-container/native/install.js installs one)";
     // Jest prints its summary after the reporters of a configuration.
     process.once("exit", () => process.stderr.write(`native engine: ${verdict}\n`));
   }

@@ -8,7 +8,7 @@ import {
   type SymbolicTensor,
   sequential,
 } from "@tensorflow/tfjs-layers";
-import { ownLayers, registerOwnLayers } from "../../adapters/tfjs/layers/register";
+import { ownLayers, registerOwnLayers } from "../../trainer-container/tfjs/layers/register";
 
 registerOwnLayers();
 

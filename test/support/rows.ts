@@ -1,6 +1,6 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { localConfig } from "../../local/ringmaster/settings";
 import { tables } from "../../platform/tables";
+import { localConfig } from "../../stack/settings";
 import type { Embedded } from "./embedded";
 
 /** Reads all rows of the platform's tables, as JSON by table and keys. */

@@ -1,10 +1,11 @@
+import { type Add, add as addFloats } from "../kernels/add";
+import type { Staging } from "../kernels/sum-memory";
+import { bytesOf } from "../kernels/sum-memory";
 import type { Addition, ReductionPlan } from "../reduction/plan";
-import { type Add, add as addFloats } from "./add";
-import { bytesOf, type FrameHeader, frameTypes } from "./frame";
+import { type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 import { AnnouncedOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, FinalRanges, type Span, segmentOf } from "./segments";
-import type { Staging } from "./sum-memory";
 
 export interface AllReduceInput {
   /** This rank's leaves, or the sums of its subtrees (`Collective.subtrees`). */

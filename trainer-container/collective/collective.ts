@@ -1,3 +1,4 @@
+import { Staging } from "../kernels/sum-memory";
 import { chooseAlgorithm, type HalvingPlans, planHalving } from "../reduction/halving";
 import { type LeafRange, planReduction, type ReductionPlan } from "../reduction/plan";
 import { AllReduce, type AllReduceInput, type AllReduceResult } from "./all-reduce";
@@ -6,7 +7,6 @@ import type { Mesh } from "./mesh";
 import { MessageExchange, type MessagesInput, StateTransfer, type StateTransferInput } from "./messages";
 import { ReduceScatter, type ReduceScatterInput } from "./reduce-scatter";
 import { directChunkElements } from "./segments";
-import { Staging } from "./sum-memory";
 
 /** 512 KiB per frame: the calls and wake-ups of a frame cost little compared with its copy, and large segments are still pipelined. */
 const defaultChunkElements = 128 * 1024;

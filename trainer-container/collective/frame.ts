@@ -70,11 +70,6 @@ function decodeHeader(bytes: Buffer, at: number): FrameHeader {
   };
 }
 
-/** Returns the same memory as bytes, for a socket without a copy. */
-export function bytesOf(values: Float32Array, start = 0, end = values.length): Buffer {
-  return Buffer.from(values.buffer, values.byteOffset + start * 4, (end - start) * 4);
-}
-
 export interface FrameSink {
   /** Takes a header. @returns the memory of its payload (exactly `header.bytes`), or `hold` until `resume()` is called */
   place(header: FrameHeader): Buffer | "hold";

@@ -1,3 +1,4 @@
+import type { Staging } from "../kernels/sum-memory";
 import type { HalvingPlans } from "../reduction/halving";
 import type { ReductionPlan } from "../reduction/plan";
 import type { AllReduceInput, AllReduceResult } from "./all-reduce";
@@ -6,7 +7,6 @@ import { type FrameHeader, frameTypes } from "./frame";
 import { type HalvingOperation, HalvingPart, partSlots } from "./halving-part";
 import type { Mesh } from "./mesh";
 import { MeshOperation } from "./mesh-operation";
-import type { Staging } from "./sum-memory";
 
 const nothing = Buffer.alloc(0);
 /**

@@ -1,8 +1,10 @@
+import { type Add, add as addFloats } from "../kernels/add";
+import type { Staging } from "../kernels/sum-memory";
+import { bytesOf } from "../kernels/sum-memory";
 import type { HalvingPlan, HalvingRole } from "../reduction/halving";
 import type { Addition, LeafRange, ReductionPlan } from "../reduction/plan";
-import { type Add, add as addFloats } from "./add";
 import type { AllReduceInput } from "./all-reduce";
-import { bytesOf, type FrameHeader, type FrameType, frameTypes } from "./frame";
+import { type FrameHeader, type FrameType, frameTypes } from "./frame";
 import {
   levelCount,
   levelOf,
@@ -15,7 +17,6 @@ import {
 } from "./halving-receives";
 import type { MeshOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, halvingSpan, type Span } from "./segments";
-import type { Staging } from "./sum-memory";
 
 /** Slots per part of a vector. The slots of a part start at its index times this number. */
 export const partSlots = 2 ** 16;

@@ -1,4 +1,5 @@
-import { bytesOf, type FrameHeader, frameTypes } from "./frame";
+import { bytesOf } from "../kernels/sum-memory";
+import { type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 import { AnnouncedOperation, MeshOperation } from "./mesh-operation";
 

@@ -1,10 +1,11 @@
+import { add } from "../kernels/add";
+import type { Staging } from "../kernels/sum-memory";
+import { bytesOf } from "../kernels/sum-memory";
 import type { ReductionPlan } from "../reduction/plan";
-import { add } from "./add";
-import { bytesOf, type FrameHeader, frameTypes } from "./frame";
+import { type FrameHeader, frameTypes } from "./frame";
 import type { Mesh } from "./mesh";
 import { AnnouncedOperation } from "./mesh-operation";
 import { chunkCount, chunkOf, type Span } from "./segments";
-import type { Staging } from "./sum-memory";
 
 export interface ReduceScatterInput {
   /** This rank's leaves. They may be overwritten. */

@@ -1,6 +1,6 @@
 import { createSparseInputs } from "../../core/features/sparse";
-import { allocateSum } from "../collective/sum-memory";
 import type { Batch } from "../engine/engine";
+import { allocateSum } from "../kernels/sum-memory";
 import type { FeatureSplit } from "./feature-split";
 import type { Feed, SplitBlocks } from "./feed";
 import type { Sampler } from "./sampler";

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import * as layers from "@tensorflow/tfjs-layers";
-import { ownLayers } from "../../adapters/tfjs/layers/register";
 import type { LabelScale, ModelDefinition, ModuleDefinition } from "../../core/runs/model-definition";
+import { ownLayers } from "../tfjs/layers/register";
 import { buildCnn, buildMlp } from "./built-in-models";
 import type { ModelContext, TensorFlow } from "./define-training";
 import { ModelError } from "./errors";

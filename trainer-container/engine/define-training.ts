@@ -1,7 +1,7 @@
 import type * as tfCore from "@tensorflow/tfjs-core";
 import type * as tfLayers from "@tensorflow/tfjs-layers";
-import type { OwnLayers } from "../../adapters/tfjs/layers/register";
 import type { Rematerialise, Task } from "../../core/runs/model-definition";
+import type { OwnLayers } from "../tfjs/layers/register";
 
 /**
  * The TensorFlow.js that the engine runs: the core's operations, and `layers`, `initializers`, `regularizers`,

@@ -160,7 +160,7 @@ export interface TrainableModel {
   evaluate(batch: Batch): BatchResult;
   /** Returns probabilities `[rows, outputs]` (binary: `[rows]`), or values (regression). */
   predict(inputs: Float32Array, rows: number): Float32Array;
-  /** Returns JSON from which `adapters/tfjs` rebuilds the model for inference, without user code. */
+  /** Returns JSON from which `trainer-container/tfjs` rebuilds the model for inference, without user code. */
   topology(): string;
   dispose(): void;
 }

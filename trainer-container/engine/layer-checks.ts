@@ -6,7 +6,7 @@ import os from "node:os";
 import * as tf from "@tensorflow/tfjs-core";
 import { getBackend, util } from "@tensorflow/tfjs-core";
 import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
-import { registerOwnLayers } from "../../adapters/tfjs/layers/register";
+import { registerOwnLayers } from "../tfjs/layers/register";
 import { allLayers } from "./canonical-names";
 import { ModelError } from "./errors";
 import { describeThrown, TimeLimitError } from "./user-code";

@@ -1,8 +1,8 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { LayersModel } from "@tensorflow/tfjs-layers";
-import { applyOutputActivation, artifactFormat, type ModelTopology } from "../../adapters/tfjs/artifact";
 import type { SparseInputs } from "../../core/features/sparse";
 import type { ModelDefinition, Rematerialise } from "../../core/runs/model-definition";
+import { applyOutputActivation, artifactFormat, type ModelTopology } from "../tfjs/artifact";
 import { canonicalNames, layerNames, renameStrings } from "./canonical-names";
 import { drawKey, withDraws } from "./draws";
 import {

@@ -49,10 +49,10 @@ export interface NativeBinding {
 }
 
 const packageName = "@tensorflow/tfjs-node-gpu";
-/** See `build` in `scripts/native/location.js`. */
+/** See `build` in `trainer-container/native/location.js`. */
 const build = 6;
 
-/** The folder of the binding, which survives `npm ci`; `scripts/native/location.js` has the same formula. */
+/** The folder of the binding, which survives `npm ci`; `trainer-container/native/location.js` has the same formula. */
 export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string {
   const { version } = require(`${packageName}/package.json`) as { version: string };
   const cache = environment.XDG_CACHE_HOME || path.join(os.homedir(), ".cache");

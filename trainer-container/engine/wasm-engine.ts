@@ -1,9 +1,9 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import { version_layers } from "@tensorflow/tfjs-layers";
-import { simdOf } from "../../adapters/tfjs/simd/simd";
-import { startWasmBackend } from "../../adapters/tfjs/wasm-backend";
 import type { NumericsRecord } from "../../core/runs/shapes";
+import { simdOf } from "../tfjs/simd/simd";
+import { startWasmBackend } from "../tfjs/wasm-backend";
 import { buildModel } from "./build-model";
 import { describeCpu } from "./cpu";
 import type { Engine, EngineOptions } from "./engine";

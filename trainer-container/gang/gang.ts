@@ -1,7 +1,7 @@
-import type { Add } from "../collective/add";
 import type { GenerationLostError } from "../collective/errors";
 import type { MessagesInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
+import type { Add } from "../kernels/add";
 import type { LeafRange } from "../reduction/plan";
 
 /** The replica whose state all ranks adopt: the highest finished step, and the lowest rank on ties. */

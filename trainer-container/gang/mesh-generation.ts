@@ -1,9 +1,9 @@
-import type { Add } from "../collective/add";
 import { Collective } from "../collective/collective";
 import { GenerationLostError } from "../collective/errors";
 import type { Mesh } from "../collective/mesh";
 import type { MessagesInput } from "../collective/messages";
 import type { ReduceScatterInput } from "../collective/reduce-scatter";
+import type { Add } from "../kernels/add";
 import { type BegunSum, type GangMember, type Generation, type LeafRange, stateSource } from "./gang";
 import type { GangHead } from "./store";
 import { Slowest } from "./timing";

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { stopwatch } from "../../adapters/host/stopwatch";
-import { loadPredictorHere } from "../../adapters/tfjs/predictor";
 import {
   type EvaluationResult,
   type EvaluationTask,
@@ -18,6 +17,7 @@ import type { MachineRecord } from "../../core/runs/shapes";
 import { type TrainingFailure, trainerExitCodes } from "../../core/runs/training-task";
 import type { ContentReference } from "../../core/shapes";
 import type { Engine, EngineOptions } from "../engine/engine";
+import { loadPredictorHere } from "../tfjs/predictor";
 import { classifyError } from "./failure";
 
 export interface EvaluatorDependencies {

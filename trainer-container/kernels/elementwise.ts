@@ -1,6 +1,6 @@
-import type { Code } from "../../adapters/wasm/encoding";
-import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../adapters/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
+import type { Code } from "../wasm/encoding";
+import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../wasm/instructions";
+import type { ValueType, WasmFunction } from "../wasm/module";
 
 type Binary = (left: Code, right: Code) => Code;
 

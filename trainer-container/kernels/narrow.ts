@@ -1,13 +1,13 @@
-import type { Code } from "../../adapters/wasm/encoding";
-import { advance, f32x4, i16x8, i32, i32x4, local, v128, whileLoop } from "../../adapters/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 import {
   addPackedInJavaScript,
   type NarrowFormat,
   packInJavaScript,
   unpackInJavaScript,
 } from "../../core/training/narrow-format";
-import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
+import type { Code } from "../wasm/encoding";
+import { advance, f32x4, i16x8, i32, i32x4, local, v128, whileLoop } from "../wasm/instructions";
+import type { ValueType, WasmFunction } from "../wasm/module";
+import { inSumMemory, kernelsInSumMemory } from "./sum-memory";
 
 /**
  * SIMD kernels that round to 16 bits, pack, and add packed vectors: lane by lane as `core/training/narrow-format.ts` does.

@@ -1,8 +1,8 @@
-import type { Code } from "../../adapters/wasm/encoding";
-import { advance, f64, f64x2, i32, ifElse, local, v128, whileLoop } from "../../adapters/wasm/instructions";
-import type { WasmFunction } from "../../adapters/wasm/module";
-import { inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 import { type BlockSquare, javascriptBlockSquare } from "../optimizer/clip";
+import type { Code } from "../wasm/encoding";
+import { advance, f64, f64x2, i32, ifElse, local, v128, whileLoop } from "../wasm/instructions";
+import type { WasmFunction } from "../wasm/module";
+import { inSumMemory, kernelsInSumMemory } from "./sum-memory";
 
 const [at, count, low, high, term] = [0, 1, 2, 3, 4];
 const elementsATurn = 4;

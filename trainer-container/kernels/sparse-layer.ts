@@ -3,11 +3,11 @@
  * v₁·w₁ …) + bias, then rectified; a gradient's element 0 + v·dz … over the rows in order.
  */
 
-import type { Code } from "../../adapters/wasm/encoding";
-import { advance, f32, f32x4, i32, ifElse, local, v128, whileLoop } from "../../adapters/wasm/instructions";
-import type { ValueType, WasmFunction } from "../../adapters/wasm/module";
 import type { SparseInputs } from "../../core/features/sparse";
-import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum } from "../collective/sum-memory";
+import type { Code } from "../wasm/encoding";
+import { advance, f32, f32x4, i32, ifElse, local, v128, whileLoop } from "../wasm/instructions";
+import type { ValueType, WasmFunction } from "../wasm/module";
+import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum } from "./sum-memory";
 
 /** A layer's kernel `[inputs, units]` and bias `[units]`: weights, or their gradient. */
 export interface DenseParameters {

@@ -1,9 +1,9 @@
-import type { Code } from "../../adapters/wasm/encoding";
-import type { WasmFunction } from "../../adapters/wasm/module";
-import { allocateSum, inSumMemory, kernelsInSumMemory } from "../collective/sum-memory";
 import { javascriptGround, type OptimizerGround } from "../optimizer/optimizer";
 import type { Updates } from "../optimizer/updates";
+import type { Code } from "../wasm/encoding";
+import type { WasmFunction } from "../wasm/module";
 import { type Arithmetic, elementwise } from "./elementwise";
+import { allocateSum, inSumMemory, kernelsInSumMemory } from "./sum-memory";
 
 /** The optimizers' arithmetic as SIMD kernels, operation by operation as in `trainer-container/optimizer/updates.ts`. */
 

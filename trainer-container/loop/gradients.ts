@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type GradientFormat, packedLayout } from "../../core/training/narrow-format";
-import { type Add, add } from "../collective/add";
-import { allocateSum } from "../collective/sum-memory";
 import type { Feed } from "../data/feed";
 import type {
   Batch,
@@ -13,7 +11,9 @@ import type {
   TrainableModel,
 } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
+import { type Add, add } from "../kernels/add";
 import { addPacked, pack, unpack } from "../kernels/narrow";
+import { allocateSum } from "../kernels/sum-memory";
 import { canonicalAdditions } from "../reduction/plan";
 import type { TrainingPlan } from "./plan";
 import { addScore, type ScoreLayout } from "./score";

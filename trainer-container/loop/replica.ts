@@ -1,5 +1,5 @@
-import { allocateSum } from "../collective/sum-memory";
 import type { EngineOptimizer, TrainableModel } from "../engine/engine";
+import { allocateSum } from "../kernels/sum-memory";
 import { simdGround } from "../kernels/updates";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer } from "../optimizer/optimizer";

@@ -1,5 +1,5 @@
-import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { TrainableModel } from "../engine/engine";
+import { allocateSum, releaseSum } from "../kernels/sum-memory";
 import { simdGround } from "../kernels/updates";
 import { createOptimizer } from "../optimizer/create-optimizer";
 import type { Optimizer, OptimizerConfig, StepOptions } from "../optimizer/optimizer";

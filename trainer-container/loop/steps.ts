@@ -1,5 +1,5 @@
-import { allocateSum, releaseSum } from "../collective/sum-memory";
 import type { BegunSum, Generation } from "../gang/gang";
+import { allocateSum, releaseSum } from "../kernels/sum-memory";
 import { applyStep, finishTaken, type StepOutcome, updateOf } from "./apply";
 import type { Training } from "./training";
 

@@ -78,7 +78,7 @@ export async function trainedModelPlace(
   const artifact = await artifactOfRun(platform, details, model ?? job.name ?? runId);
   const { weightsSha256 } = artifact;
   const artifactKey = await storeArtifact(platform.objects, artifact);
-  const tools = async () => (await import("../../../adapters/export-tools")).exportTools;
+  const tools = async () => (await import("../../services/export-tools")).exportTools;
   const version = { model: artifact.model, version: 0, artifactKey, weightsSha256 };
   const { stored } = await exportVersion(platform, tools, version, "mlflow");
   return { exported: stored.sha256, path: rest.join("/") };

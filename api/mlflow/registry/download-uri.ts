@@ -32,7 +32,7 @@ async function artifactUriOf(platform: Platform, version: ModelVersion): Promise
   const { runId, artifactKey } = version;
   const { records } = platform;
   if (runId !== undefined && artifactKey !== undefined) {
-    const tools = async () => (await import("../../../adapters/export-tools")).exportTools;
+    const tools = async () => (await import("../../services/export-tools")).exportTools;
     const { stored } = await exportVersion(platform, tools, version, "mlflow");
     return exportUri(stored.sha256);
   }

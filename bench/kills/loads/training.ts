@@ -4,7 +4,7 @@ import { BatchClient, ListJobsCommand } from "@aws-sdk/client-batch";
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { ListExecutionsCommand, SFNClient } from "@aws-sdk/client-sfn";
 import { parse } from "yaml";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { drained, type Load } from "../../../test/support/operation-verdict";
 import { toyCsv, toyJob, toySchema } from "../../../test/support/toy";
 import type { Api } from "../api";

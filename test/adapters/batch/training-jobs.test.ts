@@ -5,7 +5,7 @@ import {
 } from "@aws-sdk/client-batch";
 import { createTrainingJobs, workerJobsOf } from "../../../adapters/batch/training-jobs";
 import type { JobRequest } from "../../../core/runs/ports";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 
 async function submitted(
   request: Partial<JobRequest>,

@@ -3,7 +3,7 @@ import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
 import type { LogLimits } from "../../../adapters/metric-log/log-state";
 import type { MetricSeries } from "../../../core/tracking/metric-store";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 
 /** A segment has 20 batches. With 64 metrics it has 8 groups of two rows each. */

@@ -4,7 +4,7 @@ import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
 import type { LogLimits } from "../../../adapters/metric-log/log-state";
 import type { MetricPoint, MetricSeries, MetricStore } from "../../../core/tracking/metric-store";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 import { bySteps, inTime, naivePoints, naiveSummaries } from "../../support/naive-metrics";
 import { rounds } from "../../support/rounds";

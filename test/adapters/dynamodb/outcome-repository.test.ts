@@ -1,6 +1,6 @@
 import { createOutcomeRepository } from "../../../adapters/dynamodb/outcome-repository";
 import { Table } from "../../../adapters/dynamodb/table";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 
 const at = Date.parse("2026-01-01T00:00:00.000Z");

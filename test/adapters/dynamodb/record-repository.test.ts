@@ -1,7 +1,7 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { GroupCommit } from "../../../adapters/dynamodb/group-commit";
 import type { Platform } from "../../../adapters/platform";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";

@@ -5,7 +5,7 @@ import { createRunChanges } from "../../../adapters/dynamodb/run-changes";
 import { createRunIdentities } from "../../../adapters/dynamodb/run-identities";
 import { Table } from "../../../adapters/dynamodb/table";
 import type { RunIdentity, RunRecord } from "../../../core/tracking/shapes";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { loggedRun } from "../../core/tracking/records/logged-run";
 import { useEmbedded } from "../../support/embedded";
 

@@ -1,7 +1,7 @@
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 import { recordOfRun, runOf } from "../../support/fixtures";
 

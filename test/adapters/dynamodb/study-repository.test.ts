@@ -1,7 +1,7 @@
 import { createStudyRepository } from "../../../adapters/dynamodb/study-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import type { Study, Trial } from "../../../core/tuning/shapes";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 
 describe("a study's state", () => {

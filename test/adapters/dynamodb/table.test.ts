@@ -1,5 +1,5 @@
 import { absent, ex, requestOf, Table } from "../../../adapters/dynamodb/table";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 
 const embedded = useEmbedded();

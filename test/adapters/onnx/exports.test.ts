@@ -1,10 +1,10 @@
 import { parse } from "yaml";
-import { exportTools } from "../../../adapters/export-tools";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
 import { applier } from "../../../api/export/applier";
 import { checkRowsOf } from "../../../api/export/check-rows";
 import { type ExportManifest, exportVersion, listExports } from "../../../api/export/export-version";
 import { transformDocument } from "../../../api/export/transform-document";
+import { exportTools } from "../../../api/services/export-tools";
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { exportFormats, type ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { taskOf } from "../../../core/features/encoding";

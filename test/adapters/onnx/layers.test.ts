@@ -1,13 +1,13 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers } from "@tensorflow/tfjs-layers";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
-import { networkOf } from "../../../adapters/tfjs/network";
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
 import { GraphBuilder } from "../../../api/export/onnx/builder";
 import { encodeOnnx } from "../../../api/export/onnx/file";
 import { addNetwork } from "../../../api/export/onnx/network-graph";
 import { checkParity } from "../../../api/export/parity";
 import { mulberry32 } from "../../../core/datasets/split";
+import { networkOf } from "../../../trainer-container/tfjs/network";
+import { startWasmBackend } from "../../../trainer-container/tfjs/wasm-backend";
 import { build, cases, chain, type Layer, rows, series, shake } from "../../support/network-cases";
 
 describe("layers as ONNX, run by onnxruntime", () => {

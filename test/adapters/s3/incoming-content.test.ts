@@ -5,7 +5,7 @@ import { createIncomingContent, type IncomingContent, type UploadedPart } from "
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
 import type { ObjectStore } from "../../../core/ports";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { useEmbedded } from "../../support/embedded";
 
 const mebibyte = 1024 * 1024;

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { lstmSequenceKernel } from "../../../adapters/tfjs/kernels/lstm";
+import { lstmSequenceKernel } from "../../../trainer-container/tfjs/kernels/lstm";
 import { expectEqualOnBoth, on, shapeOf, startBoth, values } from "./oracle";
 
 startBoth();

@@ -3,10 +3,10 @@
  */
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
-import { blocks, gemm, panelsOf } from "../../../adapters/tfjs/simd/gemm";
-import { type Simd, simdOf } from "../../../adapters/tfjs/simd/simd";
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
-import { multiplyAdd } from "../../../adapters/wasm/multiply-add";
+import { blocks, gemm, panelsOf } from "../../../trainer-container/tfjs/simd/gemm";
+import { type Simd, simdOf } from "../../../trainer-container/tfjs/simd/simd";
+import { startWasmBackend } from "../../../trainer-container/tfjs/wasm-backend";
+import { multiplyAdd } from "../../../trainer-container/wasm/multiply-add";
 import { valuesOf as values } from "./oracle";
 
 interface Sizes {

@@ -1,7 +1,7 @@
 import { layers, type SymbolicTensor } from "@tensorflow/tfjs-layers";
-import { joinedMasks } from "../../../adapters/tfjs/layers/serialized";
-import { networkOf } from "../../../adapters/tfjs/network";
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+import { joinedMasks } from "../../../trainer-container/tfjs/layers/serialized";
+import { networkOf } from "../../../trainer-container/tfjs/network";
+import { startWasmBackend } from "../../../trainer-container/tfjs/wasm-backend";
 import { build, chain } from "../../support/network-cases";
 
 beforeAll(() => startWasmBackend());

@@ -1,7 +1,7 @@
-import { operationsPerRow } from "../../../adapters/tfjs/operations";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
+import { operationsPerRow } from "../../../trainer-container/tfjs/operations";
 
 const moduleOf = (
   inputShape: readonly number[],

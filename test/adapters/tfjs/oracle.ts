@@ -1,7 +1,7 @@
 import "@tensorflow/tfjs-backend-cpu"; // The oracle: plain loops.
 import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-layers"; // Registers the gradients.
-import { startWasmBackend } from "../../../adapters/tfjs/wasm-backend";
+import { startWasmBackend } from "../../../trainer-container/tfjs/wasm-backend";
 
 /** `2x3`: [2, 3]; a single number: one axis. */
 export const shapeOf = (text: string): number[] => text.split("x").map(Number);

@@ -4,12 +4,12 @@ import os from "node:os";
 import path from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { buildSync } from "esbuild";
-import { loadPredictor, type ModelArtifact } from "../../../adapters/tfjs/predictor";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
+import { loadPredictor, type ModelArtifact } from "../../../trainer-container/tfjs/predictor";
 import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
 import { ownBatch, ownModules } from "../../trainer/engine/own-layers-contract";
 
@@ -201,7 +201,7 @@ describe("loadPredictor", () => {
         const root = path.resolve(__dirname, "../../..");
         const script = `
         import { readFileSync } from "node:fs";
-        import { loadPredictor } from "./adapters/tfjs/predictor";
+        import { loadPredictor } from "./trainer-container/tfjs/predictor";
         const read = (name) => readFileSync(${JSON.stringify(folder)} + "/" + name);
         const inputs = new Float32Array(Uint8Array.from(read("inputs")).buffer);
         loadPredictor({ topology: read("topology.json").toString(), weights: read("weights.safetensors") }).then((predictor) => {

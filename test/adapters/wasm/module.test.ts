@@ -1,7 +1,22 @@
-import { signed, unsigned } from "../../../adapters/wasm/encoding";
-import { advance, f32, f32x4, f64, i32, ifElse, local, v128, whileLoop } from "../../../adapters/wasm/instructions";
-import { createMemory, instantiate, type MemoryImport, type WasmFunction } from "../../../adapters/wasm/module";
-import { multiplyAdd } from "../../../adapters/wasm/multiply-add";
+import { signed, unsigned } from "../../../trainer-container/wasm/encoding";
+import {
+  advance,
+  f32,
+  f32x4,
+  f64,
+  i32,
+  ifElse,
+  local,
+  v128,
+  whileLoop,
+} from "../../../trainer-container/wasm/instructions";
+import {
+  createMemory,
+  instantiate,
+  type MemoryImport,
+  type WasmFunction,
+} from "../../../trainer-container/wasm/module";
+import { multiplyAdd } from "../../../trainer-container/wasm/multiply-add";
 
 const limits: MemoryImport = { initial: 1, shared: false };
 

@@ -4,7 +4,7 @@ import type { Hono } from "hono";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { objectKeys } from "../../../core/object-keys";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { startTestApp } from "../../support/app";
 import { flipBit, objectFiles } from "../../support/damage";
 import type { Embedded, TestPlatform as Platform } from "../../support/embedded";

@@ -6,7 +6,7 @@ import { pushTarget } from "../../../cli/datasets/push";
 import { withLocalSources } from "../../../cli/datasets/remote-sources";
 import { listS3Files } from "../../../cli/datasets/s3-source";
 import { InvalidInputError } from "../../../core/errors";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { startEmbedded } from "../../support/embedded";
 import { startServer } from "../../support/web-server";
 

@@ -7,7 +7,7 @@ import { jobRequestOf, launchAttempt, nextAttempt, takeOverAttempt } from "../..
 import { resumeRun } from "../../../core/training/pause";
 import { type SharedJob, type SharedJobs, sharingOf, withSharedJobs } from "../../../core/training/shared-jobs";
 import { trainingKeys } from "../../../core/training/training-step";
-import { localConfig } from "../../../local/ringmaster/settings";
+import { localConfig } from "../../../stack/settings";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { createTrainable, runOf, storeResult } from "../../support/fixtures";
 import { ManualClock } from "../../support/manual-clock";

@@ -1,7 +1,7 @@
 import { takeSpotNotice } from "../../../core/training/job-event";
 import { matchesPattern, parsePattern } from "../../../local/events/pattern";
-import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
+import { localWorld } from "../../../stack/settings";
 import { type Calls, createTestPlatform, type TestPlatform as Platform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 

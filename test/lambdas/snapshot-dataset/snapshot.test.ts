@@ -17,8 +17,8 @@ import { registerDataset } from "../../../core/datasets/register";
 import { parseDatasetSchema } from "../../../core/datasets/schema";
 import { type FilePutEvent, readFilePut, takeFilePut } from "../../../lambdas/snapshot-dataset/snapshot";
 import { matchesPattern, parsePattern } from "../../../local/events/pattern";
-import { localWorld } from "../../../local/ringmaster/settings";
 import { rules } from "../../../platform/rules";
+import { localWorld } from "../../../stack/settings";
 import { toyCsv, toySchema } from "../../e2e/harness";
 import {
   createTestPlatform,

@@ -12,9 +12,9 @@ import {
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
-import { parseSchedule } from "../../../local/ringmaster/timetable";
 import { Journal, readJournal } from "../../../local/storage/journal";
 import { ServiceError } from "../../../local/wire";
+import { parseSchedule } from "../../../stack/timetable";
 import { ManualClock } from "../../support/manual-clock";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { serve } from "../support/served";

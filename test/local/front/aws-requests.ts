@@ -2,11 +2,11 @@ import { account, region } from "../../../local/account";
 import { operations as batchOperations } from "../../../local/batch/api";
 import { operations as rowOperations } from "../../../local/dynamodb/operations";
 import { operations as eventOperations } from "../../../local/events/api";
-import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import { operations as objectOperations } from "../../../local/s3/route";
 import { operations as stateOperations } from "../../../local/states/api/http";
 import { functions } from "../../../platform/functions";
 import { arnsOf, endedRunsPolicy, endedRunsPolicyName } from "../../../platform/permissions";
+import { localConfig, localWorld } from "../../../stack/settings";
 import type { Unsigned } from "../../support/sign";
 
 export const ids = { team: "red", run: "run-red", sibling: "run-red-2", other: "run-blue", otherTeam: "blue" } as const;

@@ -4,8 +4,6 @@ import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
 import { Table } from "../../../adapters/dynamodb/table";
 import type { Run } from "../../../core/runs/shapes";
 import type { Iam } from "../../../local/iam";
-import { createIam, jobRoleName } from "../../../local/ringmaster/iam";
-import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import { functionNameIn, functions } from "../../../platform/functions";
 import {
   endedRunsPolicy,
@@ -16,6 +14,8 @@ import {
   runRoleNameIn,
   sessionPolicy,
 } from "../../../platform/permissions";
+import { createIam, jobRoleName } from "../../../stack/iam";
+import { localConfig, localWorld } from "../../../stack/settings";
 import { recordOfRun, runOf } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
 import { rounds } from "../../support/rounds";

@@ -8,11 +8,11 @@ import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
-import { createIam } from "../../../local/ringmaster/iam";
-import { localWorld } from "../../../local/ringmaster/settings";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { sendJson } from "../../../local/wire";
+import { createIam } from "../../../stack/iam";
+import { localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
 

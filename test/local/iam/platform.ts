@@ -14,14 +14,14 @@ import { createRolePolicies } from "../../../local/iam/role-policies";
 import { createSts } from "../../../local/iam/sts";
 import { createLambda } from "../../../local/lambda";
 import { listen, portOf } from "../../../local/listen";
-import { createIam, jobRoleName } from "../../../local/ringmaster/iam";
-import { functionEnvironment, localConfig, localWorld } from "../../../local/ringmaster/settings";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { publicTargets } from "../../../platform/config";
 import { type FunctionName, functionNameIn } from "../../../platform/functions";
 import { tables } from "../../../platform/tables";
 import { ensureBuild } from "../../../scripts/build.js";
+import { createIam, jobRoleName } from "../../../stack/iam";
+import { functionEnvironment, localConfig, localWorld } from "../../../stack/settings";
 import { recordOfRun } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
 

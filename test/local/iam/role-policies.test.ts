@@ -8,10 +8,10 @@ import type { Iam } from "../../../local/iam";
 import { Caller } from "../../../local/iam/caller";
 import { createRolePolicies } from "../../../local/iam/role-policies";
 import { listen, portOf } from "../../../local/listen";
-import { createIam } from "../../../local/ringmaster/iam";
-import { localConfig, localWorld } from "../../../local/ringmaster/settings";
 import type { StoredService } from "../../../local/service";
 import { arnsOf, runRoleNameIn } from "../../../platform/permissions";
+import { createIam } from "../../../stack/iam";
+import { localConfig, localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign } from "../../support/sign";
 

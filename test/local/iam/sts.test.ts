@@ -2,8 +2,8 @@ import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
-import { createIam } from "../../../local/ringmaster/iam";
-import { localConfig, localWorld } from "../../../local/ringmaster/settings";
+import { createIam } from "../../../stack/iam";
+import { localConfig, localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 
 const { runRoleArn } = localConfig();

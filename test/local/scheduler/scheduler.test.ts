@@ -13,9 +13,9 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
-import { parseSchedule } from "../../../local/ringmaster/timetable";
 import { createScheduler, type SchedulerService } from "../../../local/scheduler";
 import { ServiceError } from "../../../local/wire";
+import { parseSchedule } from "../../../stack/timetable";
 import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
 import { RecordingTargets } from "../support/targets";

@@ -6,8 +6,8 @@ import { createTokenStore } from "../../../adapters/files/token-store";
 import { createApp } from "../../../api/app";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { listen, portOf } from "../../../local/listen";
-import { createApiServer } from "../../../local/ringmaster/api-server";
-import { transferRoutes } from "../../../local/ringmaster/api-transfers";
+import { createApiServer } from "../../../stack/api-server";
+import { transferRoutes } from "../../../stack/api-transfers";
 import { createTestPlatform, startEmbedded } from "../../support/embedded";
 import type { MlflowServer } from "./server";
 

@@ -1,5 +1,5 @@
-import { add } from "../../../trainer-container/collective/add";
-import { allocateSum, kernelFor, releaseSum } from "../../../trainer-container/collective/sum-memory";
+import { add } from "../../../trainer-container/kernels/add";
+import { allocateSum, kernelFor, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { makeLeaves, sameBits } from "./support";
 
 const heap = (values: Float32Array): Float32Array => values.slice();

@@ -1,5 +1,5 @@
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import {
   bytesSent,
   kill,

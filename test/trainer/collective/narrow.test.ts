@@ -1,5 +1,5 @@
 import { type NarrowFormat, roundings } from "../../../core/training/narrow-format";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import { createGradientWire } from "../../../trainer-container/loop/gradients";
 import { bytesSent, leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 

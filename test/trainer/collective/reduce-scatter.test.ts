@@ -1,5 +1,5 @@
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import { shardSegment } from "../../../trainer-container/sharding/sharding";
 import { leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 

@@ -2,8 +2,6 @@
 
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
-import { add } from "../../../trainer-container/collective/add";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
@@ -15,6 +13,8 @@ import { LayersTrainable } from "../../../trainer-container/engine/layers-traina
 import type { NativeBackend } from "../../../trainer-container/engine/native/operations";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
+import { add } from "../../../trainer-container/kernels/add";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import { clipFactor, globalNorm } from "../../../trainer-container/optimizer/clip";
 import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";
 import type { OptimizerConfig } from "../../../trainer-container/optimizer/optimizer";

@@ -1,8 +1,8 @@
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { buildModel } from "../../../trainer-container/engine/build-model";
 import type { Batch, BatchResult, Engine, OnFinal, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
+import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 
 interface Gradient {
   readonly result: BatchResult;

@@ -6,8 +6,10 @@ import path from "node:path";
 import { findBinding, nativeFolder } from "../../../trainer-container/engine/native-binding";
 import { visibleDevices } from "../../../trainer-container/engine/native-settings";
 
-const script = path.resolve(__dirname, "../../../scripts/native.js");
-const location = require("../../../scripts/native/location") as { readonly nativeFolder: typeof nativeFolder };
+const script = path.resolve(__dirname, "../../../trainer-container/native/install.js");
+const location = require("../../../trainer-container/native/location") as {
+  readonly nativeFolder: typeof nativeFolder;
+};
 
 let folder: string;
 beforeEach(() => {
@@ -63,7 +65,7 @@ describe("findBinding", () => {
   });
 });
 
-describe("scripts/native.js", () => {
+describe("trainer-container/native/install.js", () => {
   it("says why there is no native binding, in one line, and does not fail", () => {
     const { status, stdout } = install();
     expect(status).toBe(0);

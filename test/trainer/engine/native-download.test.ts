@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import os from "node:os";
 import path from "node:path";
 
-const scripts = path.resolve(__dirname, "../../../scripts");
-const { wheels, headers, verifyFile } = require(`${scripts}/native/digests.js`) as {
+const scripts = path.resolve(__dirname, "../../../trainer-container/native");
+const { wheels, headers, verifyFile } = require(`${scripts}/digests.js`) as {
   readonly wheels: { readonly sha256: Readonly<Record<string, string>> };
   readonly headers: { readonly package: string; readonly version: string; readonly sha512: string };
   verifyFile(file: string, algorithm: string, expected: string | undefined): Promise<void>;
@@ -70,7 +70,7 @@ for file in sys.argv[1:]:
 `;
 
 const python = findPython();
-(python ? describe : describe.skip)("scripts/native.js with a forged wheel", () => {
+(python ? describe : describe.skip)("trainer-container/native/install.js with a forged wheel", () => {
   let forged: Readonly<Record<string, Buffer>>;
   beforeEach(() => {
     mkdirSync(path.join(folder, "forged"));
@@ -92,7 +92,7 @@ const python = findPython();
       PIP_CONFIG_FILE: os.devNull,
       ...pip,
     };
-    return outputOf(process.execPath, [path.join(scripts, "native.js")], env);
+    return outputOf(process.execPath, [path.join(scripts, "install.js")], env);
   }
 
   function expectRefusal(output: string): void {
@@ -120,8 +120,8 @@ const python = findPython();
   });
 });
 
-(python ? describe : describe.skip)("scripts/native/wheel-download.js", () => {
-  const script = path.join(scripts, "native", "wheel-download.js");
+(python ? describe : describe.skip)("trainer-container/native/wheel-download.js", () => {
+  const script = path.join(scripts, "wheel-download.js");
   const download = async (args: readonly string[], pip: NodeJS.ProcessEnv = {}) => {
     const env = { PATH: path.dirname(python!), HOME: folder, TMPDIR: folder, PIP_CONFIG_FILE: os.devNull, ...pip };
     const child = spawn(process.execPath, [script, ...args], { env });
@@ -186,7 +186,7 @@ describe("the headers' package", () => {
     const call = `require(process.argv[1]).fetchHeaders(process.argv[2], Date.now() + 60_000).catch((error) => {
       process.stdout.write(error.message);
     })`;
-    const args = ["-e", call, path.join(scripts, "native", "headers.js"), staging];
+    const args = ["-e", call, path.join(scripts, "headers.js"), staging];
     expect(await outputOf(process.execPath, args, env)).toBe(
       `no headers of Node (${name}-${version}.tgz has the sha512 ${digestOf(bytes, "sha512")}, expected is ${sha512})`,
     );

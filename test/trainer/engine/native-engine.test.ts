@@ -1,4 +1,4 @@
-/** Runs where the native binding is installed (`node scripts/native.js`); its absence is no failure, and says so. */
+/** Runs where the native binding is installed (`node trainer-container/native/install.js`); its absence is no failure, and says so. */
 import { trainingStep } from "../../../core/training/training-step";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Engine } from "../../../trainer-container/engine/engine";

@@ -1,9 +1,9 @@
 /** Graphs and programs of built-in models against the layers' tape: equal within rounding, equal bits on repetition, nothing left behind. */
 
 import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { findBinding, loadBinding } from "../../../trainer-container/engine/native-binding";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import { cnn, mlp, randomBatch } from "./contract";
 import { bits, expectTapes, gradientOf, gradientsOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";

@@ -1,12 +1,12 @@
 /** Batch normalization in training and layer normalization against their definitions. */
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
-import { registerOwnLayers } from "../../../adapters/tfjs/layers/register";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import {
   installBatchNormalization,
   installLayerNormalization,
 } from "../../../trainer-container/engine/layers/normalization";
+import { registerOwnLayers } from "../../../trainer-container/tfjs/layers/register";
 
 type Layer = LayersModel["layers"][number];
 type Options = NonNullable<Parameters<typeof layers.batchNormalization>[0]>;

@@ -2,10 +2,10 @@
 
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
-import { ownLayers } from "../../../adapters/tfjs/layers/register";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
+import { ownLayers } from "../../../trainer-container/tfjs/layers/register";
 import { gradientError, randomBatch } from "./contract";
 import { modelsOf } from "./models-of";
 

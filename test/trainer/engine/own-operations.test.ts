@@ -1,6 +1,5 @@
-/** TensorFlow operations of ours (`scripts/native/operations/`) by hand. Runs where the native binding is installed. */
+/** TensorFlow operations of ours (`trainer-container/native/operations/`) by hand. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { describeCpu } from "../../../trainer-container/engine/cpu";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import {
@@ -11,6 +10,7 @@ import {
 } from "../../../trainer-container/engine/native/operations";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 
 const f = Math.fround;

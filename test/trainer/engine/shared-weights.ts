@@ -1,8 +1,8 @@
 /** Weights that a model shares with its owner: the bits are those of a copy, and nobody else's weights end up in that memory. */
 
 import type { MlpDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
+import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { randomBatch } from "./contract";
 import { gradientsOf, modelsOf } from "./models-of";
 

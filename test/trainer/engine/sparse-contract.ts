@@ -1,9 +1,9 @@
 /** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
 
 import type { MlpDefinition } from "../../../core/runs/model-definition";
-import { allocateSum } from "../../../trainer-container/collective/sum-memory";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
+import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
 import { bits, expectTapes, gradientOf, gradientsOf, modelsWithTape } from "./models-of";
 
 export const wide: MlpDefinition = {

@@ -1,5 +1,5 @@
-import { allocateSum, inSumMemory, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { simdInSumMemory } from "../../../trainer-container/engine/wasm/sum-memory-simd";
+import { allocateSum, inSumMemory, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 
 describe("the kernels over the memory of sums", () => {
   it("see what others have allocated since, though the memory has grown", () => {

@@ -3,11 +3,11 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
 import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { Batch, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
+import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { cnn, mlp, randomBatch } from "./contract";
 import { bits, expectTapes, gradientsOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";

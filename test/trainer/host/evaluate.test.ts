@@ -1,5 +1,3 @@
-import { operationsPerRow } from "../../../adapters/tfjs/operations";
-import { loadPredictor } from "../../../adapters/tfjs/predictor";
 import type { EvaluationTools } from "../../../core/evaluation/task";
 import { objectKeys } from "../../../core/object-keys";
 import type { Phase } from "../../../core/runs/run-states";
@@ -8,6 +6,8 @@ import { type EvaluateRunDependencies, evaluateHereOrInJob } from "../../../core
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
 import { type EvaluatorDependencies, evaluateRun } from "../../../trainer-container/host/evaluate";
+import { operationsPerRow } from "../../../trainer-container/tfjs/operations";
+import { loadPredictor } from "../../../trainer-container/tfjs/predictor";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { registered } from "../../support/exportable";
 import { preparedFeatures, resultOf, runOf } from "../../support/fixtures";

@@ -1,6 +1,6 @@
 import { addPackedInJavaScript, packInJavaScript, unpackInJavaScript } from "../../../core/training/narrow-format";
-import { allocateSum, inSumMemory } from "../../../trainer-container/collective/sum-memory";
 import { addPacked, pack, unpack } from "../../../trainer-container/kernels/narrow";
+import { allocateSum, inSumMemory } from "../../../trainer-container/kernels/sum-memory";
 
 const bits = (values: Float32Array) => [...new Uint32Array(values.slice().buffer)];
 

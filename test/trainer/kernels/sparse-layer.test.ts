@@ -1,5 +1,4 @@
 import type { SparseInputs } from "../../../core/features/sparse";
-import { allocateSum, inSumMemory, releaseSum } from "../../../trainer-container/collective/sum-memory";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 import {
   backwardInJavaScript,
@@ -8,6 +7,7 @@ import {
   sparseBackward,
   sparseForward,
 } from "../../../trainer-container/kernels/sparse-layer";
+import { allocateSum, inSumMemory, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 
 const inputWidth = 40;
 

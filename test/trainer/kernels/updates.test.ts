@@ -1,5 +1,5 @@
-import { allocateSum, inSumMemory } from "../../../trainer-container/collective/sum-memory";
 import { simdBlockSquare } from "../../../trainer-container/kernels/norm";
+import { allocateSum, inSumMemory } from "../../../trainer-container/kernels/sum-memory";
 import { simdGround } from "../../../trainer-container/kernels/updates";
 import { globalNorm } from "../../../trainer-container/optimizer/clip";
 import { createOptimizer } from "../../../trainer-container/optimizer/create-optimizer";

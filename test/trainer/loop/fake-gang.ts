@@ -1,6 +1,6 @@
-import { type Add, add as addFloats } from "../../../trainer-container/collective/add";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { type Gang, type GangMember, type Generation, gangSignals } from "../../../trainer-container/gang/gang";
+import { type Add, add as addFloats } from "../../../trainer-container/kernels/add";
 import { canonicalAdditions, leafRange } from "../../../trainer-container/reduction/plan";
 import { FakeOperations, type OperationFault } from "./fake-operations";
 

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
+import { replaceGradient } from "../../tfjs/replace-gradient";
 
 /** Sums over the axes along which a tensor of `shape` was broadcast. */
 function sumTo(tensor: tf.Tensor, shape: readonly number[]): tf.Tensor {

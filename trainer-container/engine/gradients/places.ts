@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs-core";
-import { repeatedAxes } from "../../../adapters/tfjs/kernels/places";
-import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
+import { repeatedAxes } from "../../tfjs/kernels/places";
+import { replaceGradient } from "../../tfjs/replace-gradient";
 
 /** Places may depend on the weights, such as those of `tf.topk`, but no gradient flows through them. */
 const noGradient = (indices: tf.Tensor): tf.Tensor => tf.zeros(indices.shape);

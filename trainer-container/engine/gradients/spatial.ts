@@ -1,6 +1,6 @@
 /** Gradients of convolutions that TensorFlow.js refuses (dilated, explicitly padded, transposed), and of resizing. */
 import * as tf from "@tensorflow/tfjs-core";
-import { replaceGradient } from "../../../adapters/tfjs/replace-gradient";
+import { replaceGradient } from "../../tfjs/replace-gradient";
 
 type Pair = [number, number];
 type Pads = readonly [Pair, Pair];

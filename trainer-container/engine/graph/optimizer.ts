@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../../adapters/saved-model/graph-def";
-import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, releaseSum } from "../../kernels/sum-memory";
 import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { bytesOf } from "../../collective/frame";
+import { bytesOf } from "../../kernels/sum-memory";
 import type { BatchResult, StepTaken, StepUpdate } from "../engine";
 import { hasOwnOperations, hasOwnProducts, type Operations, type TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";

@@ -1,8 +1,8 @@
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { add } from "../../collective/add";
-import { allocateSum, releaseSum } from "../../collective/sum-memory";
+import { add } from "../../kernels/add";
+import { allocateSum, releaseSum } from "../../kernels/sum-memory";
 import { canonicalAdditions } from "../../reduction/plan";
 import type {
   Batch,

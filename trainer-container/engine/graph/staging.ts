@@ -1,7 +1,7 @@
 /** A model's passes as operations of the tape, ready to be recorded. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, releaseSum } from "../../kernels/sum-memory";
 import { drawKey } from "../draws";
 import type { Batch } from "../engine";
 import { BatchError } from "../errors";

@@ -21,7 +21,7 @@ const defaults = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, momentum: 0.9, adamw
 /** Number of elements of `updateConstants`. */
 export const constantCount = 9;
 
-/** A step's numbers in the order of `Constants` in `scripts/native/operations/adam.cc`, in double precision. */
+/** A step's numbers in the order of `Constants` in `trainer-container/native/operations/adam.cc`, in double precision. */
 export function updateConstants({ config, clipNorm = 0 }: OptimizerSettings, update: StepUpdate): readonly number[] {
   const { step, learningRate, mean, unscaled } = update;
   const common = [unscaled, mean];
@@ -81,7 +81,7 @@ export function takesOwnAdam({ settings, ownOperations }: Pick<UpdateOptions, "s
   return ownOperations && (type === "adam" || type === "adamw");
 }
 
-/** Adds the step as one operation (`scripts/native/operations/adam.cc`). It changes the memory that reading a variable gives. */
+/** Adds the step as one operation (`trainer-container/native/operations/adam.cc`). It changes the memory that reading a variable gives. */
 function addFusedAdam({ builder, variables }: UpdateOptions, { updated, constants, loss, flat }: StepInputs): Value {
   const trainable = updated.filter((each) => each.trainable);
   const none = builder.integers([]);

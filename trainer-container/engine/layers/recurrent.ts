@@ -1,7 +1,7 @@
 /** Replaces the computation of TensorFlow.js's recurrent layers, which runs dozens of small operations and their tape per step. */
 import * as tf from "@tensorflow/tfjs-core";
 import { layers } from "@tensorflow/tfjs-layers";
-import { lstmSequenceGradientKernel, lstmSequenceKernel } from "../../../adapters/tfjs/kernels/lstm";
+import { lstmSequenceGradientKernel, lstmSequenceKernel } from "../../tfjs/kernels/lstm";
 import { activationOf, type Cell, type CellOptions, type Forward, gruCell, lstmCell, simpleCell } from "./cells";
 
 /**

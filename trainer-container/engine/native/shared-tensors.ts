@@ -1,5 +1,5 @@
 /** TensorFlow uses a cache-line-aligned array's memory as the tensor: later writes to the array change the tensor. */
-import { allocateSum, inSumMemory, releaseSum } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, releaseSum } from "../../kernels/sum-memory";
 import type { ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
 import type { OpAttribute, Operations, TensorId } from "./operations";

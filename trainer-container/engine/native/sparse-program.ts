@@ -2,8 +2,8 @@
 
 import type { SparseInputs } from "../../../core/features/sparse";
 import type { Activation, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
-import { allocateSum, releaseSum } from "../../collective/sum-memory";
 import { type DenseParameters, sparseBackward, sparseForward } from "../../kernels/sparse-layer";
+import { allocateSum, releaseSum } from "../../kernels/sum-memory";
 import type { Batch, BatchResult, OnFinal, ParameterSlot } from "../engine";
 import type { NativeBinding } from "../native-binding";
 import { checkClasses, countCorrect, weightOf, withHeadLabels } from "../score";

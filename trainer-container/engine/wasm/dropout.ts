@@ -1,6 +1,6 @@
 /** Dropout of the WebAssembly engine. The tape and programs draw the same masks, faster than TensorFlow.js. */
 import * as tf from "@tensorflow/tfjs-core";
-import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
+import type { Buffers, Simd } from "../../tfjs/simd/simd";
 import { dropoutOf, installDraws } from "../draws";
 import { seededIntegers } from "../seeded-random";
 

@@ -1,6 +1,6 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
-import { memoryOf, WasmMemoryError } from "../../../adapters/tfjs/simd/simd";
+import { memoryOf, WasmMemoryError } from "../../tfjs/simd/simd";
 import { EngineError } from "../errors";
 
 /** Whether an error of the WebAssembly backend is a lack of memory. A kernel that lacks it aborts without a reason. */

@@ -1,5 +1,5 @@
-import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import type { CnnDefinition, MlpDefinition, ModelDefinition } from "../../../core/runs/model-definition";
+import type { Buffers, Simd } from "../../tfjs/simd/simd";
 import { imageShape } from "../built-in-models";
 import { drawKey } from "../draws";
 import { type Batch, type BatchResult, type EnginePass, type OnFinal, type ParameterSlot, passOfOne } from "../engine";

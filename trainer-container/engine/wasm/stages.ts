@@ -2,19 +2,12 @@
  * Stages of the built-in models on one memory. NHWC, `same`, stride 1; losses as in `score.ts`, in double precision.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import {
-  type ConvInfo,
-  convolve,
-  filterGradient,
-  inputGradient,
-  maxPool,
-  maxPoolGradient,
-} from "../../../adapters/tfjs/simd/conv";
-import { gemm, type Matrix, packWhole, sumRows } from "../../../adapters/tfjs/simd/gemm";
-import type { Buffers, Simd } from "../../../adapters/tfjs/simd/simd";
 import type { SparseInputs } from "../../../core/features/sparse";
 import type { Task } from "../../../core/runs/model-definition";
 import { type DenseParameters, sparseBackward, sparseForward } from "../../kernels/sparse-layer";
+import { type ConvInfo, convolve, filterGradient, inputGradient, maxPool, maxPoolGradient } from "../../tfjs/simd/conv";
+import { gemm, type Matrix, packWhole, sumRows } from "../../tfjs/simd/gemm";
+import type { Buffers, Simd } from "../../tfjs/simd/simd";
 import type { Batch } from "../engine";
 
 /** Addresses of a layer's kernel and bias, or of their gradients. */

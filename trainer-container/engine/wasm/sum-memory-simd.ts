@@ -1,5 +1,5 @@
-import { Simd, simdFunctions } from "../../../adapters/tfjs/simd/simd";
-import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum, sumMemoryBuffer } from "../../collective/sum-memory";
+import { allocateSum, inSumMemory, kernelsInSumMemory, releaseSum, sumMemoryBuffer } from "../../kernels/sum-memory";
+import { Simd, simdFunctions } from "../../tfjs/simd/simd";
 
 let simd: Simd | undefined;
 

@@ -1,4 +1,8 @@
-import { causalMask, hiddenScore, sinusoidalPositions } from "../../../../adapters/tfjs/layers/sequence-constants";
+import {
+  causalMask,
+  hiddenScore,
+  sinusoidalPositions,
+} from "../../../../trainer-container/tfjs/layers/sequence-constants";
 import { applied, type Conversion, type Converter, channelsLast, numberOf, only, unsupported, weight } from "./dense";
 
 /**

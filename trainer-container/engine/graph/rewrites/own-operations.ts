@@ -1,5 +1,5 @@
 /**
- * Replaces operations by our own (`scripts/native/operations/`) where the CPU has them: dense layers with bias, ReLU
+ * Replaces operations by our own (`trainer-container/native/operations/`) where the CPU has them: dense layers with bias, ReLU
  * and its gradient in registers and summed micro-batches, and gradients of maxima over separate windows in one pass.
  */
 import type { Attribute, GraphNode, Value } from "../../../../adapters/saved-model/graph-def";

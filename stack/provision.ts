@@ -16,12 +16,12 @@ import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/c
 import { CreateBucketCommand, PutBucketNotificationConfigurationCommand, S3Client } from "@aws-sdk/client-s3";
 import { CreateScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { CreateStateMachineCommand, SFNClient, UpdateStateMachineCommand } from "@aws-sdk/client-sfn";
-import { digestOf } from "../../core/digest";
-import { functionNameIn, functions } from "../../platform/functions";
-import { rules } from "../../platform/rules";
-import { type TableDefinition, tableNameIn, tables } from "../../platform/tables";
-import { resourceNames, trainerJob } from "../../platform/trainer-job";
-import { account, region } from "../account";
+import { digestOf } from "../core/digest";
+import { account, region } from "../local";
+import { functionNameIn, functions } from "../platform/functions";
+import { rules } from "../platform/rules";
+import { type TableDefinition, tableNameIn, tables } from "../platform/tables";
+import { resourceNames, trainerJob } from "../platform/trainer-job";
 import { localConfig, localWorld } from "./settings";
 
 export const trainerImage = "ringmaster-trainer";

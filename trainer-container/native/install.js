@@ -3,19 +3,19 @@
  * Obtains the native TensorFlow binding: keeps the installed one where its files are intact and it works, else builds it
  * against the library in TensorFlow's Python wheel. Prints in one line which backend training uses, and why.
  *
- *     node scripts/native.js [--library cpu|gpu] [--timeout SECONDS] [--wheels FOLDER] [--json]
+ *     node trainer-container/native/install.js [--library cpu|gpu] [--timeout SECONDS] [--wheels FOLDER] [--json]
  *
- * `--wheels` names a folder of `scripts/native/wheel-download.js`. Idempotent; may run in several processes at once. Ends
+ * `--wheels` names a folder of `trainer-container/native/wheel-download.js`. Idempotent; may run in several processes at once. Ends
  * within the timeout, by default 90 s. Always exits with 0.
  */
 const fs = require("node:fs");
 const path = require("node:path");
 const { parseArgs } = require("node:util");
-const { digestsIn, verifyFile } = require("./native/digests");
-const { nativeFolder } = require("./native/location");
-const { probe } = require("./native/probe");
-const { buildAgainstWheel } = require("./native/wheel");
-const { secondsOf } = require("./native/wheel-download");
+const { digestsIn, verifyFile } = require("./digests");
+const { nativeFolder } = require("./location");
+const { probe } = require("./probe");
+const { buildAgainstWheel } = require("./wheel");
+const { secondsOf } = require("./wheel-download");
 
 const manifestName = "native.json";
 const defaultTimeoutSeconds = 90;

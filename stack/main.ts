@@ -3,16 +3,23 @@ import { rename, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { makeDirectory } from "../../adapters/files/directory";
-import { directoryProblem } from "../../adapters/files/directory-problem";
-import { sealDocument } from "../../adapters/files/sealed-document";
-import { createTokenStore, requireTokens } from "../../adapters/files/token-store";
-import { checkLayout, keepLayout, LayoutError } from "../layout";
-import { PortTakenError } from "../listen";
-import { DataInUseError, lock } from "../lock";
-import { closeToOthers } from "../modes";
-import { printTo, RotatingLog } from "../rotating-log";
-import { DamagedRecordError, DamagedStoreError } from "../storage/damage";
+import { makeDirectory } from "../adapters/files/directory";
+import { directoryProblem } from "../adapters/files/directory-problem";
+import { sealDocument } from "../adapters/files/sealed-document";
+import { createTokenStore, requireTokens } from "../adapters/files/token-store";
+import {
+  checkLayout,
+  closeToOthers,
+  DamagedRecordError,
+  DamagedStoreError,
+  DataInUseError,
+  keepLayout,
+  LayoutError,
+  lock,
+  PortTakenError,
+  printTo,
+  RotatingLog,
+} from "../local";
 import { dataPaths } from "./settings";
 import { startStack } from "./stack";
 

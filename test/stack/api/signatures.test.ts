@@ -10,7 +10,7 @@ import type { HttpRequest } from "@smithy/types";
 import { ownerKeys } from "../../../adapters/files/owner-keys";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
-import { createApiServer } from "../../../local/ringmaster/api-server";
+import { createApiServer } from "../../../stack/api-server";
 import { tokenTerms } from "../../support/token-terms";
 
 interface Sent {

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type { Hono } from "hono";
-import type { ApiEnvironment } from "../../api/http/context";
+import type { ApiEnvironment } from "../api/http/context";
 
 /**
  * The routes for files that pass through the API itself. A function on AWS can neither receive nor return large files.

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { account, region } from "../local";
 import {
   defaultEvaluationOperations,
   environmentOf,
@@ -6,13 +7,12 @@ import {
   hookEnvironment,
   type PlatformConfig,
   trainerEnvironmentOf,
-} from "../../platform/config";
-import { functionNameIn } from "../../platform/functions";
-import { runRoleNameIn, type World } from "../../platform/permissions";
-import { retrainingNames } from "../../platform/retraining";
-import { tableNameIn } from "../../platform/tables";
-import { jobQueuesOf, resourceNames } from "../../platform/trainer-job";
-import { account, region } from "../account";
+} from "../platform/config";
+import { functionNameIn } from "../platform/functions";
+import { runRoleNameIn, type World } from "../platform/permissions";
+import { retrainingNames } from "../platform/retraining";
+import { tableNameIn } from "../platform/tables";
+import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
 
 export interface StackSettings {
   /** The port of the AWS wire protocols. 0 selects a free port. */

@@ -2,7 +2,7 @@
 /**
  * Downloads TensorFlow's wheels for this machine, and accepts only the pinned bytes. pip unpacks or runs nothing of them.
  *
- *     node scripts/native/wheel-download.js --to FOLDER [--library cpu|gpu] [--timeout SECONDS]
+ *     node trainer-container/native/wheel-download.js --to FOLDER [--library cpu|gpu] [--timeout SECONDS]
  *
  * Keeps a wheel that the folder already has. Exits with 1 if the wheel is not there after the time limit. The trainer's
  * image needs only this file, digests.js and run.js for its layer of wheels.

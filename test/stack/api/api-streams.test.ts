@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { eventStream } from "../../../api/routes/run-metrics";
 import { createLogger } from "../../../core/logging";
-import { createApiServer } from "../../../local/ringmaster/api-server";
-import { streamedRoutes } from "../../../local/ringmaster/api-streams";
+import { createApiServer } from "../../../stack/api-server";
+import { streamedRoutes } from "../../../stack/api-streams";
 
 const logger = createLogger(() => undefined, { now: () => 0 });
 const path = "/api/v1/training-runs/run-1/metrics";

@@ -34,7 +34,7 @@ const headers = {
 /** @throws Error that names the file, its digest and the expected one. */
 async function verifyFile(file, algorithm, expected) {
   const name = path.basename(file);
-  if (expected === undefined) throw new Error(`${name} has no pinned digest in scripts/native/digests.js`);
+  if (expected === undefined) throw new Error(`${name} has no pinned digest in trainer-container/native/digests.js`);
   const found = await digestOf(file, algorithm);
   if (found !== expected) throw new Error(`${name} has the ${algorithm} ${found}, expected is ${expected}`);
 }

@@ -1,5 +1,5 @@
 /** Memory for sums that WebAssembly can address, its kernels, and the vectors in which sums are staged. */
-import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../../adapters/wasm/instructions";
+import { advance, f32, f32x4, i32, local, v128, whileLoop } from "../wasm/instructions";
 import {
   createMemory,
   instantiate,
@@ -8,7 +8,7 @@ import {
   type WasmExports,
   type WasmFunction,
   type WasmMemory,
-} from "../../adapters/wasm/module";
+} from "../wasm/module";
 
 const [out, a, b, count] = [0, 1, 2, 3];
 const lanesATurn = 16;
@@ -186,4 +186,9 @@ export class Staging {
     for (const values of this.slots.values()) releaseSum(values);
     this.slots.clear();
   }
+}
+
+/** Returns the same memory as bytes, for a socket without a copy. */
+export function bytesOf(values: Float32Array, start = 0, end = values.length): Buffer {
+  return Buffer.from(values.buffer, values.byteOffset + start * 4, (end - start) * 4);
 }

@@ -1,5 +1,6 @@
-import { ownerKeysOf } from "../../adapters/files/owner-keys";
-import { functionNameIn, functions } from "../../platform/functions";
+import { ownerKeysOf } from "../adapters/files/owner-keys";
+import { compilePolicy, Iam, type IamOptions, type Policy, type Role, unionOf } from "../local";
+import { functionNameIn, functions } from "../platform/functions";
 import {
   type FunctionPermissions,
   jobPermissions,
@@ -8,9 +9,7 @@ import {
   runRoleNameIn,
   runRolePermissions,
   type World,
-} from "../../platform/permissions";
-import { Iam, type IamOptions } from "../iam";
-import { compilePolicy, type Policy, type Role, unionOf } from "../iam/policy";
+} from "../platform/permissions";
 
 export const jobRoleName = (prefix: string): string => `${prefix}-trainer-job`;
 

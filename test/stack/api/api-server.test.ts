@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
-import { createApiServer } from "../../../local/ringmaster/api-server";
+import { createApiServer } from "../../../stack/api-server";
 import { tokenTerms } from "../../support/token-terms";
 
 describe("the API's server", () => {

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { contracts } from "../../api/contracts";
-import type { createStreamApp } from "../../lambdas/stream-metrics/app";
+import { contracts } from "../api/contracts";
+import type { createStreamApp } from "../lambdas/stream-metrics/app";
 
 /** The routes of the function that streams its answers, on AWS and locally. */
 export interface StreamedRoutes {

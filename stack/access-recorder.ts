@@ -1,9 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { arnsOf, type Permission, type World } from "../../platform/permissions";
-import type { Caller } from "../iam/caller";
-import { patternOf } from "../iam/conditions";
-import type { Access } from "../iam/policy";
+import { type Access, type Caller, patternOf } from "../local";
+import { arnsOf, type Permission, type World } from "../platform/permissions";
 
 export interface RecordedAccess {
   readonly role: string;

@@ -1,5 +1,5 @@
+import { stopwatch } from "../../adapters/host/stopwatch";
 import { measureLatency, type TimeModel } from "../../core/evaluation/latency";
-import { stopwatch } from "../host/stopwatch";
 
 /** Larger weights have no place in the memory of the function that serves the API. */
 const maxWeightBytes = 2 ** 27;

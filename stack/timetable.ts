@@ -1,5 +1,5 @@
-import { nextFire, parseExpression } from "../../core/schedules/expression";
-import type { ParseSchedule } from "../events/target";
+import { nextFire, parseExpression } from "../core/schedules/expression";
+import type { ParseSchedule } from "../local";
 
 /** The schedule expressions of rules and of the Scheduler: those of the platform. */
 export const parseSchedule: ParseSchedule = (text) => {

@@ -1,11 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { TokenStore } from "../../adapters/files/token-store";
-import { UnauthenticatedError } from "../../core/access/errors";
-import { defaultTeam, tokenPersonId } from "../../core/access/principals";
-import { isExpired, type TokenRecord } from "../../core/access/tokens";
-import { sha256 } from "../../core/digest";
-import { checkClaim, isSignature, readClaim, type SignatureClaim, type SignedRequest } from "../sigv4/claim";
-import { signatureMatches } from "../sigv4/verify";
+import type { TokenStore } from "../adapters/files/token-store";
+import { UnauthenticatedError } from "../core/access/errors";
+import { defaultTeam, tokenPersonId } from "../core/access/principals";
+import { isExpired, type TokenRecord } from "../core/access/tokens";
+import { sha256 } from "../core/digest";
+import {
+  checkClaim,
+  isSignature,
+  readClaim,
+  type SignatureClaim,
+  type SignedRequest,
+  signatureMatches,
+} from "../local";
 
 /** The context that a Lambda authorizer passes to the function behind it. */
 export interface AuthorizerContext {

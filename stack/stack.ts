@@ -3,38 +3,41 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
-import { createDocumentClient, documents } from "../../adapters/dynamodb/client";
-import { stackSecret } from "../../adapters/files/owner-keys";
-import { createTokenStore } from "../../adapters/files/token-store";
-import { createPlatform } from "../../adapters/platform";
-import { deploy } from "../../adapters/port";
-import { readScope } from "../../adapters/process-scope";
-import { createTransferApp } from "../../api/mlflow/artifacts/transfer-app";
-import { contentDigestOf } from "../../core/object-keys";
-import { createStreamApp, streamPorts } from "../../lambdas/stream-metrics/app";
-import { readHookTargets } from "../../platform/config";
-import { teamTopicName } from "../../platform/event-names";
-import { functionNameIn, functions } from "../../platform/functions";
-import { type FunctionPermissions, functionPermissionsFile } from "../../platform/permissions";
-import { createBatch } from "../batch";
-import { listGpus } from "../batch/gpus";
-import type { Clock } from "../clock";
-import { createDynamoDb } from "../dynamodb";
-import { createEvents } from "../events";
-import { createFront } from "../front";
-import type { Iam } from "../iam";
-import { createRolePolicies } from "../iam/role-policies";
-import { createSts } from "../iam/sts";
-import { createLambda } from "../lambda";
-import { listen, portOf } from "../listen";
-import { createLogs } from "../logs";
-import { createS3 } from "../s3";
-import { createScheduler } from "../scheduler";
-import { clockEndpoint } from "../scheduler/clock-endpoint";
-import { MovableClock } from "../scheduler/movable-clock";
-import type { Service } from "../service";
-import { createSns } from "../sns";
-import { createStepFunctions } from "../states";
+import { createDocumentClient, documents } from "../adapters/dynamodb/client";
+import { stackSecret } from "../adapters/files/owner-keys";
+import { createTokenStore } from "../adapters/files/token-store";
+import { createPlatform } from "../adapters/platform";
+import { deploy } from "../adapters/port";
+import { readScope } from "../adapters/process-scope";
+import { createTransferApp } from "../api/mlflow/artifacts/transfer-app";
+import { contentDigestOf } from "../core/object-keys";
+import { createStreamApp, streamPorts } from "../lambdas/stream-metrics/app";
+import {
+  type Clock,
+  clockEndpoint,
+  createBatch,
+  createDynamoDb,
+  createEvents,
+  createFront,
+  createLambda,
+  createLogs,
+  createRolePolicies,
+  createS3,
+  createScheduler,
+  createSns,
+  createStepFunctions,
+  createSts,
+  type Iam,
+  listen,
+  listGpus,
+  MovableClock,
+  portOf,
+  type Service,
+} from "../local";
+import { readHookTargets } from "../platform/config";
+import { teamTopicName } from "../platform/event-names";
+import { functionNameIn, functions } from "../platform/functions";
+import { type FunctionPermissions, functionPermissionsFile } from "../platform/permissions";
 import { createAccessRecorder } from "./access-recorder";
 import { apiServerOptions, createApiServer } from "./api-server";
 import { streamedRoutes } from "./api-streams";
@@ -101,7 +104,7 @@ export async function startStack(settings: StackSettings, bundles: string): Prom
   Object.assign(process.env, iam.environmentOf(functionNameIn(localConfig().prefix, "api"), "api"));
   // Local clients may give paths relative to this directory.
   process.env["RINGMASTER_WORKING_DIRECTORY"] = process.cwd();
-  const { handler } = await import("../../lambdas/api/handler");
+  const { handler } = await import("../lambdas/api/handler");
   const platform = createPlatform();
   const apiServer = createApiServer(
     handler as unknown as Parameters<typeof createApiServer>[0],

@@ -6,8 +6,8 @@ import { Hono } from "hono";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import type { ApiEnvironment } from "../../../api/http/context";
 import { listen, portOf } from "../../../local/listen";
-import { createApiServer } from "../../../local/ringmaster/api-server";
-import { transferRoutes } from "../../../local/ringmaster/api-transfers";
+import { createApiServer } from "../../../stack/api-server";
+import { transferRoutes } from "../../../stack/api-transfers";
 
 /** Requests that pass through the local API as a stream. All others are read completely, up to the gateway's limit. */
 it.each([
