@@ -3,7 +3,6 @@ import { InvalidInputError } from "../errors";
 import type { ObjectStore } from "../ports";
 import { problemsOf } from "../problems";
 import { runNotFound } from "../runs/errors";
-import { withoutUnusedOptions } from "../runs/hyperparameters";
 import { type Job, jobSchema } from "../runs/job";
 import type { Run } from "../runs/shapes";
 import type { CheckpointManifest } from "./checkpoint/manifest";
@@ -79,10 +78,7 @@ function jobOf(source: Run, { overrides }: RestoreRequest, { epoch }: Checkpoint
       ...job,
       dataset: `${dataset.name}@${dataset.version}`,
       ...(overrides.retries === undefined ? {} : { retries: overrides.retries }),
-      hyperparameters: {
-        ...withoutUnusedOptions(job.hyperparameters),
-        ...overrides.hyperparameters,
-      },
+      hyperparameters: { ...job.hyperparameters, ...overrides.hyperparameters },
       resources: { ...job.resources, ...overrides.resources },
       checkpoint: { ...job.checkpoint, ...overrides.checkpoint },
     },

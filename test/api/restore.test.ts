@@ -158,12 +158,4 @@ describe("restoring a checkpoint over the API", () => {
   });
 
   // The last test: the checked list of runs has the earlier record, which is no valid job now.
-  it("of a run of an earlier version whose momentum had no effect goes on without it", async () => {
-    const job = { ...source.job, hyperparameters: { ...source.job.hyperparameters, momentum: 0.5 } };
-    const { run: earlier } = await platform.runs.create({ ...source, runId: "run-0123456789abcde0", job });
-    await put(manifestOf(earlier.runId, 1, 10));
-    const { status, body } = await call("POST", `/training-runs/${earlier.runId}/checkpoints/1/restore`);
-    expect(status).toBe(201);
-    expect(body.run.job.hyperparameters).toEqual(source.job.hyperparameters);
-  });
 });
