@@ -74,12 +74,7 @@ export async function countRepeats(
 }
 
 /** Returns a profile's shares of rows that repeat others. */
-export function sharesOf({
-  rows,
-  repeats,
-  testRows,
-  leaked,
-}: Omit<Awaited<ReturnType<typeof countRepeats>>, "examples">) {
+export function sharesOf({ rows, repeats, testRows, leaked }: Awaited<ReturnType<typeof countRepeats>>) {
   return {
     duplicateShare: rows === 0 ? 0 : repeats / rows,
     leakedShare: testRows === 0 ? 0 : leaked / testRows,

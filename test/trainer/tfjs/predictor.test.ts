@@ -10,8 +10,8 @@ import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { loadPredictor, type ModelArtifact } from "../../../trainer-container/tfjs/predictor";
-import { cnn, mlp, randomBatch } from "../../trainer/engine/contract";
-import { ownBatch, ownModules } from "../../trainer/engine/own-layers-contract";
+import { cnn, mlp, randomBatch } from "../engine/contract";
+import { ownBatch, ownModules } from "../engine/own-layers-contract";
 
 function artifactOf(model: TrainableModel): ModelArtifact {
   const flat = new Float32Array(model.parameterCount);
