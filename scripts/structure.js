@@ -67,7 +67,6 @@ const pure = [
   "cli/datasets/suggest-contract.ts",
   "cli/job-file.ts",
   "core/",
-  "lambdas/ingest-metrics/ingest.ts",
   "platform/",
   "trainer-container/checkpoint/policy.ts",
   "trainer-container/collective/frame.ts",

@@ -6,7 +6,6 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../adapters/dynamodb/client";
-import { createLambdaMetricSink } from "../adapters/lambda/metric-sink";
 import { createObjectStore } from "../adapters/s3/object-store";
 import { createLogger, type Logger } from "../core/logging";
 import { teamPrefix } from "../core/object-keys";
@@ -24,9 +23,8 @@ import { createInterruption, type Interruption, interruptOnSignals, pause, waitF
 import { createLoopWatch, refuseModuleExit, uncaughtException } from "./host/loop-watch";
 import { runTrainer } from "./host/run-trainer";
 import { continueRequests, trainInTurn } from "./host/shared-job";
-import { Outbox } from "./telemetry/outbox";
-import type { Sender } from "./telemetry/outbox-protocol";
-import { createOutboxThread } from "./telemetry/outbox-thread";
+import { Outbox, type Sender } from "./telemetry/outbox";
+import { createLambdaMetricSink, createOutboxThread } from "./telemetry/outbox-thread";
 import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");

@@ -26,7 +26,7 @@ export class MetricRows {
 
   constructor(
     private readonly client: DynamoDBDocumentClient,
-    tableName: string,
+    private readonly tableName: string,
   ) {
     this.table = new Table(client, tableName);
     this.commits = new GroupCommit(client, batchesAtOnce);
@@ -65,8 +65,9 @@ export class MetricRows {
 
   /** Writes a batch. Returns `false` if the log already has a batch of that version. */
   putBatch(runId: string, { version, data, by }: LoggedBatch): Promise<boolean> {
-    const { Put } = this.table.putting({ pk: pkOf(runId), sk: batchKey(version), data, by }, absent);
-    return this.commits.write({ key: `${runId}/${version}`, puts: [Put], bytes: data.length });
+    const Item = { pk: pkOf(runId), sk: batchKey(version), data, by };
+    const put = { TableName: this.tableName, Item, ConditionExpression: "attribute_not_exists(pk)" };
+    return this.commits.write({ key: `${runId}/${version}`, puts: [put], bytes: data.length });
   }
 
   async batches(runId: string, after: number, to?: number): Promise<LoggedBatch[]> {

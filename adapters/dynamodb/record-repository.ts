@@ -5,10 +5,10 @@ import { runBusy, runFieldFixed } from "../../core/tracking/records/errors";
 import { type KeptRecord, keptOf } from "../../core/tracking/records/training-record";
 import { type CreatedRun, canBeRunId, type RunRecords, type RunTransition } from "../../core/tracking/run-records";
 import type { RunIdentity, RunRecord } from "../../core/tracking/shapes";
-import { firstHead } from "../metric-log/calls";
 import type { LogHead } from "../metric-log/log-state";
 import { maxIdLength, pauseBeforeRound } from "./client";
 import type { GroupCommit } from "./group-commit";
+import { firstHead } from "./metric-log";
 import { headItem } from "./metric-rows";
 import {
   childRow,

@@ -1,6 +1,5 @@
 import type { MetricPoint, PointRange } from "../../core/tracking/metric-store";
-import { ByteReader, ByteWriter } from "./bytes";
-import { comparePoints, mergePoints, type PointIdentity } from "./packed-points";
+import { ByteReader, ByteWriter, comparePoints, mergePoints, type PointIdentity } from "./packed-points";
 
 /** A range of a metric's points in a block, with the values that a coarse view needs. */
 export interface DirectoryEntry {

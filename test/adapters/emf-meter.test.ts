@@ -1,6 +1,6 @@
 import { createEmfMeter } from "../../adapters/cloudwatch/emf-meter";
 import { type Measures, operationalMetrics } from "../../core/metering/metrics";
-import { IngestLag } from "../../lambdas/ingest-metrics/ingest";
+import { IngestLag } from "../../lambdas/ingest-metrics/handler";
 
 function metered() {
   const lines: string[] = [];

@@ -1,9 +1,28 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { Worker } from "node:worker_threads";
-import type { MetricBatch } from "../../core/tracking/metric-store";
-import type { OutboxReply, OutboxRequest, OutboxThreadSettings, Sender } from "./outbox-protocol";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { toJson } from "../../core/json-text";
+import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-store";
+import { openRunSession } from "../credentials/run-session";
+import { Outbox, type Sender } from "./outbox";
 import { within } from "./within";
+
+interface OutboxThreadSettings {
+  readonly ingestFunction: string;
+  /** Directory of batches that wait on disk. */
+  readonly directory: string;
+}
+
+type OutboxRequest =
+  | { readonly kind: "post"; readonly id: number; readonly batch: MetricBatch }
+  | { readonly kind: "close"; readonly patienceMs: number };
+
+type OutboxReply =
+  | { readonly kind: "gone"; readonly id: number }
+  | { readonly kind: "trouble"; readonly message: string; readonly error: Error | undefined }
+  | { readonly kind: "closed" };
 
 /** Batches that a second thread can repeat: half a minute's. The first thread has written earlier ones to disk, or lost them. */
 const repeatable = 64;
@@ -89,3 +108,75 @@ export function createOutboxThread(
     },
   };
 }
+
+/** In the thread: encodes, signs and sends metrics, and keeps them on disk while they cannot be sent. */
+function serve({ ingestFunction, directory }: OutboxThreadSettings): void {
+  const say = (reply: OutboxReply) => parentPort?.postMessage(reply);
+  const onTrouble = (message: string, error: unknown) => say({ kind: "trouble", message, error: cloneable(error) });
+  const session = openRunSession(process.env, onTrouble);
+  const client = new LambdaClient({ maxAttempts: 2, ...session.client });
+  const outbox = new Outbox({
+    sink: createLambdaMetricSink(client, ingestFunction, session.runKey),
+    directory,
+    onRefused: ({ message }) => onTrouble(message, undefined),
+    onTrouble,
+    sleep,
+    random: Math.random,
+  });
+  parentPort?.on("message", (request: OutboxRequest) => {
+    if (request.kind === "post") void outbox.post(request.batch).then(() => say({ kind: "gone", id: request.id }));
+    else void outbox.close(request.patienceMs).then(() => say({ kind: "closed" }));
+  });
+}
+
+/** Copies an error's name, message and stack: its other properties may not pass between threads. */
+function cloneable(error: unknown): Error | undefined {
+  if (error === undefined) return undefined;
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const copy = new Error(`${name}: ${message}`);
+  if (stack !== undefined) copy.stack = stack;
+  return copy;
+}
+
+/** The final errors of the ingest function: they concern the batch itself. */
+const final: readonly (string | undefined)[] = [
+  ...["INVALID_INPUT", "RUN_NOT_FOUND", "RUN_KEY_REFUSED", "RUN_FIELD_FIXED", "RUN_ENDED"],
+];
+
+/** An answer means that the metrics are stored. @param runKey proves that they come from the run's own trainers */
+export function createLambdaMetricSink(
+  client: LambdaClient,
+  functionName: string,
+  runKey: string | undefined,
+): MetricSink {
+  return {
+    async send(batch) {
+      const answer = await client.send(
+        new InvokeCommand({
+          FunctionName: functionName,
+          InvocationType: "RequestResponse",
+          Payload: toJson({ ...batch, runKey }),
+        }),
+      );
+      if (answer.FunctionError === undefined) return;
+      const error = parseError(answer.Payload);
+      if (final.includes(error.errorType))
+        throw new MetricsRefusedError(error.errorMessage ?? "no reason given", error);
+      throw new Error(
+        `${functionName} failed: ${error.errorType ?? "Error"}: ${error.errorMessage ?? "no reason given"}`,
+      );
+    },
+  };
+}
+
+function parseError(payload: Uint8Array | undefined): { readonly errorType?: string; readonly errorMessage?: string } {
+  try {
+    return JSON.parse(new TextDecoder().decode(payload)) as { errorType?: string; errorMessage?: string };
+  } catch {
+    return {};
+  }
+}
+
+// This file is also the thread's script.
+if (!isMainThread && (workerData as Partial<OutboxThreadSettings> | null)?.ingestFunction !== undefined)
+  serve(workerData as OutboxThreadSettings);

@@ -3,8 +3,15 @@ import path from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { type BackoffTiming, backoffMs } from "../../core/backoff";
 import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-store";
-import type { Sender } from "./outbox-protocol";
 import { within } from "./within";
+
+/** Sends metrics to their store, in the order in which they were posted. */
+export interface Sender {
+  /** Takes a batch at once. Settles when it is stored, permanently refused, or lost, which the sender reports; never rejects. */
+  post(batch: MetricBatch): Promise<void>;
+  /** Resolves when all is sent, or after `patienceMs`. It does not try again after that. */
+  close(patienceMs: number): Promise<void>;
+}
 
 interface OutboxOptions {
   readonly sink: MetricSink;

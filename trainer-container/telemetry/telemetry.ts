@@ -4,7 +4,7 @@ import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { MachineRecord, RecoveryRecord } from "../../core/runs/shapes";
 import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-store";
-import type { Sender } from "./outbox-protocol";
+import type { Sender } from "./outbox";
 import { within } from "./within";
 
 interface Columns {

@@ -1,6 +1,6 @@
 import { MetricRows } from "../../../adapters/dynamodb/metric-rows";
 import { createMetricStore, MetricLogs } from "../../../adapters/dynamodb/metric-store";
-import { ingest } from "../../../lambdas/ingest-metrics/ingest";
+import { ingest } from "../../../lambdas/ingest-metrics/handler";
 import { metricStoreContract } from "../../core/tracking/metric-store-contract";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";

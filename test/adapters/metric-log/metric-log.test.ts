@@ -1,8 +1,7 @@
 import fc from "fast-check";
-import { ByteReader, ByteWriter } from "../../../adapters/metric-log/bytes";
 import { compactSegment } from "../../../adapters/metric-log/compaction";
-import { Receipts } from "../../../adapters/metric-log/log-state";
-import { eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
+import { ByteReader, ByteWriter, eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
+import { Receipts } from "../../../adapters/metric-log/receipts";
 import { type StoredSeries, unpackDirectory } from "../../../adapters/metric-log/series";
 import { decimate, downsample } from "../../../adapters/metric-log/views";
 

@@ -1,8 +1,8 @@
 import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import type { Measures } from "../../../core/metering/metrics";
 import type { MetricSeries, MetricStore } from "../../../core/tracking/metric-store";
-import { ingest } from "../../../lambdas/ingest-metrics/ingest";
+import { ingest } from "../../../lambdas/ingest-metrics/handler";
+import { createLambdaMetricSink } from "../../../trainer-container/telemetry/outbox-thread";
 import { createMemoryRuns } from "../../core/training/life/memory-runs";
 import { runOf } from "../../support/fixtures";
 

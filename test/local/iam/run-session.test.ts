@@ -12,7 +12,6 @@ import {
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
-import { createLambdaMetricSink } from "../../../adapters/lambda/metric-sink";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { objectKeys } from "../../../core/object-keys";
 import type { ContentPlace } from "../../../core/ports";
@@ -20,6 +19,7 @@ import type { TrainingAttempt } from "../../../core/runs/shapes";
 import { functionNameIn } from "../../../platform/functions";
 import { jobRoleName } from "../../../stack/iam";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";
+import { createLambdaMetricSink } from "../../../trainer-container/telemetry/outbox-thread";
 import { runOf } from "../../support/fixtures";
 import { startPlatform, type TestPlatform } from "./platform";
 

@@ -26,7 +26,7 @@ describe("the thread that sends metrics", () => {
     script = path.join(folder, "worker.js");
     buildSync({
       absWorkingDir: root,
-      entryPoints: ["trainer-container/telemetry/outbox-worker.ts"],
+      entryPoints: ["trainer-container/telemetry/outbox-thread.ts"],
       outfile: script,
       bundle: true,
       platform: "node",
@@ -65,7 +65,7 @@ describe("the thread that sends metrics", () => {
     return createOutboxThread(worker, settings, (message) => troubles.push(message));
   };
 
-  it.each(["telemetry/outbox-worker", "checkpoint/upload-worker"])("loads no schemas: %s", (name) => {
+  it.each(["telemetry/outbox-thread", "checkpoint/upload-worker"])("loads no schemas: %s", (name) => {
     const { metafile } = buildSync({
       absWorkingDir: root,
       entryPoints: [`trainer-container/${name}.ts`],
