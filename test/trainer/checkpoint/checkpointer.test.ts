@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
@@ -16,6 +15,7 @@ import type { Replica } from "../../../trainer-container/loop/replica";
 import type { TrainingEvents } from "../../../trainer-container/loop/training";
 import { unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { FakeGang } from "../loop/fake-gang";
 import { classes, createWorker, digest, features, run, taskOf, type Worker } from "../loop/in-process";
 import { linearModel, type OnGradient } from "../loop/linear-model";
@@ -44,7 +44,7 @@ interface Bench {
 /** Few bytes in memory, so that a state lies in both. */
 const memoryBytes = 100;
 const benches: Bench[] = [];
-let directory: string;
+const directory = temporaryFolder("checkpoints");
 
 function bench(space = new SnapshotSpace(directory, memoryBytes)): Bench {
   const at = { store: createMemoryObjectStore(), failures: [], notKept: [], written: [], now: 1_000_000, space };
@@ -161,7 +161,6 @@ const keyOf = (step: number) => objectKeys.checkpointManifest("run-1", step);
 describe("checkpoints", () => {
   let reference: Replica;
   beforeAll(async () => {
-    directory = mkdtempSync(path.join(tmpdir(), "checkpoints-"));
     const worker = workerAlone();
     await run(worker);
     reference = worker.replica;
@@ -169,7 +168,6 @@ describe("checkpoints", () => {
   afterEach(() => {
     for (const { space } of benches.splice(0)) space.close();
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   it("reports before a step whether a checkpoint follows it, because the ranks must then send their part of the state", async () => {
     const at = bench();

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { parseDocument } from "../../../core/object-documents";
 import { objectKeys } from "../../../core/object-keys";
 import { checkpointManifest } from "../../../core/training/checkpoint/manifest";
@@ -11,6 +8,7 @@ import type { ParameterSlot } from "../../../trainer-container/engine/engine";
 import type { Replica } from "../../../trainer-container/loop/replica";
 import { createMemoryObjectStore, type MemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { resultOf } from "../../support/fixtures";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 /** An uploader that stores one state for each call of `release`. */
 class SlowUploader {
@@ -42,11 +40,7 @@ const epochs = 20;
 const stepsPerEpoch = 4;
 
 describe("what is kept of a run", () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = mkdtempSync(path.join(tmpdir(), "retention-"));
-  });
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("retention");
 
   function replicaAt(finishedSteps: number, bestEpoch?: number): Replica {
     const state = { m: new Float32Array(4).fill(-finishedSteps) };

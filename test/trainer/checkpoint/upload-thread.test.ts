@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { CreateBucketCommand } from "@aws-sdk/client-s3";
-import { buildSync } from "esbuild";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { SnapshotSpace } from "../../../trainer-container/checkpoint/snapshot";
 import { fileOf, readLive, type StateFiles, storeState } from "../../../trainer-container/checkpoint/state-files";
@@ -9,6 +8,7 @@ import { createUploadThread } from "../../../trainer-container/checkpoint/upload
 import type { ParameterSlot } from "../../../trainer-container/engine/engine";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { type RunningS3, startS3 } from "../../local/s3/harness";
+import { bundle, root } from "../../support/bundle";
 
 const slot = (name: string, offset: number, size: number): ParameterSlot => ({
   name,
@@ -27,7 +27,6 @@ const files: StateFiles = {
 const places = { runId: "run-1", step: 1, earlier: {} };
 
 describe("the thread that uploads checkpoints", () => {
-  const root = path.resolve(__dirname, "../../..");
   let s3: RunningS3;
   let folder: string;
   let script: string;
@@ -36,16 +35,7 @@ describe("the thread that uploads checkpoints", () => {
     fs.mkdirSync(path.join(root, "dist"), { recursive: true });
     folder = fs.mkdtempSync(path.join(root, "dist/test-upload-"));
     script = path.join(folder, "worker.js");
-    buildSync({
-      absWorkingDir: root,
-      entryPoints: ["trainer-container/checkpoint/upload-worker.ts"],
-      outfile: script,
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "cjs",
-      logLevel: "error",
-    });
+    bundle({ entryPoints: ["trainer-container/checkpoint/upload-worker.ts"], outfile: script });
     s3 = await startS3();
     await s3.client.send(new CreateBucketCommand({ Bucket: "bucket" }));
     Object.assign(process.env, {

@@ -1,36 +1,25 @@
-import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { buildSync } from "esbuild";
 import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import type { Feed } from "../../../trainer-container/data/feed";
 import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createShardCache } from "../../../trainer-container/data/shard-cache";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { bundle } from "../../support/bundle";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const width = 2_000;
 const options = { seed: 3, rows: 700, batchSize: 600, microBatches: 4 }; // 1.2 MB a micro-batch
 
 describe("openFeed", () => {
-  let folder: string;
-  let script: string;
+  const folder = temporaryFolder("prefetch");
+  const script = path.join(folder, "prefetch-worker.js");
   const store = createMemoryObjectStore();
   const feeds: Feed[] = [];
   let manifest: FeatureManifest;
 
   beforeAll(async () => {
-    folder = fs.mkdtempSync(path.join(os.tmpdir(), "prefetch-"));
-    script = path.join(folder, "prefetch-worker.js");
-    buildSync({
-      absWorkingDir: path.resolve(__dirname, "../../.."),
-      entryPoints: ["trainer-container/data/prefetch-worker.ts"],
-      outfile: script,
-      bundle: true,
-      platform: "node",
-      format: "cjs",
-      logLevel: "error",
-    });
+    bundle({ entryPoints: ["trainer-container/data/prefetch-worker.ts"], outfile: script });
     const transform: FeatureManifest["transform"] = {
       outputs: [{ kind: "numeric", column: "x", offset: 0, width, source: 0, mean: 0, deviation: 1 }],
       width,
@@ -57,7 +46,6 @@ describe("openFeed", () => {
 
   afterAll(async () => {
     for (const feed of feeds) await feed.close();
-    fs.rmSync(folder, { recursive: true, force: true });
   });
 
   async function open(worker: string, sampler = options) {

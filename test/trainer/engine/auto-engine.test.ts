@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+const folder = temporaryFolder("empty");
 
 it("falls back to WebAssembly where no native binding is installed, saying why; not when native, a GPU or 16 bits were requested", async () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), "empty-"));
   const { RINGMASTER_NATIVE_DIR: before } = process.env;
   process.env.RINGMASTER_NATIVE_DIR = folder;
   try {
@@ -21,6 +20,5 @@ it("falls back to WebAssembly where no native binding is installed, saying why; 
   } finally {
     if (before === undefined) delete process.env.RINGMASTER_NATIVE_DIR;
     else process.env.RINGMASTER_NATIVE_DIR = before;
-    rmSync(folder, { recursive: true, force: true });
   }
 });

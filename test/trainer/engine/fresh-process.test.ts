@@ -1,14 +1,10 @@
 /** The promise of equal bits is between processes: models train in fresh ones, from a bundle as in production. */
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { buildSync } from "esbuild";
 import { findBinding } from "../../../trainer-container/engine/native-binding";
-
-const root = path.resolve(__dirname, "../../..");
-let folder: string;
+import { bundleScript, packages } from "../../support/bundle";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 interface Outcome {
   readonly backend: string;
@@ -69,25 +65,15 @@ const script = `
     console.log(JSON.stringify({ backend: engine.backend, handlers, threads, digests }));
   });`;
 
-beforeAll(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), "engine-"));
-  buildSync({
-    stdin: { contents: script, resolveDir: root, loader: "ts" },
-    bundle: true,
-    platform: "node",
-    external: ["@tensorflow/*"],
-    outfile: path.join(folder, "train.js"),
-  });
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const trainer = path.join(temporaryFolder("engine"), "train.js");
+beforeAll(() => bundleScript(script, trainer));
 
 /** TensorFlow writes these two lines while its library is loaded, before it reads its log level. */
 const loadNotice = /absl::InitializeLog|oneDNN custom operations are on/;
 
 function train(backend: string, threads: number): Outcome {
-  const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
-  const args = [path.join(folder, "train.js"), backend, String(threads)];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+  const args = [trainer, backend, String(threads)];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { env: packages, encoding: "utf8" });
   expect(stderr.split("\n").filter((line) => line && !loadNotice.test(line))).toEqual([]);
   return JSON.parse(stdout) as Outcome;
 }

@@ -2,7 +2,7 @@
 
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
-import type { ModuleDefinition } from "../../../core/runs/model-definition";
+import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { ownLayers } from "../../../trainer-container/tfjs/layers/register";
@@ -120,7 +120,7 @@ export const ownModules: readonly (readonly [string, ModuleDefinition])[] = [
 ];
 
 /** Draws 4 rows, with ids where the model looks them up, and omitted steps where it has a mask. */
-export function ownBatch(definition: ModuleDefinition): Batch {
+export function ownBatch(definition: ModelDefinition): Batch {
   if (definition === masked) return rowsWithOmittedSteps();
   return definition === wideAndDeep ? rowsWithIds() : randomBatch(definition, 4);
 }

@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Tensor } from "@tensorflow/tfjs-core";
 import { bundleModule } from "../../../cli/submission";
@@ -11,7 +10,9 @@ import { evaluateModule, loadTrainingModule, requireFreeNames } from "../../../t
 import { refuseModuleExit, uncaughtException } from "../../../trainer-container/host/loop-watch";
 import { mapStacks, userFrame } from "../../../trainer-container/host/module-source";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../../support/temporary-folder";
 
+const directory = temporaryFolder("ringmaster-module");
 const training = '{ model: () => "built", metrics: {} }';
 
 describe("user modules", () => {
@@ -89,38 +90,28 @@ describe("user modules", () => {
   });
 
   it("are mapped to the user's own lines, through what they import", async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), "ringmaster-module-"));
-    try {
-      await mkdir(path.join(directory, "lib"));
-      const lines = ["// a comment", "export const fail = (): never => {", '  throw new Error("deep");', "};"];
-      await writeFile(path.join(directory, "lib/fail.ts"), lines.join("\n"));
-      const entry = 'import { fail } from "./lib/fail";\n\nexport default { model: () => fail() };';
-      await writeFile(path.join(directory, "mine.ts"), entry);
-      const error = thrownBy(await bundled(path.join(directory, "mine.ts")), "models (new)/mine.ts");
-      expect(userFrame(new Error("above", { cause: error }))).toBe("models (new)/lib/fail.ts:3:9");
-      mapStacks(error);
-      expect(error.stack).toMatch(/models \(new\)\/lib\/fail\.ts:3:9[\s\S]*models \(new\)\/mine\.ts:3:3/);
-      expect(classifyError(new ModelError("model() threw", error))).toMatchObject({
-        code: "USER_CODE",
-        retryable: false,
-      });
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+    await mkdir(path.join(directory, "lib"));
+    const lines = ["// a comment", "export const fail = (): never => {", '  throw new Error("deep");', "};"];
+    await writeFile(path.join(directory, "lib/fail.ts"), lines.join("\n"));
+    const entry = 'import { fail } from "./lib/fail";\n\nexport default { model: () => fail() };';
+    await writeFile(path.join(directory, "mine.ts"), entry);
+    const error = thrownBy(await bundled(path.join(directory, "mine.ts")), "models (new)/mine.ts");
+    expect(userFrame(new Error("above", { cause: error }))).toBe("models (new)/lib/fail.ts:3:9");
+    mapStacks(error);
+    expect(error.stack).toMatch(/models \(new\)\/lib\/fail\.ts:3:9[\s\S]*models \(new\)\/mine\.ts:3:3/);
+    expect(classifyError(new ModelError("model() threw", error))).toMatchObject({
+      code: "USER_CODE",
+      retryable: false,
+    });
   });
 });
 
 it("a module with await outside of a function is refused at submission, with its line and what to do", async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), "ringmaster-module-"));
-  try {
-    const file = path.join(directory, "mine.ts");
-    await writeFile(file, "const table = await load();\nexport default { model: () => table };");
-    await expect(bundled(file)).rejects.toThrow(
-      /model\.path is ".*mine\.ts:1", but must not use await outside of a function: .*readFileSync.*model\.options$/,
-    );
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  const file = path.join(directory, "awaiting.ts");
+  await writeFile(file, "const table = await load();\nexport default { model: () => table };");
+  await expect(bundled(file)).rejects.toThrow(
+    /model\.path is ".*awaiting\.ts:1", but must not use await outside of a function: .*readFileSync.*model\.options$/,
+  );
 });
 
 describe("exceptions that nothing caught", () => {

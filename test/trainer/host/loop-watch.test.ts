@@ -1,12 +1,9 @@
 /** Loops without an end block their thread, so each runs in a process of its own. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { buildSync } from "esbuild";
-
-const root = path.resolve(__dirname, "../../..");
+import { bundleScript, packages } from "../../support/bundle";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 /** Loads a module and calls its model, like the trainer, with short limits; prints the verdict about the run. */
 const script = `
@@ -32,24 +29,11 @@ const script = `
 `;
 
 describe("a loop without an end", () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), "ringmaster-loops-"));
-    buildSync({
-      stdin: { contents: script, resolveDir: root, loader: "ts" },
-      external: ["@tensorflow/*"],
-      outfile: path.join(folder, "main.js"),
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      logLevel: "error",
-    });
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const main = path.join(temporaryFolder("ringmaster-loops"), "main.js");
+  beforeAll(() => bundleScript(script, main));
 
   async function verdictOf(source: string): Promise<unknown> {
-    const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
-    const child = spawn(process.execPath, [path.join(folder, "main.js"), source], { timeout: 100_000, env });
+    const child = spawn(process.execPath, [main, source], { timeout: 100_000, env: packages });
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return out === "" ? errors : JSON.parse(out);
   }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import type { MetricBatch } from "../../../core/tracking/metric-store";
 import { createOutboxThread } from "../../../trainer-container/telemetry/outbox-thread";
+import { bundle, root } from "../../support/bundle";
 import { startServer, type WebServer } from "../../support/web-server";
 
 const batch = (step: number): MetricBatch => ({
@@ -11,7 +12,6 @@ const batch = (step: number): MetricBatch => ({
 });
 
 describe("the thread that sends metrics", () => {
-  const root = path.resolve(__dirname, "../../..");
   let folder: string;
   let script: string;
   let server: WebServer;
@@ -24,16 +24,7 @@ describe("the thread that sends metrics", () => {
     fs.mkdirSync(path.join(root, "dist"), { recursive: true });
     folder = fs.mkdtempSync(path.join(root, "dist/test-outbox-"));
     script = path.join(folder, "worker.js");
-    buildSync({
-      absWorkingDir: root,
-      entryPoints: ["trainer-container/telemetry/outbox-thread.ts"],
-      outfile: script,
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "cjs",
-      logLevel: "error",
-    });
+    bundle({ entryPoints: ["trainer-container/telemetry/outbox-thread.ts"], outfile: script });
     server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import os from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
-import { buildSync } from "esbuild";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { loadPredictor, type ModelArtifact } from "../../../trainer-container/tfjs/predictor";
+import { bundleScript, packages } from "../../support/bundle";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { cnn, mlp, randomBatch } from "../engine/contract";
 import { ownBatch, ownModules } from "../engine/own-layers-contract";
 
@@ -30,25 +30,22 @@ async function train(definition: ModelDefinition): Promise<TrainableModel> {
   return engine.createModel(definition, 5);
 }
 
-const withStatistics: ModelDefinition = {
-  ...mlp,
-  type: "module",
-  factory: (({ tf: { sequential, layers }, outputs }: ModelContext) =>
-    sequential({
-      layers: [
-        layers.dense({ units: 4, inputShape: [6] }),
-        layers.batchNormalization(),
-        layers.dense({ units: outputs }),
-      ],
-    })) as never,
-};
-
 const moduleOf = (inputShape: readonly number[], factory: (context: ModelContext) => unknown): ModelDefinition => ({
   ...mlp,
   type: "module",
   inputShape,
   factory: factory as never,
 });
+
+const withStatistics = moduleOf([6], ({ tf: { sequential, layers }, outputs }) =>
+  sequential({
+    layers: [
+      layers.dense({ units: 4, inputShape: [6] }),
+      layers.batchNormalization(),
+      layers.dense({ units: outputs }),
+    ],
+  }),
+);
 
 const frozenInside = moduleOf([6], ({ tf: { sequential, layers }, outputs }) => {
   const encoder = sequential({
@@ -87,7 +84,7 @@ const volumes = moduleOf([6], ({ tf: { sequential, layers }, outputs }) =>
 );
 
 describe("loadPredictor", () => {
-  it.each<[string, ModelDefinition]>([
+  it.each<readonly [string, ModelDefinition]>([
     ["mlp", { ...mlp, dropout: 0.5 }],
     ["cnn", cnn],
     ["binary", { ...mlp, task: "binary", outputs: 1 }],
@@ -96,16 +93,8 @@ describe("loadPredictor", () => {
     ["a module with a frozen model inside", frozenInside],
     ["a module that normalizes volumes", volumes],
     ["a module with classes that TensorFlow.js serializes incompletely", incompleteClasses],
+    ...ownModules,
   ])("predicts what the trained model predicts, to the bit: %s", async (_, definition) => {
-    const model = await train(definition);
-    const { inputs } = randomBatch(definition, 7);
-    const predictor = await loadPredictor(artifactOf(model));
-    expect(Array.from(predictor.predict(inputs, 7))).toEqual(Array.from(model.predict(inputs, 7)));
-    predictor.dispose();
-    model.dispose();
-  });
-
-  it.each(ownModules)("predicts what a model with the platform's own layers predicts: %s", async (_, definition) => {
     const model = await train(definition);
     const { inputs } = ownBatch(definition);
     const predictor = await loadPredictor(artifactOf(model));
@@ -183,6 +172,7 @@ describe("loadPredictor", () => {
     });
   });
 
+  const folder = temporaryFolder("predictor");
   const transformer = ownModules.find(([name]) => name === "a transformer block")![1];
   it.each<[string, ModelDefinition]>([
     ["cnn", cnn],
@@ -190,16 +180,13 @@ describe("loadPredictor", () => {
   ])(
     "loads in a fresh process from a bundle, to the same bits, and leaves its crash handling alone: %s",
     async (_, trained) => {
-      const folder = mkdtempSync(path.join(os.tmpdir(), "predictor-"));
-      try {
-        const model = await train(trained);
-        const artifact = artifactOf(model);
-        const { inputs } = randomBatch(trained, 3);
-        writeFileSync(path.join(folder, "topology.json"), artifact.topology);
-        writeFileSync(path.join(folder, "weights.safetensors"), artifact.weights);
-        writeFileSync(path.join(folder, "inputs"), Buffer.from(inputs.buffer));
-        const root = path.resolve(__dirname, "../../..");
-        const script = `
+      const model = await train(trained);
+      const artifact = artifactOf(model);
+      const { inputs } = randomBatch(trained, 3);
+      writeFileSync(path.join(folder, "topology.json"), artifact.topology);
+      writeFileSync(path.join(folder, "weights.safetensors"), artifact.weights);
+      writeFileSync(path.join(folder, "inputs"), Buffer.from(inputs.buffer));
+      const script = `
         import { readFileSync } from "node:fs";
         import { loadPredictor } from "./trainer-container/tfjs/predictor";
         const read = (name) => readFileSync(${JSON.stringify(folder)} + "/" + name);
@@ -208,21 +195,11 @@ describe("loadPredictor", () => {
           const handlers = process.listenerCount("uncaughtException") + process.listenerCount("unhandledRejection");
           console.log(JSON.stringify({ handlers, predictions: Array.from(predictor.predict(inputs, 3)) }));
         });`;
-        const outfile = path.join(folder, "predict.js");
-        buildSync({
-          stdin: { contents: script, resolveDir: root, loader: "ts" },
-          bundle: true,
-          platform: "node",
-          external: ["@tensorflow/*"],
-          outfile,
-        });
-        const env = { ...process.env, NODE_PATH: path.join(root, "node_modules") };
-        const output = execFileSync(process.execPath, [outfile], { env, encoding: "utf8" });
-        expect(JSON.parse(output)).toEqual({ handlers: 0, predictions: Array.from(model.predict(inputs, 3)) });
-        model.dispose();
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
+      const outfile = path.join(folder, "predict.js");
+      bundleScript(script, outfile);
+      const output = execFileSync(process.execPath, [outfile], { env: packages, encoding: "utf8" });
+      expect(JSON.parse(output)).toEqual({ handlers: 0, predictions: Array.from(model.predict(inputs, 3)) });
+      model.dispose();
     },
   );
 });
