@@ -21,26 +21,23 @@ import type { OptimizerConfig } from "../../../trainer-container/optimizer/optim
 import { applyStatistics } from "../../../trainer-container/optimizer/updates";
 import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 import { cnn, mlp, randomBatch } from "./contract";
-import { gradientsOf } from "./models-of";
+import { gradientsOf, type ModuleExtra, stack, moduleOf as userModule } from "./models-of";
 
 type LayersModel = ReturnType<TensorFlow["sequential"]>;
 type Layers = TensorFlow["layers"];
 
-function moduleOf(
-  build: (layers: Layers) => LayersModel["layers"],
-  extra: Partial<Omit<ModuleDefinition, "factory">> = {},
-): ModuleDefinition {
-  const factory = ({ tf: { sequential, layers }, outputs }: ModelContext) =>
-    sequential({ layers: [...build(layers), layers.dense({ units: outputs })] });
-  const shape = { inputShape: [6], outputs: 3, task: "classification" } as const;
-  return { type: "module", ...shape, ...extra, factory } as unknown as ModuleDefinition;
-}
+const moduleOf = (build: (layers: Layers) => LayersModel["layers"], extra?: ModuleExtra): ModuleDefinition =>
+  userModule(
+    stack((layers, { outputs }) => [...build(layers), layers.dense({ units: outputs })]),
+    extra,
+  );
 
-const dense = (extra: Partial<Omit<ModuleDefinition, "factory">> = {}): ModuleDefinition =>
+const dense = (extra?: ModuleExtra): ModuleDefinition =>
   moduleOf((layers) => [layers.dense({ units: 5, inputShape: [6], activation: "tanh" })], extra);
-const loss = (compute: LossFunction): Pick<ModuleDefinition, "loss"> => ({
-  loss: compute as unknown as ModuleDefinition["loss"],
-});
+const embedding = moduleOf(
+  (layers) => [layers.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }), layers.flatten()],
+  { inputShape: [2] },
+);
 const squares: LossFunction = (labels, outputs) =>
   tf.squaredDifference(tf.oneHot(tf.cast(labels, "int32"), 3), outputs).mean(1);
 
@@ -71,6 +68,15 @@ suite("recorded graphs", () => {
     const tape = new LayersTrainable(buildModel(definition, 1), definition);
     created.push(model, tape);
     return { model, tape };
+  }
+
+  /** Makes a model of a program on the backend as it is now. */
+  function programOf(definition: ModuleDefinition | typeof mlp, sharing = true) {
+    const layers = new LayersTrainable(buildModel(definition, 1), definition);
+    const backend = tf.backend() as unknown as NativeBackend;
+    const model = new ProgramTrainable(layers, new GraphProgram(backend, definition, layers, sharing, undefined));
+    created.push(model);
+    return model;
   }
 
   function gradients(model: TrainableModel, batch: Batch, key = "k") {
@@ -104,12 +110,7 @@ suite("recorded graphs", () => {
         layers.layerNormalization(),
       ]),
     ],
-    [
-      "an embedding",
-      moduleOf((layers) => [layers.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }), layers.flatten()], {
-        inputShape: [2],
-      }),
-    ],
+    ["an embedding", embedding],
     [
       "causal attention with dropout, positions, normalization and GELU",
       moduleOf((layers) => [
@@ -126,7 +127,7 @@ suite("recorded graphs", () => {
       ]),
     ],
     ["noise layers", moduleOf((layers) => [layers.gaussianNoise({ stddev: 0.3, inputShape: [6] })])],
-    ["regression with its own loss and metrics", dense({ ...loss(squares), metrics: { squares: squares as never } })],
+    ["regression with its own loss and metrics", dense({ loss: squares, metrics: { squares } })],
   ];
 
   it.each(definitions)("have the tape's loss, metrics and gradient: %s", async (_, definition) => {
@@ -209,7 +210,7 @@ suite("recorded graphs", () => {
       const products = tf.matMul(outputs as tf.Tensor2D, outputs as tf.Tensor2D, false, true);
       return squares(labels, outputs).add(products.reshape([-1]).mean());
     };
-    const definition = dense(loss(pairs));
+    const definition = dense({ loss: pairs });
     const [{ model }, { model: other }] = [await both(definition), await both(definition)];
     const batch = randomBatch(definition, 12);
     const expected = gradients(model, batch);
@@ -245,7 +246,7 @@ suite("recorded graphs", () => {
     ],
     ["draws in JavaScript", (labels, outputs) => squares(labels, outputs).mul(Math.random()), /draws random numbers/],
   ])("leave a model to the tape if its loss %s", async (_, compute, reason) => {
-    const { model, tape } = await both(dense(loss(compute)));
+    const { model, tape } = await both(dense({ loss: compute }));
     const batch = randomBatch(mlp, 4);
     expect(gradients(model, batch)).toEqual(gradients(tape, batch));
     expect(gradients(model, batch, "2")).toEqual(gradients(tape, batch, "2"));
@@ -260,7 +261,7 @@ suite("recorded graphs", () => {
 
   it("leave a model to the tape whose loss depends on the number of calls", async () => {
     let calls = 0;
-    const { model } = await both(dense(loss((labels, outputs) => squares(labels, outputs).mul(++calls))));
+    const { model } = await both(dense({ loss: (labels, outputs) => squares(labels, outputs).mul(++calls) }));
     gradients(model, randomBatch(mlp, 4));
     expect(executions).toMatchObject([
       { engine: "tape", reason: { message: expect.stringMatching(/between two calls/) } },
@@ -294,10 +295,7 @@ suite("recorded graphs", () => {
 
   it("compute the first results once", () =>
     counted((counts) => {
-      const layers = new LayersTrainable(buildModel(mlp, 1), mlp);
-      const program = new GraphProgram(tf.backend() as unknown as NativeBackend, mlp, layers, true, undefined);
-      const model = new ProgramTrainable(layers, program);
-      created.push(model);
+      const model = programOf(mlp);
       const batch = randomBatch(mlp, 4);
       const first = gradients(model, batch);
       expect(counts.runs).toBe(2); // weights into the variables, and the gradient
@@ -306,11 +304,7 @@ suite("recorded graphs", () => {
     }));
 
   it("refuse an embedding's index that is out of range", async () => {
-    const definition = moduleOf(
-      (layers) => [layers.embedding({ inputDim: 5, outputDim: 2, inputShape: [2] }), layers.flatten()],
-      { inputShape: [2] },
-    );
-    const { model } = await both(definition);
+    const { model } = await both(embedding);
     const batch = { inputs: Float32Array.of(1, 4), labels: Int32Array.of(0), rows: 1 };
     gradients(model, batch);
     const outside = { ...batch, inputs: Float32Array.of(1, 5) };
@@ -572,10 +566,8 @@ suite("recorded graphs", () => {
     const called: string[] = [];
     const [rows, microBatches] = [16, 4];
     const batches = Array.from({ length: microBatches }, (__, index) => randomBatch(small, rows, `${index}`));
-    const resultsOf = (layers: LayersTrainable) => {
-      const program = new GraphProgram(backend, small, layers, true, undefined);
-      const model = new ProgramTrainable(layers, program);
-      created.push(model);
+    const results = () => {
+      const model = programOf(small);
       const parts = batches.map((batch, index) => gradients(model, batch, `${index}`).values);
       const total = new Float32Array(model.parameterCount);
       // The first call computes the micro-batches one by one, too; the other uses the graph.
@@ -588,10 +580,10 @@ suite("recorded graphs", () => {
       for (let again = 0; model.maxSum < microBatches && again < 200; again++) gradients(model, batches[0]!, "0");
       return { parts, total, maxSum: model.maxSum };
     };
-    const own = resultsOf(new LayersTrainable(buildModel(small, 1), small));
+    const own = results();
     backend.binding = withoutOperations(binding, missing, (op) => called.push(op));
     try {
-      const stock = resultsOf(new LayersTrainable(buildModel(small, 1), small));
+      const stock = results();
       expect(called.some((op) => missing.test(op))).toBe(true); // tried, but not used
       expectClose(stock.total, own.total);
       expect(stock.maxSum).toBeGreaterThanOrEqual(microBatches);
@@ -610,10 +602,7 @@ suite("recorded graphs", () => {
         layers.flatten(),
       ]);
       const create = () => {
-        const layers = new LayersTrainable(buildModel(definition, 1), definition);
-        const backend = tf.backend() as unknown as NativeBackend;
-        const model = new ProgramTrainable(layers, new GraphProgram(backend, definition, layers, true, undefined));
-        created.push(model);
+        const model = programOf(definition);
         return { model, ...attach(model, { type: "adam" }, 0.1) };
       };
       const [alone, summing] = [create(), create()];
@@ -643,12 +632,9 @@ suite("recorded graphs", () => {
   ])("take at most 10 calls of the binding a step, keep no tensors, and move what a step needs: %s", (_, sharing) =>
     counted((counts) => {
       const definition = { ...mlp, dropout: 0.5, inputShape: [96], hidden: [64, 80] };
-      const layers = new LayersTrainable(buildModel(definition, 1), definition);
       const backend = tf.backend() as unknown as NativeBackend & { binding: NativeBinding };
       if (!sharing) backend.binding = withoutOperations(backend.binding, /^Ringmaster/);
-      const program = new GraphProgram(backend, definition, layers, sharing, undefined);
-      const model = new ProgramTrainable(layers, program);
-      created.push(model);
+      const model = programOf(definition, sharing);
       const { optimizer } = attach(model);
       const [rows, microBatches] = [4, 3];
       const batch = randomBatch(definition, rows);

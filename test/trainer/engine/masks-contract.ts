@@ -5,19 +5,15 @@ import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine } from "../../../trainer-container/engine/engine";
 import { gradientError, randomBatch } from "./contract";
-import { modelsOf } from "./models-of";
+import { modelsOf, moduleOf } from "./models-of";
 
 type Layers = ModelContext["tf"]["layers"];
 type Join = (own: Layers, parts: SymbolicTensor[]) => SymbolicTensor;
 
 /** Two sequences of ids, each in one half of a row, joined before an LSTM. */
 const joined = (time: number, join: Join): ModuleDefinition =>
-  ({
-    type: "module",
-    inputShape: [2 * time],
-    outputs: 2,
-    task: "classification",
-    factory: ({ tf: { input, model, layers: own }, outputs }: ModelContext) => {
+  moduleOf(
+    ({ tf: { input, model, layers: own }, outputs }) => {
       const row = input({ shape: [2 * time] });
       const parts = [0, time].map((from) => {
         const columns = Array.from({ length: time }, (_, step) => from + step);
@@ -27,13 +23,12 @@ const joined = (time: number, join: Join): ModuleDefinition =>
       const last = own.lstm({ units: 3 }).apply(join(own, parts));
       return model({ inputs: row, outputs: own.dense({ units: outputs }).apply(last) as SymbolicTensor });
     },
-  }) as unknown as ModuleDefinition;
+    { inputShape: [2 * time], outputs: 2 },
+  );
 
-const joins: readonly (readonly [name: string, join: Join])[] = [
-  ...(["add", "average", "maximum", "minimum", "multiply", "concatenate"] as const).map(
-    (name) => [name, (own: Layers, parts: SymbolicTensor[]) => own[name]().apply(parts) as SymbolicTensor] as const,
-  ),
-];
+const joins = (["add", "average", "maximum", "minimum", "multiply", "concatenate"] as const).map(
+  (name) => [name, (own: Layers, parts: SymbolicTensor[]) => own[name]().apply(parts) as SymbolicTensor] as const,
+);
 
 const [a, b, c] = [[1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]] as const; // biome-ignore format: a mask each
 

@@ -1,8 +1,27 @@
-import type { ModelDefinition } from "../../../core/runs/model-definition";
+import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
 import { buildModel } from "../../../trainer-container/engine/build-model";
+import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, BatchResult, Engine, OnFinal, TrainableModel } from "../../../trainer-container/engine/engine";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
+
+type LayersModel = ReturnType<TensorFlow["sequential"]>;
+
+export type ModuleExtra = Partial<Omit<ModuleDefinition, "type" | "factory" | "loss" | "metrics">> & {
+  readonly loss?: LossFunction;
+  readonly metrics?: Readonly<Record<string, LossFunction>>;
+};
+
+/** A user's module, which classifies rows of six numbers unless `extra` has another shape or task. */
+export function moduleOf(factory: (context: ModelContext) => unknown, extra: ModuleExtra = {}): ModuleDefinition {
+  const shape = { inputShape: [6], outputs: 3, task: "classification" } as const;
+  return { type: "module", ...shape, ...extra, factory } as unknown as ModuleDefinition;
+}
+
+export const stack =
+  (build: (layers: TensorFlow["layers"], context: ModelContext) => LayersModel["layers"]) =>
+  (context: ModelContext): LayersModel =>
+    context.tf.sequential({ layers: build(context.tf.layers, context) });
 
 interface Gradient {
   readonly result: BatchResult;

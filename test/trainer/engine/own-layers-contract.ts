@@ -3,38 +3,31 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { type LayersModel, layers, sequential } from "@tensorflow/tfjs-layers";
 import type { ModelDefinition, ModuleDefinition } from "../../../core/runs/model-definition";
-import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
+import type { TensorFlow } from "../../../trainer-container/engine/define-training";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { ownLayers } from "../../../trainer-container/tfjs/layers/register";
 import { gradientError, randomBatch } from "./contract";
-import { modelsOf } from "./models-of";
+import { modelsOf, moduleOf, stack } from "./models-of";
 
 type Layer = LayersModel["layers"][number];
 type Own = TensorFlow["layers"];
 
 /** Classifies sequences `[5, 4]` with the given layers in the middle. */
 const sequences = (build: (own: Own) => readonly Layer[]): ModuleDefinition =>
-  ({
-    type: "module",
-    inputShape: [5, 4],
-    outputs: 3,
-    task: "classification",
-    factory: ({ tf: { sequential, layers }, outputs }: ModelContext) =>
-      sequential({
-        layers: [
-          layers.dense({ units: 6, inputShape: [5, 4] }),
-          ...build(layers),
-          layers.globalAveragePooling1d({}),
-          layers.dense({ units: outputs }),
-        ],
-      }),
-  }) as unknown as ModuleDefinition;
+  moduleOf(
+    stack((own, { outputs }) => [
+      own.dense({ units: 6, inputShape: [5, 4] }),
+      ...build(own),
+      own.globalAveragePooling1d({}),
+      own.dense({ units: outputs }),
+    ]),
+    { inputShape: [5, 4] },
+  );
 
 /** A transformer block before normalization, as in `docs/jobs.md`. */
 const transformer = (dropout: number): ModuleDefinition =>
-  ({
-    ...sequences(() => []),
-    factory: ({ tf: { input, model, layers }, outputs }: ModelContext) => {
+  moduleOf(
+    ({ tf: { input, model, layers }, outputs }) => {
       const from = input({ shape: [5, 4] });
       const chain = (x: typeof from, ...list: readonly Layer[]) =>
         list.reduce((tensor, layer) => layer.apply(tensor) as typeof from, x);
@@ -44,20 +37,15 @@ const transformer = (dropout: number): ModuleDefinition =>
       const y = layers.add().apply([x, seen]) as typeof from;
       const hidden = chain(y, layers.rmsNormalization(), layers.dense({ units: 12 }), layers.gelu());
       const z = layers.add().apply([y, chain(hidden, layers.dense({ units: 6 }))]) as typeof from;
-      return model({
-        inputs: from,
-        outputs: chain(z, layers.globalAveragePooling1d({}), layers.dense({ units: outputs })),
-      });
+      const last = [layers.globalAveragePooling1d({}), layers.dense({ units: outputs })];
+      return model({ inputs: from, outputs: chain(z, ...last) });
     },
-  }) as unknown as ModuleDefinition;
+    { inputShape: [5, 4] },
+  );
 
 /** Rows of two ids and three numbers. */
-const wideAndDeep = {
-  type: "module",
-  inputShape: [5],
-  outputs: 1,
-  task: "regression",
-  factory: ({ tf: { input, model, layers }, outputs }: ModelContext) => {
+const wideAndDeep = moduleOf(
+  ({ tf: { input, model, layers }, outputs }) => {
     const row = input({ shape: [5] });
     const pick = (...columns: readonly number[]) => layers.selectFeatures({ columns }).apply(row) as typeof row;
     const embedded = [0, 3].map((column) => {
@@ -69,7 +57,8 @@ const wideAndDeep = {
     const both = layers.concatenate().apply([deep.apply(joined) as typeof row, pick(4, 1)]) as typeof row;
     return model({ inputs: row, outputs: layers.dense({ units: outputs }).apply(both) as typeof row });
   },
-} as unknown as ModuleDefinition;
+  { inputShape: [5], outputs: 1, task: "regression" },
+);
 
 function rowsWithIds(): Batch {
   const batch = randomBatch(wideAndDeep, 4);
@@ -81,12 +70,8 @@ function rowsWithIds(): Batch {
 }
 
 /** Attention over a residual branch, under a mask that omits some steps. */
-const masked = {
-  type: "module",
-  inputShape: [5, 4],
-  outputs: 3,
-  task: "classification",
-  factory: ({ tf: { input, model, layers }, outputs }: ModelContext) => {
+const masked = moduleOf(
+  ({ tf: { input, model, layers }, outputs }) => {
     const row = input({ shape: [5, 4] });
     const x = layers.masking({ maskValue: 0 }).apply(row) as typeof row;
     const seen = layers.multiHeadAttention({ heads: 2, causal: true }).apply(x);
@@ -95,7 +80,8 @@ const masked = {
     const mean = layers.globalAveragePooling1d({}).apply(again) as typeof row;
     return model({ inputs: row, outputs: layers.dense({ units: outputs }).apply(mean) as typeof row });
   },
-} as unknown as ModuleDefinition;
+  { inputShape: [5, 4] },
+);
 
 function rowsWithOmittedSteps(): Batch {
   const batch = randomBatch(masked, 4);
@@ -141,15 +127,13 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       expect(gradientError(await create(definition), randomBatch(definition, 4), 2e-3, true)).toBeLessThan(3e-3);
     });
 
+    /** q = 0, so all scores are 0 and the weights are equal; v = 2x + 1; the output is 3v + 10. */
+    const byHand = () => [tf.tensor2d([[0, 5, 2]]), tf.tensor2d([[3]]), tf.tensor1d([0, 0, 1]), tf.tensor1d([10])];
+
     it("let attention average over what a position sees (by hand)", () => {
       const layer = ownLayers.multiHeadAttention({ heads: 1, keySize: 1, causal: true });
       created.push(sequential({ layers: [layers.inputLayer({ inputShape: [3, 1] }), layer] }));
-      // q = 0, so all scores are 0 and the weights are equal; v = 2x + 1; the output is 3v + 10.
-      const [kernel, output, bias, outputBias] = layer.weights as [Weight, Weight, Weight, Weight];
-      kernel.write(tf.tensor2d([[0, 5, 2]]));
-      output.write(tf.tensor2d([[3]]));
-      bias.write(tf.tensor1d([0, 0, 1]));
-      outputBias.write(tf.tensor1d([10]));
+      layer.setWeights(byHand());
       // v = 3, 5, 13: means 3, 4, 7.
       expect(valuesOf(layer, tf.tensor3d([[[1], [2], [6]]]))).toEqual([19, 22, 31]);
     });
@@ -158,11 +142,7 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
       const attention = ownLayers.multiHeadAttention({ heads: 1, keySize: 1 });
       const model = sequential({ layers: [layers.masking({ maskValue: 9, inputShape: [3, 1] }), attention] });
       created.push(model);
-      const [kernel, output, bias, outputBias] = attention.weights as [Weight, Weight, Weight, Weight];
-      kernel.write(tf.tensor2d([[0, 5, 2]])); // as above
-      output.write(tf.tensor2d([[3]]));
-      bias.write(tf.tensor1d([0, 0, 1]));
-      outputBias.write(tf.tensor1d([10]));
+      attention.setWeights(byHand());
       const outputs = tf.tidy(() => (model.predict(tf.tensor3d([[[1], [9], [4]]])) as tf.Tensor).dataSync());
       // v = 3, 1 (the omitted step is 0), 9: the mean is 6 without the omitted step.
       expect(Array.from(outputs)).toEqual([28, 28, 28]);

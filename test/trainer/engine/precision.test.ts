@@ -5,7 +5,6 @@ import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { requireEqual } from "../../../trainer-container/engine/graph/result-comparison";
@@ -16,29 +15,23 @@ import type { NativeBackend } from "../../../trainer-container/engine/native/ope
 import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 import { cnn, randomBatch } from "./contract";
-import { gradientsOf } from "./models-of";
+import { gradientsOf, moduleOf, stack } from "./models-of";
 
 const suite = findBinding("cpu") ? describe : describe.skip;
 
 /** Rows of four numbers and three classes, as `createWorker` has them. */
-const transformer = {
-  type: "module",
-  inputShape: [4],
-  outputs: 3,
-  task: "classification",
-  factory: ({ tf: { sequential, layers }, outputs }: ModelContext) =>
-    sequential({
-      layers: [
-        layers.reshape({ targetShape: [2, 2], inputShape: [4] }),
-        layers.dense({ units: 4 }),
-        layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.1 }),
-        layers.layerNormalization(),
-        layers.flatten(),
-        layers.batchNormalization({}),
-        layers.dense({ units: outputs }),
-      ],
-    }),
-} as unknown as ModuleDefinition;
+const transformer = moduleOf(
+  stack((layers, { outputs }) => [
+    layers.reshape({ targetShape: [2, 2], inputShape: [4] }),
+    layers.dense({ units: 4 }),
+    layers.multiHeadAttention({ heads: 2, causal: true, dropout: 0.1 }),
+    layers.layerNormalization(),
+    layers.flatten(),
+    layers.batchNormalization({}),
+    layers.dense({ units: outputs }),
+  ]),
+  { inputShape: [4] },
+);
 
 suite("precision", () => {
   let backend: NativeBackend;

@@ -8,7 +8,7 @@ import { PassRunner } from "../../../trainer-container/engine/graph/pass-runner"
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { randomBatch } from "./contract";
-import { gradientsOf } from "./models-of";
+import { gradientsOf, moduleOf as userModule } from "./models-of";
 
 type Layers = TensorFlow["layers"];
 type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
@@ -22,8 +22,7 @@ function moduleOf(inputShape: readonly number[], body: (layers: Layers, x: Symbo
     const output = tensorFlow.layers.dense({ units: outputs, name: "logits" }).apply(hidden) as Symbolic;
     return tensorFlow.model({ inputs: input, outputs: output });
   };
-  const definition = { type: "module", inputShape, outputs: 3, task: "classification", factory };
-  return definition as unknown as ModuleDefinition;
+  return userModule(factory, { inputShape });
 }
 
 const add = (layers: Layers, a: unknown, b: unknown, name: string) => layers.add({ name }).apply([a, b] as Symbolic[]);

@@ -1,17 +1,13 @@
 import type { BackendWasm } from "@tensorflow/tfjs-backend-wasm";
 import * as tf from "@tensorflow/tfjs-core";
-import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { ModelContext } from "../../../trainer-container/engine/define-training";
-import { gradientsOf } from "./models-of";
+import { gradientsOf, moduleOf, stack } from "./models-of";
 
 it("reports a step for which WebAssembly's memory is too small", async () => {
   const rows = 4_096;
   const features = 4_096;
-  const factory = ({ tf: { sequential, layers } }: ModelContext) =>
-    sequential({ layers: [layers.dense({ units: 1, inputShape: [features] })] });
-  const shape = { inputShape: [features], outputs: 1, task: "regression" } as const;
-  const module = { type: "module", ...shape, factory } as unknown as ModuleDefinition;
+  const factory = stack((layers) => [layers.dense({ units: 1, inputShape: [features] })]);
+  const module = moduleOf(factory, { inputShape: [features], outputs: 1, task: "regression" });
   const engine = await createEngine({ preferred: "wasm", threads: 1 });
   const model = await engine.createModel(module, 1);
   const { wasm } = tf.backend() as BackendWasm;

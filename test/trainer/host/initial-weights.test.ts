@@ -1,30 +1,27 @@
 import { sha256 } from "../../../core/digest";
-import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { Engine, ModelLayer, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { ModelLayer, TrainableModel } from "../../../trainer-container/engine/engine";
 import { loadInitialWeights, matchLayers } from "../../../trainer-container/host/initial-weights";
+import { modelsOf, moduleOf, weightsOf } from "../engine/models-of";
 
-const definition = (outputs: number, frozen = false): ModelDefinition => ({
-  type: "module",
-  inputShape: [4],
-  outputs,
-  task: "classification",
-  factory: ({ tf }: { readonly tf: typeof import("@tensorflow/tfjs-layers") }) => {
-    const base = tf.sequential({
-      layers: [
-        tf.layers.dense({ units: 5, inputShape: [4], trainable: !frozen }),
-        tf.layers.batchNormalization({ trainable: !frozen }),
-      ],
-    });
-    return tf.sequential({ layers: [base, tf.layers.dense({ units: outputs })] });
-  },
-});
+const definition = (outputs: number, frozen = false) =>
+  moduleOf(
+    ({ tf }) => {
+      const base = tf.sequential({
+        layers: [
+          tf.layers.dense({ units: 5, inputShape: [4], trainable: !frozen }),
+          tf.layers.batchNormalization({ trainable: !frozen }),
+        ],
+      });
+      return tf.sequential({ layers: [base, tf.layers.dense({ units: outputs })] });
+    },
+    { inputShape: [4], outputs },
+  );
 
 /** A store of the model's weights, cut into one object a weight. */
 function storeOf(model: TrainableModel) {
-  const weights = new Float32Array(model.parameterCount);
-  model.readWeights(weights);
+  const weights = weightsOf(model);
   const objects = new Map<string, Uint8Array>();
   const parts = model.layout.map(({ name, shape, offset, size }, index) => {
     const data = weights.slice(offset, offset + size);
@@ -37,29 +34,17 @@ function storeOf(model: TrainableModel) {
   return { getContent: async (sha256: string) => objects.get(sha256)! };
 }
 
-const weightsOf = (model: TrainableModel): Readonly<Record<string, Float32Array>> => {
-  const weights = new Float32Array(model.parameterCount);
-  model.readWeights(weights);
+const namedWeights = (model: TrainableModel): Readonly<Record<string, Float32Array>> => {
+  const weights = weightsOf(model);
   return Object.fromEntries(
     model.layout.map(({ name, offset, size }) => [name, weights.slice(offset, offset + size)] as const),
   );
 };
 
 describe("the initial weights of a fine-tuned training", () => {
-  let engine: Engine;
-  const models: TrainableModel[] = [];
-  const create = async (seed: number, ...args: Parameters<typeof definition>) => {
-    const model = await engine.createModel(definition(...args), seed);
-    models.push(model);
-    return model;
-  };
+  const models = modelsOf(() => createEngine({ preferred: "wasm", threads: 1 }));
+  const create = (seed: number, ...args: Parameters<typeof definition>) => models.create(definition(...args), seed);
   const task = (match: "strict" | "prefix") => ({ fineTune: { match, from: "run-a", parts: "list" } });
-  beforeAll(async () => {
-    engine = await createEngine({ preferred: "wasm", threads: 1 });
-  });
-  afterEach(() => {
-    for (const model of models.splice(0)) model.dispose();
-  });
 
   it("are those of the source, layer by layer, for frozen layers of a nested model too", async () => {
     const source = await create(1, 3);
@@ -67,19 +52,19 @@ describe("the initial weights of a fine-tuned training", () => {
     expect(model.layers.map(({ name }) => name)).toEqual(source.layers.map(({ name }) => name));
     expect(model.layout.map(({ name }) => name)).not.toEqual(source.layout.map(({ name }) => name));
     const outcome = await loadInitialWeights(model, task("strict"), storeOf(source));
-    expect(weightsOf(model)).toEqual(weightsOf(source));
+    expect(namedWeights(model)).toEqual(namedWeights(source));
     expect(outcome).toMatchObject({ loaded: { layers: 3, weights: 63 }, initialised: { layers: 0, weights: 0 } });
   });
 
   it("are random from the first layer on that differs, with prefix", async () => {
     const source = await create(1, 3);
     const model = await create(2, 7, true);
-    const before = weightsOf(model);
+    const before = namedWeights(model);
     const head = model.layers.at(-1)!.slots.map(({ name }) => name);
     const outcome = await loadInitialWeights(model, task("prefix"), storeOf(source));
     expect(outcome).toMatchObject({ loaded: { layers: 2, weights: 45 }, initialised: { layers: 1, weights: 42 } });
-    for (const [name, values] of Object.entries(weightsOf(model))) {
-      expect(values).toEqual(head.includes(name) ? before[name] : weightsOf(source)[name]);
+    for (const [name, values] of Object.entries(namedWeights(model))) {
+      expect(values).toEqual(head.includes(name) ? before[name] : namedWeights(source)[name]);
     }
   });
 

@@ -1,19 +1,7 @@
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import { operationsPerRow } from "../../../trainer-container/tfjs/operations";
-
-const moduleOf = (
-  inputShape: readonly number[],
-  layersOf: (tf: ModelContext["tf"]["layers"], inputShape: number[]) => readonly unknown[],
-): ModelDefinition => ({
-  type: "module",
-  inputShape,
-  task: "classification",
-  outputs: 3,
-  factory: (({ tf }: ModelContext) =>
-    tf.sequential({ layers: layersOf(tf.layers, [...inputShape]) as never })) as never,
-});
+import { moduleOf, stack } from "../engine/models-of";
 
 /** Multiply-adds by hand: weights × positions, and one for each element of an output. */
 it.each<[string, ModelDefinition, number]>([
@@ -24,16 +12,22 @@ it.each<[string, ModelDefinition, number]>([
   ],
   [
     "a convolution, at each pixel of its output",
-    moduleOf([6, 6, 2], (layers, inputShape) => [
-      layers.conv2d({ filters: 4, kernelSize: 3, inputShape }), // [4, 4, 4]
-      layers.flatten(),
-      layers.dense({ units: 3 }),
-    ]),
+    moduleOf(
+      stack((layers) => [
+        layers.conv2d({ filters: 4, kernelSize: 3, inputShape: [6, 6, 2] }), // [4, 4, 4]
+        layers.flatten(),
+        layers.dense({ units: 3 }),
+      ]),
+      { inputShape: [6, 6, 2] },
+    ),
     (3 * 3 * 2 * 4 + 4) * 16 + 64 + 64 + (64 * 3 + 3 + 3),
   ],
   [
     "a recurrent network, at each step of its input",
-    moduleOf([7, 2], (layers, inputShape) => [layers.simpleRNN({ units: 5, inputShape }), layers.dense({ units: 3 })]),
+    moduleOf(
+      stack((layers) => [layers.simpleRNN({ units: 5, inputShape: [7, 2] }), layers.dense({ units: 3 })]),
+      { inputShape: [7, 2] },
+    ),
     (2 * 5 + 5 * 5 + 5) * 7 + 5 + (5 * 3 + 3 + 3),
   ],
 ])("counts the operations of a row: %s", async (_what, definition, expected) => {

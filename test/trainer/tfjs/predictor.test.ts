@@ -5,12 +5,12 @@ import * as tf from "@tensorflow/tfjs-core";
 import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { ModelContext } from "../../../trainer-container/engine/define-training";
 import type { TrainableModel } from "../../../trainer-container/engine/engine";
 import { loadPredictor, type ModelArtifact } from "../../../trainer-container/tfjs/predictor";
 import { bundleScript, packages } from "../../support/bundle";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { cnn, mlp, randomBatch } from "../engine/contract";
+import { moduleOf, stack } from "../engine/models-of";
 import { ownBatch, ownModules } from "../engine/own-layers-contract";
 
 function artifactOf(model: TrainableModel): ModelArtifact {
@@ -30,24 +30,15 @@ async function train(definition: ModelDefinition): Promise<TrainableModel> {
   return engine.createModel(definition, 5);
 }
 
-const moduleOf = (inputShape: readonly number[], factory: (context: ModelContext) => unknown): ModelDefinition => ({
-  ...mlp,
-  type: "module",
-  inputShape,
-  factory: factory as never,
-});
-
-const withStatistics = moduleOf([6], ({ tf: { sequential, layers }, outputs }) =>
-  sequential({
-    layers: [
-      layers.dense({ units: 4, inputShape: [6] }),
-      layers.batchNormalization(),
-      layers.dense({ units: outputs }),
-    ],
-  }),
+const withStatistics = moduleOf(
+  stack((layers, { outputs }) => [
+    layers.dense({ units: 4, inputShape: [6] }),
+    layers.batchNormalization(),
+    layers.dense({ units: outputs }),
+  ]),
 );
 
-const frozenInside = moduleOf([6], ({ tf: { sequential, layers }, outputs }) => {
+const frozenInside = moduleOf(({ tf: { sequential, layers }, outputs }) => {
   const encoder = sequential({
     layers: [
       layers.dense({ units: 4, inputShape: [6] }),
@@ -60,27 +51,24 @@ const frozenInside = moduleOf([6], ({ tf: { sequential, layers }, outputs }) => 
   return sequential({ layers: [encoder, layers.dense({ units: outputs })] });
 });
 
-const incompleteClasses = moduleOf([6, 6, 2], ({ tf: { sequential, layers }, outputs }) =>
-  sequential({
-    layers: [
-      layers.separableConv2d({ filters: 3, kernelSize: 3, depthMultiplier: 2, inputShape: [6, 6, 2] }),
-      layers.activation({ activation: "gelu_new" as never }),
-      layers.flatten(),
-      layers.dense({ units: outputs }),
-    ],
-  }),
+const incompleteClasses = moduleOf(
+  stack((layers, { outputs }) => [
+    layers.separableConv2d({ filters: 3, kernelSize: 3, depthMultiplier: 2, inputShape: [6, 6, 2] }),
+    layers.activation({ activation: "gelu_new" as never }),
+    layers.flatten(),
+    layers.dense({ units: outputs }),
+  ]),
+  { inputShape: [6, 6, 2] },
 );
 
-const volumes = moduleOf([6], ({ tf: { sequential, layers }, outputs }) =>
-  sequential({
-    layers: [
-      layers.reshape({ targetShape: [1, 2, 1, 3], inputShape: [6] }),
-      layers.batchNormalization({ gammaInitializer: "randomNormal", betaInitializer: "randomNormal" }),
-      layers.batchNormalization({ axis: 2, scale: false, center: false }),
-      layers.flatten(),
-      layers.dense({ units: outputs }),
-    ],
-  }),
+const volumes = moduleOf(
+  stack((layers, { outputs }) => [
+    layers.reshape({ targetShape: [1, 2, 1, 3], inputShape: [6] }),
+    layers.batchNormalization({ gammaInitializer: "randomNormal", betaInitializer: "randomNormal" }),
+    layers.batchNormalization({ axis: 2, scale: false, center: false }),
+    layers.flatten(),
+    layers.dense({ units: outputs }),
+  ]),
 );
 
 describe("loadPredictor", () => {
