@@ -4,14 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  BatchClient,
-  CreateComputeEnvironmentCommand,
-  CreateJobQueueCommand,
-  DescribeJobsCommand,
+  Batch,
   type JobDetail,
-  RegisterJobDefinitionCommand,
   type RegisterJobDefinitionRequest,
-  SubmitJobCommand,
   type SubmitJobCommandInput,
 } from "@aws-sdk/client-batch";
 import { type BatchOptions, type BatchService, createBatch } from "../../../local/batch";
@@ -30,7 +25,7 @@ export class BatchCloud {
   readonly events: EmittedEvent[] = [];
   readonly lines: string[] = [];
   batch!: BatchService;
-  client!: BatchClient;
+  client!: Batch;
   private server!: Server;
   private readonly hostPath = bundle("local/batch/host.ts", this.directory);
 
@@ -55,7 +50,7 @@ export class BatchCloud {
   }
 
   connect(port: number): void {
-    this.client = new BatchClient({
+    this.client = new Batch({
       endpoint: `http://127.0.0.1:${port}`,
       region: "us-east-1",
       credentials: testIam.owner,
@@ -69,18 +64,16 @@ export class BatchCloud {
       ["steady", "EC2"],
     ] as const) {
       const computeResources = { type, maxvCpus: 64, minvCpus: 0, instanceTypes: ["g5.xlarge"], subnets: ["s"] };
-      await this.client.send(
-        new CreateComputeEnvironmentCommand({ computeEnvironmentName: name, type: "MANAGED", computeResources }),
-      );
+      await this.client.createComputeEnvironment({ computeEnvironmentName: name, type: "MANAGED", computeResources });
       const computeEnvironmentOrder = [{ order: 1, computeEnvironment: name }];
-      await this.client.send(new CreateJobQueueCommand({ jobQueueName: name, priority: 1, computeEnvironmentOrder }));
+      await this.client.createJobQueue({ jobQueueName: name, priority: 1, computeEnvironmentOrder });
     }
     for (const image of ["sh", "node"])
       await this.define({ jobDefinitionName: image, containerProperties: { image, vcpus: 1, memory: 64 } });
   }
 
   async define(request: Partial<RegisterJobDefinitionRequest> & { jobDefinitionName: string }): Promise<string> {
-    const answer = await this.client.send(new RegisterJobDefinitionCommand({ type: "container", ...request }));
+    const answer = await this.client.registerJobDefinition({ type: "container", ...request });
     return answer.jobDefinitionArn!;
   }
 
@@ -88,11 +81,11 @@ export class BatchCloud {
   async submit(command: string, more: Partial<SubmitJobCommandInput> = {}): Promise<string> {
     const containerOverrides = command === "" ? undefined : { command: [command] };
     const base = { jobName: "j", jobQueue: "steady", jobDefinition: "sh", containerOverrides };
-    return (await this.client.send(new SubmitJobCommand({ ...base, ...more }))).jobId!;
+    return (await this.client.submitJob({ ...base, ...more })).jobId!;
   }
 
   async job(jobId: string): Promise<JobDetail> {
-    const { jobs } = await this.client.send(new DescribeJobsCommand({ jobs: [jobId] }));
+    const { jobs } = await this.client.describeJobs({ jobs: [jobId] });
     return jobs![0]!;
   }
 

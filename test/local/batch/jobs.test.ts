@@ -1,4 +1,3 @@
-import { ListJobsCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
 import { alive, BatchCloud, pidOf } from "./cloud";
 
 const cloud = new BatchCloud();
@@ -109,7 +108,7 @@ describe("a job", () => {
 });
 
 describe("termination", () => {
-  const terminate = (jobId: string, reason = "enough") => cloud.client.send(new TerminateJobCommand({ jobId, reason }));
+  const terminate = (jobId: string, reason = "enough") => cloud.client.terminateJob({ jobId, reason });
 
   it("sends SIGTERM; a job that obeys it has still failed, and is not retried", async () => {
     const id = await cloud.submit("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done", {
@@ -150,11 +149,11 @@ describe("lists", () => {
   it("by state, by filter, and in pages", async () => {
     const id = await cloud.submit("sleep 60", { jobName: "listed-one" });
     await cloud.until(id, "RUNNING");
-    const list = (input: object) => cloud.client.send(new ListJobsCommand({ jobQueue: "steady", ...input }));
+    const list = (input: object) => cloud.client.listJobs({ jobQueue: "steady", ...input });
     expect((await list({})).jobSummaryList?.map(({ jobId }) => jobId)).toEqual([id]);
     const filtered = await list({ filters: [{ name: "JOB_NAME", values: ["LISTED*"] }] });
     expect(filtered.jobSummaryList).toMatchObject([{ jobId: id, status: "RUNNING" }]);
-    await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "done" }));
+    await cloud.client.terminateJob({ jobId: id, reason: "done" });
     await cloud.ended(id);
     const seen: string[] = [];
     for (let nextToken: string | undefined; ; ) {

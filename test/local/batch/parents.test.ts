@@ -1,4 +1,3 @@
-import { ListJobsCommand, TerminateJobCommand } from "@aws-sdk/client-batch";
 import { alive, BatchCloud, pidOf } from "./cloud";
 
 const cloud = new BatchCloud();
@@ -30,7 +29,7 @@ describe("array jobs", () => {
     }
     expect(cloud.transitions(id)).toEqual(["SUBMITTED", "PENDING", "SUCCEEDED"]);
     expect(cloud.transitions(`${id}:2`)).toEqual(["SUBMITTED", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED"]);
-    const { jobSummaryList } = await cloud.client.send(new ListJobsCommand({ arrayJobId: id, jobStatus: "SUCCEEDED" }));
+    const { jobSummaryList } = await cloud.client.listJobs({ arrayJobId: id, jobStatus: "SUCCEEDED" });
     expect(jobSummaryList?.map(({ arrayProperties }) => arrayProperties?.index)).toEqual([0, 1, 2]);
   });
 
@@ -48,7 +47,7 @@ describe("array jobs", () => {
   it("are terminated with all of their jobs", async () => {
     const id = await cloud.submit("sleep 60", { arrayProperties: { size: 2 } });
     const running = await Promise.all([0, 1].map((index) => cloud.until(`${id}:${index}`, "RUNNING")));
-    await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "over" }));
+    await cloud.client.terminateJob({ jobId: id, reason: "over" });
     expect(await cloud.ended(id)).toMatchObject({ status: "FAILED", statusReason: "over" });
     expect(running.map(pidOf).filter(alive)).toEqual([]);
   });
@@ -82,9 +81,7 @@ describe("multi-node jobs", () => {
     expect(nodes[1]!.startedAt).toBeGreaterThanOrEqual(nodes[0]!.startedAt!);
     expect(nodes.map(pidOf).filter(alive)).toEqual([]);
     expect(cloud.transitions(id)).toEqual(["SUBMITTED", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED"]);
-    const { jobSummaryList } = await cloud.client.send(
-      new ListJobsCommand({ multiNodeJobId: id, jobStatus: "FAILED" }),
-    );
+    const { jobSummaryList } = await cloud.client.listJobs({ multiNodeJobId: id, jobStatus: "FAILED" });
     expect(jobSummaryList?.map(({ nodeProperties }) => nodeProperties?.nodeIndex)).toEqual([1, 2]);
   });
 
@@ -113,7 +110,7 @@ describe("multi-node jobs", () => {
   it("are terminated with all of their jobs", async () => {
     const id = await gang("sleep 60", { retryStrategy: { attempts: 3 } });
     await cloud.until(`${id}#2`, "RUNNING");
-    await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "over" }));
+    await cloud.client.terminateJob({ jobId: id, reason: "over" });
     expect(await cloud.ended(id)).toMatchObject({ status: "FAILED", statusReason: "over", isTerminated: true });
     expect((await children(id, 3, "#")).map(pidOf).filter(alive)).toEqual([]);
   });
@@ -126,7 +123,7 @@ describe("multi-node jobs", () => {
     );
     const behind = await cloud.submit("true", { jobQueue: "spot" });
     expect((await cloud.ended(behind)).status).toBe("SUCCEEDED");
-    await cloud.client.send(new TerminateJobCommand({ jobId: id, reason: "never" }));
+    await cloud.client.terminateJob({ jobId: id, reason: "never" });
     expect(await cloud.job(`${id}#1`)).toMatchObject({ status: "FAILED" });
   });
 });

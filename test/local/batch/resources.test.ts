@@ -1,16 +1,4 @@
-import {
-  CreateComputeEnvironmentCommand,
-  CreateJobQueueCommand,
-  CreateSchedulingPolicyCommand,
-  DescribeComputeEnvironmentsCommand,
-  DescribeJobDefinitionsCommand,
-  DescribeJobQueuesCommand,
-  ListConsumableResourcesCommand,
-  RegisterJobDefinitionCommand,
-  type SubmitJobCommandInput,
-  TerminateJobCommand,
-  UpdateJobQueueCommand,
-} from "@aws-sdk/client-batch";
+import type { SubmitJobCommandInput } from "@aws-sdk/client-batch";
 import { BatchCloud } from "./cloud";
 
 const cloud = new BatchCloud();
@@ -25,7 +13,7 @@ afterAll(async () => {
 
 describe("compute environments and queues", () => {
   it("are described as created, and keep their references", async () => {
-    const { jobQueues } = await cloud.client.send(new DescribeJobQueuesCommand({ jobQueues: ["spot"] }));
+    const { jobQueues } = await cloud.client.describeJobQueues({ jobQueues: ["spot"] });
     const computeEnvironment = "arn:aws:batch:us-east-1:000000000000:compute-environment/spot";
     expect(jobQueues).toMatchObject([
       {
@@ -35,19 +23,19 @@ describe("compute environments and queues", () => {
         computeEnvironmentOrder: [{ order: 1, computeEnvironment }],
       },
     ]);
-    const { computeEnvironments } = await cloud.client.send(new DescribeComputeEnvironmentsCommand({}));
+    const { computeEnvironments } = await cloud.client.describeComputeEnvironments({});
     expect(computeEnvironments?.map(({ computeEnvironmentName: name }) => name).sort()).toEqual(["spot", "steady"]);
   });
 
   it("limit concurrent jobs, first in, first out", async () => {
     const computeResources = { type: "EC2" as const, maxvCpus: 1, subnets: ["s"] };
-    await cloud.client.send(
-      new CreateComputeEnvironmentCommand({ computeEnvironmentName: "narrow", type: "MANAGED", computeResources }),
-    );
+    await cloud.client.createComputeEnvironment({
+      computeEnvironmentName: "narrow",
+      type: "MANAGED",
+      computeResources,
+    });
     const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "narrow" }];
-    await cloud.client.send(
-      new CreateJobQueueCommand({ jobQueueName: "narrow", priority: 1, computeEnvironmentOrder }),
-    );
+    await cloud.client.createJobQueue({ jobQueueName: "narrow", priority: 1, computeEnvironmentOrder });
     const ids = [];
     for (let index = 0; index < 3; index += 1) ids.push(await cloud.submit("sleep 0.05", { jobQueue: "narrow" }));
     const jobs = await Promise.all(ids.map((id) => cloud.ended(id)));
@@ -61,33 +49,30 @@ describe("compute environments and queues", () => {
     await cloud.until(large, "RUNNABLE");
     while (!(await cloud.job(large)).statusReason?.startsWith("MISCONFIGURATION"))
       await new Promise((tick) => setTimeout(tick, 5));
-    await cloud.client.send(new TerminateJobCommand({ jobId: large, reason: "never" }));
+    await cloud.client.terminateJob({ jobId: large, reason: "never" });
   });
 
   it("a disabled queue takes no jobs", async () => {
     const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "steady" }];
-    await cloud.client.send(new CreateJobQueueCommand({ jobQueueName: "brief", priority: 1, computeEnvironmentOrder }));
-    await cloud.client.send(new UpdateJobQueueCommand({ jobQueue: "brief", state: "DISABLED" }));
+    await cloud.client.createJobQueue({ jobQueueName: "brief", priority: 1, computeEnvironmentOrder });
+    await cloud.client.updateJobQueue({ jobQueue: "brief", state: "DISABLED" });
     await expect(cloud.submit("true", { jobQueue: "brief" })).rejects.toThrow(/DISABLED/);
   });
 
   it("a fair-share queue requires a share identifier and prefers the share with the least use", async () => {
-    const { arn } = await cloud.client.send(
-      new CreateSchedulingPolicyCommand({ name: "fair", fairsharePolicy: { shareDistribution: [] } }),
-    );
+    const { arn } = await cloud.client.createSchedulingPolicy({
+      name: "fair",
+      fairsharePolicy: { shareDistribution: [] },
+    });
     const computeResources = { type: "EC2" as const, maxvCpus: 2, subnets: ["s"] };
-    await cloud.client.send(
-      new CreateComputeEnvironmentCommand({ computeEnvironmentName: "two", type: "MANAGED", computeResources }),
-    );
+    await cloud.client.createComputeEnvironment({ computeEnvironmentName: "two", type: "MANAGED", computeResources });
     const computeEnvironmentOrder = [{ order: 1, computeEnvironment: "two" }];
-    await cloud.client.send(
-      new CreateJobQueueCommand({
-        jobQueueName: "fair",
-        priority: 1,
-        schedulingPolicyArn: arn,
-        computeEnvironmentOrder,
-      }),
-    );
+    await cloud.client.createJobQueue({
+      jobQueueName: "fair",
+      priority: 1,
+      schedulingPolicyArn: arn,
+      computeEnvironmentOrder,
+    });
     await expect(cloud.submit("true", { jobQueue: "fair" })).rejects.toThrow(/shareIdentifier must be given/);
     await expect(cloud.submit("true", { shareIdentifier: "a" })).rejects.toThrow(/no scheduling policy/);
     const submit = (shareIdentifier: string, line: string) => cloud.submit(line, { jobQueue: "fair", shareIdentifier });
@@ -95,10 +80,10 @@ describe("compute environments and queues", () => {
     await Promise.all(hold.map((id) => cloud.until(id, "RUNNING")));
     const greedy = await submit("a", "true");
     const modest = await submit("b", "sleep 0.1");
-    await cloud.client.send(new TerminateJobCommand({ jobId: hold[0]!, reason: "room" }));
+    await cloud.client.terminateJob({ jobId: hold[0]!, reason: "room" });
     const [late, early] = [await cloud.ended(greedy), await cloud.ended(modest)];
     expect(late.startedAt).toBeGreaterThanOrEqual(early.stoppedAt!);
-    await cloud.client.send(new TerminateJobCommand({ jobId: hold[1]!, reason: "room" }));
+    await cloud.client.terminateJob({ jobId: hold[1]!, reason: "room" });
   });
 });
 
@@ -113,22 +98,20 @@ describe("job definitions", () => {
       cloud.output(await cloud.ended(await cloud.submit("", { jobDefinition })));
     expect([await said("d"), await said("d:1"), await said(arns[0]!)]).toEqual([["two"], ["one"], ["one"]]);
     await expect(cloud.submit("", { jobDefinition: "d:3" })).rejects.toThrow(/not active/);
-    const active = await cloud.client.send(
-      new DescribeJobDefinitionsCommand({ jobDefinitionName: "d", status: "ACTIVE" }),
-    );
+    const active = await cloud.client.describeJobDefinitions({ jobDefinitionName: "d", status: "ACTIVE" });
     expect(active.jobDefinitions).toMatchObject([
       { revision: 2, status: "ACTIVE", type: "container" },
       { revision: 1 },
     ]);
-    expect(
-      (await cloud.client.send(new DescribeJobDefinitionsCommand({ jobDefinitions: [arns[1]!] }))).jobDefinitions,
-    ).toMatchObject([{ revision: 2, status: "ACTIVE" }]);
+    expect((await cloud.client.describeJobDefinitions({ jobDefinitions: [arns[1]!] })).jobDefinitions).toMatchObject([
+      { revision: 2, status: "ACTIVE" },
+    ]);
     expect(await cloud.define({ jobDefinitionName: "d", containerProperties: container("three") })).toMatch(/:3$/);
   });
 
   it("are refused if they cannot run", async () => {
     const register = (input: object) =>
-      cloud.client.send(new RegisterJobDefinitionCommand({ jobDefinitionName: "bad", type: "container", ...input }));
+      cloud.client.registerJobDefinition({ jobDefinitionName: "bad", type: "container", ...input });
     await expect(register({})).rejects.toThrow(/containerProperties must not be null/);
     await expect(register({ type: "multinode" })).rejects.toThrow(/nodeProperties must not be null/);
     await expect(register({ jobDefinitionName: "no good" })).rejects.toThrow(/jobDefinitionName \(it is "no good"\)/);
@@ -163,9 +146,7 @@ describe("bad submissions", () => {
     });
   });
   it("unimplemented fields are refused, not ignored", async () => {
-    await expect(cloud.client.send(new ListConsumableResourcesCommand({}))).rejects.toThrow(/does not implement/);
-    await expect(cloud.client.send(new TerminateJobCommand({ jobId: "none", reason: "r" }))).rejects.toThrow(
-      /does not exist/,
-    );
+    await expect(cloud.client.listConsumableResources({})).rejects.toThrow(/does not implement/);
+    await expect(cloud.client.terminateJob({ jobId: "none", reason: "r" })).rejects.toThrow(/does not exist/);
   });
 });

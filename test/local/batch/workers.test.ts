@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { TerminateJobCommand } from "@aws-sdk/client-batch";
 import { BatchCloud } from "./cloud";
 
 const cloud = new BatchCloud();
@@ -87,7 +86,7 @@ describe("a machine with two workers", () => {
     await cloud.start({ vcpus: 2 });
     for (const child of [0, 1]) await cloud.until(`${started}:${child}`, "RUNNING");
     expect(await statusOf(`${queued}:0`)).toBe("RUNNABLE");
-    await cloud.client.send(new TerminateJobCommand({ jobId: ended, reason: "enough" }));
+    await cloud.client.terminateJob({ jobId: ended, reason: "enough" });
     expect(await cloud.ended(ended)).toMatchObject({ status: "FAILED" });
     release("started");
     expect(await cloud.ended(started)).toMatchObject({ status: "SUCCEEDED" });

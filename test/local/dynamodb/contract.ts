@@ -1,4 +1,4 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { DynamoDB } from "@aws-sdk/client-dynamodb";
 import { batchesContract } from "./contract/batches";
 import { conditionsContract } from "./contract/conditions";
 import { indexesContract } from "./contract/indexes";
@@ -13,7 +13,7 @@ import { updatesContract } from "./contract/updates";
  * (`test/peers/dynamodb-oracle.test.ts`) must pass them. If the original fails, the contract is wrong. `client` is
  * called once the subject runs.
  */
-export function dynamoDbContract(client: () => DynamoDBClient): void {
+export function dynamoDbContract(client: () => DynamoDB): void {
   tablesContract(client);
   itemsContract(client);
   conditionsContract(client);

@@ -2,27 +2,21 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type AttributeValue,
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  DynamoDBClient,
-  PutItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, type CreateTableCommandInput, DynamoDB } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { startServer } from "../../support/web-server";
 
 /** A running DynamoDB: the embedded one, or one to compare with. */
 export interface Subject {
-  readonly client: DynamoDBClient;
+  readonly client: DynamoDB;
   stop(): Promise<void>;
 }
 
 export type Item = Record<string, AttributeValue>;
 
-export function connect(endpoint: string): DynamoDBClient {
-  return new DynamoDBClient({
+export function connect(endpoint: string): DynamoDB {
+  return new DynamoDB({
     endpoint,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
@@ -86,14 +80,14 @@ export function rangeTable(type: "S" | "N" | "B" = "N"): TableShape {
   };
 }
 
-export async function createTable(client: DynamoDBClient, shape: TableShape): Promise<string> {
+export async function createTable(client: DynamoDB, shape: TableShape): Promise<string> {
   const name = `t-${randomBytes(6).toString("hex")}`;
-  await client.send(new CreateTableCommand({ TableName: name, ...shape }));
+  await client.createTable({ TableName: name, ...shape });
   return name;
 }
 
-export async function put(client: DynamoDBClient, table: string, ...items: readonly Item[]): Promise<void> {
-  for (const item of items) await client.send(new PutItemCommand({ TableName: table, Item: item }));
+export async function put(client: DynamoDB, table: string, ...items: readonly Item[]): Promise<void> {
+  for (const item of items) await client.putItem({ TableName: table, Item: item });
 }
 
 /** Asserts that a request is refused with this exception, and returns the exception. */

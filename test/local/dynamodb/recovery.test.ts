@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { systemClock } from "../../../local/clock";
 import { openDynamoDb } from "../../../local/dynamodb";
 import { compose, kind, successor } from "../../../local/dynamodb/store/key-codec";
@@ -43,14 +42,12 @@ describe("a process that died in the middle of a table's change", () => {
     });
     await close();
     const { client, stop } = await serveEmbedded(directory);
-    const page = await client.send(
-      new QueryCommand({
-        TableName: name,
-        IndexName: "by-g",
-        KeyConditionExpression: "g = :g",
-        ExpressionAttributeValues: { ":g": S("x") },
-      }),
-    );
+    const page = await client.query({
+      TableName: name,
+      IndexName: "by-g",
+      KeyConditionExpression: "g = :g",
+      ExpressionAttributeValues: { ":g": S("x") },
+    });
     await stop();
     expect(page.Items?.map((item) => item["pk"]?.S).sort()).toEqual(["a", "b"]);
   });
@@ -67,7 +64,7 @@ describe("a process that died in the middle of a table's change", () => {
     await reopened.context.maintenance.sweep();
     await reopened.close();
     const { client, stop } = await serveEmbedded(directory);
-    const { Items } = await client.send(new ScanCommand({ TableName: name }));
+    const { Items } = await client.scan({ TableName: name });
     await stop();
     expect(Items?.map((item) => item["pk"]?.S).sort()).toEqual(["b", "c"]);
   });

@@ -3,12 +3,8 @@ import { crc32 } from "node:zlib";
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
-  GetItemCommand,
   PutItemCommand,
-  ScanCommand,
   type TransactionCanceledException,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { ClassicLevel } from "classic-level";
 import { createDynamoDb } from "../../../local/dynamodb";
@@ -41,7 +37,7 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
     stub.mockImplementation(function damaged(this: unknown, ...args: unknown[]) {
       return String(Reflect.apply(getSync, this, args)).replace("was written", "was damaged");
     } as never);
-    const answer = subject.client.send(new GetItemCommand({ TableName: table, Key: { pk: S("a") } }));
+    const answer = subject.client.getItem({ TableName: table, Key: { pk: S("a") } });
     await expect(answer).rejects.toMatchObject({
       name: "InternalServerError",
       message: expect.stringContaining(`item {"pk":{"S":"a"}} of table ${table} is damaged`),
@@ -53,15 +49,13 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
   it("returns only the updated parts of nested attributes", async () => {
     const table = await createTable(subject.client, hashTable);
     await put(subject.client, table, { pk: S("a"), m: { M: { a: N(1), b: N(2) } }, l: { L: [N(1), N(2)] } });
-    const { Attributes } = await subject.client.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: { pk: S("a") },
-        UpdateExpression: "SET m.a = :v, l[1] = :v",
-        ExpressionAttributeValues: { ":v": N(9) },
-        ReturnValues: "UPDATED_NEW",
-      }),
-    );
+    const { Attributes } = await subject.client.updateItem({
+      TableName: table,
+      Key: { pk: S("a") },
+      UpdateExpression: "SET m.a = :v, l[1] = :v",
+      ExpressionAttributeValues: { ":v": N(9) },
+      ReturnValues: "UPDATED_NEW",
+    });
     expect(Attributes).toEqual({ m: { M: { a: N(9) } }, l: { L: [N(9)] } });
   });
 
@@ -75,36 +69,34 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
         ExpressionAttributeValues: { ":v": N(1) },
       },
     });
-    const attempt = subject.client.send(
-      new TransactWriteItemsCommand({ TransactItems: [update("SET v = :v"), update("SET v = pk + :v")] }),
-    );
+    const attempt = subject.client.transactWriteItems({
+      TransactItems: [update("SET v = :v"), update("SET v = pk + :v")],
+    });
     const error = await refused(attempt, "TransactionCanceledException", /\[None, ValidationError\]/);
     expect((error as TransactionCanceledException).CancellationReasons).toEqual([
       { Code: "None" },
       { Code: "ValidationError", Message: expect.stringMatching(/attribute that does not exist|incorrect data type/) },
     ]);
-    expect((await subject.client.send(new ScanCommand({ TableName: table }))).Count).toBe(0);
+    expect((await subject.client.scan({ TableName: table })).Count).toBe(0);
   });
 
   it("remembers a transaction's token for ten minutes, also over a restart", async () => {
     const table = await createTable(subject.client, hashTable);
     const add = async () => {
-      await subject.client.send(
-        new TransactWriteItemsCommand({
-          ClientRequestToken: "once",
-          TransactItems: [
-            {
-              Update: {
-                TableName: table,
-                Key: { pk: S("n") },
-                UpdateExpression: "ADD v :one",
-                ExpressionAttributeValues: { ":one": N(1) },
-              },
+      await subject.client.transactWriteItems({
+        ClientRequestToken: "once",
+        TransactItems: [
+          {
+            Update: {
+              TableName: table,
+              Key: { pk: S("n") },
+              UpdateExpression: "ADD v :one",
+              ExpressionAttributeValues: { ":one": N(1) },
             },
-          ],
-        }),
-      );
-      const { Item } = await subject.client.send(new GetItemCommand({ TableName: table, Key: { pk: S("n") } }));
+          },
+        ],
+      });
+      const { Item } = await subject.client.getItem({ TableName: table, Key: { pk: S("n") } });
       return Item?.["v"]?.N;
     };
     expect(await add()).toBe("1");

@@ -1,5 +1,4 @@
 import { rmSync } from "node:fs";
-import { PutItemCommand, ScanCommand, UpdateTimeToLiveCommand } from "@aws-sdk/client-dynamodb";
 import { ManualClock } from "../../support/manual-clock";
 import { createTable, hashTable, type Item, N, S, type Subject, serveEmbedded, temporaryDirectory } from "./harness";
 
@@ -25,16 +24,14 @@ describe("time to live", () => {
   });
 
   const enable = () =>
-    subject.client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: table,
-        TimeToLiveSpecification: { Enabled: true, AttributeName: "expires" },
-      }),
-    );
+    subject.client.updateTimeToLive({
+      TableName: table,
+      TimeToLiveSpecification: { Enabled: true, AttributeName: "expires" },
+    });
   const put = (pk: string, expires: Item[string]) =>
-    subject.client.send(new PutItemCommand({ TableName: table, Item: { pk: S(pk), expires } }));
+    subject.client.putItem({ TableName: table, Item: { pk: S(pk), expires } });
   const left = async () => {
-    const { Items } = await subject.client.send(new ScanCommand({ TableName: table }));
+    const { Items } = await subject.client.scan({ TableName: table });
     return (Items ?? []).map((item) => item["pk"]?.S).sort();
   };
   const sweptTo = async (...expected: string[]) => {

@@ -1,14 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  CreateArchiveCommand,
-  EventBridgeClient,
-  ListRulesCommand,
-  PutEventsCommand,
+  EventBridge,
   type PutEventsRequestEntry,
-  PutRuleCommand,
   type PutRuleCommandInput,
-  PutTargetsCommand,
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { createEvents, type EventsService } from "../../../local/events";
@@ -30,7 +25,7 @@ describe("events", () => {
   const targets = new RecordingTargets();
   let events: EventsService;
   let served: Awaited<ReturnType<typeof serve>>;
-  let client: EventBridgeClient;
+  let client: EventBridge;
 
   const start = async () => {
     events = createEvents({
@@ -42,7 +37,7 @@ describe("events", () => {
     });
     await events.ready;
     served = await serve(events);
-    client = new EventBridgeClient(served.connection);
+    client = new EventBridge(served.connection);
   };
   const stop = async () => {
     client.destroy();
@@ -56,10 +51,10 @@ describe("events", () => {
   afterEach(() => stop());
 
   const rule = async (name: string, what: Partial<PutRuleCommandInput>, ...targets: readonly Target[]) => {
-    await client.send(new PutRuleCommand({ Name: name, ...what }));
-    if (targets.length > 0) await client.send(new PutTargetsCommand({ Rule: name, Targets: [...targets] }));
+    await client.putRule({ Name: name, ...what });
+    if (targets.length > 0) await client.putTargets({ Rule: name, Targets: [...targets] });
   };
-  const put = (...Entries: PutEventsRequestEntry[]) => client.send(new PutEventsCommand({ Entries }));
+  const put = (...Entries: PutEventsRequestEntry[]) => client.putEvents({ Entries });
   const failed = (code: number) => ({ Source: "test", DetailType: "Run ended", Detail: JSON.stringify({ code }) });
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
@@ -211,23 +206,25 @@ describe("events", () => {
   });
 
   it("keeps rules and targets", async () => {
-    const { RuleArn } = await client.send(
-      new PutRuleCommand({ Name: "r-1", EventPattern: '{"source":["a"]}', Description: "d", State: "DISABLED" }),
-    );
+    const { RuleArn } = await client.putRule({
+      Name: "r-1",
+      EventPattern: '{"source":["a"]}',
+      Description: "d",
+      State: "DISABLED",
+    });
     expect(RuleArn).toBe("arn:aws:events:us-east-1:000000000000:rule/r-1");
-    await client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id: "1", Arn: lambdaArn, Input: "{}" }] }));
+    await client.putTargets({ Rule: "r-1", Targets: [{ Id: "1", Arn: lambdaArn, Input: "{}" }] });
     await rule("r-2", { ScheduleExpression: "cron(0 3 * * ? *)" });
-    const first = await client.send(new ListRulesCommand({ Limit: 1 }));
+    const first = await client.listRules({ Limit: 1 });
     expect(first.Rules).toMatchObject([
       { Name: "r-1", State: "DISABLED", Description: "d", EventPattern: '{"source":["a"]}', EventBusName: "default" },
     ]);
-    const second = await client.send(new ListRulesCommand({ NextToken: first.NextToken }));
+    const second = await client.listRules({ NextToken: first.NextToken });
     expect([...first.Rules!, ...second.Rules!].map(({ Name }) => Name)).toEqual(["r-1", "r-2"]);
-    expect((await client.send(new ListRulesCommand({ NamePrefix: "r-2" }))).Rules).toMatchObject([
+    expect((await client.listRules({ NamePrefix: "r-2" })).Rules).toMatchObject([
       { ScheduleExpression: "cron(0 3 * * ? *)" },
     ]);
-    const put2 = (Id: string) =>
-      client.send(new PutTargetsCommand({ Rule: "r-1", Targets: [{ Id, Arn: machineArn }] }));
+    const put2 = (Id: string) => client.putTargets({ Rule: "r-1", Targets: [{ Id, Arn: machineArn }] });
     await Promise.all([put2("2"), put2("3")]);
     await rule("r-1", { EventPattern: '{"source":["a"]}' });
     await put({ ...failed(1), Source: "a" });
@@ -235,7 +232,7 @@ describe("events", () => {
   });
 
   it("refuses what EventBridge refuses, and what it does not implement", async () => {
-    const putRule = (input: object) => client.send(new PutRuleCommand({ Name: "bad", ...input }));
+    const putRule = (input: object) => client.putRule({ Name: "bad", ...input });
     await expect(putRule({})).rejects.toThrow(/must be specified/);
     await expect(putRule({ EventPattern: "{}" })).rejects.toMatchObject({ name: "InvalidEventPatternException" });
     const deep = `${'{"a":'.repeat(5_000)}["x"]${"}".repeat(5_000)}`;
@@ -247,7 +244,7 @@ describe("events", () => {
       name: "ResourceNotFoundException",
     });
     const target = (Arn: string, more: object = {}) =>
-      client.send(new PutTargetsCommand({ Rule: "good", Targets: [{ Id: "1", Arn, ...more }] }));
+      client.putTargets({ Rule: "good", Targets: [{ Id: "1", Arn, ...more }] });
     await expect(target(lambdaArn)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
     await rule("good", { EventPattern: '{"source":["a"]}' });
     await expect(target("arn:aws:sqs:us-east-1:0:queue")).rejects.toThrow(/Lambda functions and state machines only/);
@@ -258,7 +255,7 @@ describe("events", () => {
     await expect(target(lambdaArn, { InputTransformer: { InputTemplate: "{}" } })).rejects.toThrow(
       /InputTransformer is not implemented/,
     );
-    await expect(client.send(new CreateArchiveCommand({ ArchiveName: "a", EventSourceArn: "b" }))).rejects.toThrow(
+    await expect(client.createArchive({ ArchiveName: "a", EventSourceArn: "b" })).rejects.toThrow(
       /does not implement CreateArchive/,
     );
   });

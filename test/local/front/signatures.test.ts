@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { S3 } from "@aws-sdk/client-s3";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
@@ -28,7 +28,7 @@ describe("signatures at the AWS port", () => {
   let server: Server;
   let services: readonly Service[];
   let base: string;
-  let s3: S3Client;
+  let s3: S3;
 
   beforeAll(async () => {
     services = [
@@ -40,15 +40,15 @@ describe("signatures at the AWS port", () => {
     server = createFront(services, iam, { "/_ringmaster/clock": endpoint });
     await listen(server, 0, "");
     base = `http://127.0.0.1:${portOf(server)}`;
-    s3 = new S3Client({
+    s3 = new S3({
       endpoint: base,
       region: "us-east-1",
       credentials: iam.owner,
       forcePathStyle: true,
       maxAttempts: 1,
     });
-    await s3.send(new CreateBucketCommand({ Bucket: "bucket" }));
-    await s3.send(new PutObjectCommand({ Bucket: "bucket", Key: "a file", Body: "content" }));
+    await s3.createBucket({ Bucket: "bucket" });
+    await s3.putObject({ Bucket: "bucket", Key: "a file", Body: "content" });
   });
   afterEach(() => {
     clock.offset = 0;
@@ -181,7 +181,7 @@ describe("signatures at the AWS port", () => {
     async (ContentType) => {
       const Key = "report.html";
       const Body = "<script>alert(1)</script>";
-      await s3.send(new PutObjectCommand({ Bucket: "bucket", Key, Body, ContentType, ContentDisposition: "inline" }));
+      await s3.putObject({ Bucket: "bucket", Key, Body, ContentType, ContentDisposition: "inline" });
       const urls = [
         await presign({ url: `${base}/bucket/${Key}`, service: "s3" }, iam.owner),
         ...["inline", "inline; filename=a.html", "attachmentx", "", "x; attachment"].map((disposition) =>
@@ -219,7 +219,7 @@ describe("signatures at the AWS port", () => {
     const url = await presign(target, iam.owner);
     const refused = await answerOf(await fetch(url, { method: "PUT", body: "wrong" }));
     expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("XAmzContentSHA256Mismatch") });
-    await expect(s3.send(new GetObjectCommand({ Bucket: "bucket", Key: "upload" }))).rejects.toThrow("does not exist");
+    await expect(s3.getObject({ Bucket: "bucket", Key: "upload" })).rejects.toThrow("does not exist");
     expect((await fetch(url, { method: "PUT", body: "right" })).status).toBe(200);
   });
 

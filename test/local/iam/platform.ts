@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import { S3 } from "@aws-sdk/client-s3";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createRunKeys } from "../../../adapters/dynamodb/run-keys";
 import { createRunRepository } from "../../../adapters/dynamodb/run-repository";
@@ -57,32 +57,30 @@ export async function startPlatform() {
   opened(services);
 
   const connection = { endpoint, region: "us-east-1", credentials: iam.owner, maxAttempts: 1 };
-  const dynamodb = new DynamoDBClient(connection);
-  const s3 = new S3Client(connection);
-  await s3.send(new CreateBucketCommand({ Bucket: config.bucket }));
+  const dynamodb = new DynamoDB(connection);
+  const s3 = new S3(connection);
+  await s3.createBucket({ Bucket: config.bucket });
   for (const { name, partitionKey, sortKey, indexes } of tables) {
     const keys = [{ partitionKey, sortKey }, ...indexes];
     const schemaOf = (of: typeof partitionKey, range: typeof sortKey) => [
       { AttributeName: of.name, KeyType: "HASH" as const },
       { AttributeName: range.name, KeyType: "RANGE" as const },
     ];
-    await dynamodb.send(
-      new CreateTableCommand({
-        TableName: `${config.prefix}-${name}`,
-        BillingMode: "PAY_PER_REQUEST",
-        AttributeDefinitions: keys
-          .flatMap((key) => [key.partitionKey, key.sortKey])
-          .map((key) => ({ AttributeName: key.name, AttributeType: key.type })),
-        KeySchema: schemaOf(partitionKey, sortKey),
-        GlobalSecondaryIndexes: indexes.length
-          ? indexes.map((index) => ({
-              IndexName: index.name,
-              KeySchema: schemaOf(index.partitionKey, index.sortKey),
-              Projection: { ProjectionType: "ALL" as const },
-            }))
-          : undefined,
-      }),
-    );
+    await dynamodb.createTable({
+      TableName: `${config.prefix}-${name}`,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: keys
+        .flatMap((key) => [key.partitionKey, key.sortKey])
+        .map((key) => ({ AttributeName: key.name, AttributeType: key.type })),
+      KeySchema: schemaOf(partitionKey, sortKey),
+      GlobalSecondaryIndexes: indexes.length
+        ? indexes.map((index) => ({
+            IndexName: index.name,
+            KeySchema: schemaOf(index.partitionKey, index.sortKey),
+            Projection: { ProjectionType: "ALL" as const },
+          }))
+        : undefined,
+    });
   }
   const documents = createDocumentClient(dynamodb);
   const runs = createRunRepository(new Table(documents, config.tables.catalog));

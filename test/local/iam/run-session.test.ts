@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
-import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { DynamoDB } from "@aws-sdk/client-dynamodb";
+import { InvokeCommand, Lambda } from "@aws-sdk/client-lambda";
+import { S3 } from "@aws-sdk/client-s3";
+import { STS } from "@aws-sdk/client-sts";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../../adapters/dynamodb/client";
 import { createObjectStore } from "../../../adapters/s3/object-store";
@@ -25,8 +18,8 @@ import { startPlatform, type TestPlatform } from "./platform";
 
 describe("the credentials of a run's trainers", () => {
   let platform: TestPlatform;
-  let s3: S3Client;
-  let lambda: LambdaClient;
+  let s3: S3;
+  let lambda: Lambda;
   let runKey: string;
   const environment = { ...process.env };
   const content = "a".repeat(64);
@@ -41,21 +34,19 @@ describe("the credentials of a run's trainers", () => {
     return openRunSession(platform.jobEnvironment(runId, key), () => undefined);
   };
   const notifyOfEnd = async (runId: string) => {
-    const { FunctionError, Payload } = await new LambdaClient(platform.connection).send(
-      new InvokeCommand({
-        FunctionName: functionNameIn("ringmaster", "end-sessions"),
-        Payload: JSON.stringify({ id: "event", "detail-type": "Training Run Ended", detail: { runId } }),
-      }),
-    );
+    const { FunctionError, Payload } = await new Lambda(platform.connection).invoke({
+      FunctionName: functionNameIn("ringmaster", "end-sessions"),
+      Payload: JSON.stringify({ id: "event", "detail-type": "Training Run Ended", detail: { runId } }),
+    });
     expect([FunctionError, Payload?.transformToString()]).toEqual([undefined, "null"]);
   };
   const put = (Key: string, more: object = {}) =>
-    s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x", ...more }));
+    s3.putObject({ Bucket: platform.config.bucket, Key, Body: "x", ...more });
   const erase = async (Key: string) => {
-    const { VersionId } = await platform.s3.send(new HeadObjectCommand({ Bucket: platform.config.bucket, Key }));
-    return s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key, VersionId }));
+    const { VersionId } = await platform.s3.headObject({ Bucket: platform.config.bucket, Key });
+    return s3.deleteObject({ Bucket: platform.config.bucket, Key, VersionId });
   };
-  const get = (Key: string) => s3.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key }));
+  const get = (Key: string) => s3.getObject({ Bucket: platform.config.bucket, Key });
 
   beforeAll(async () => {
     platform = await startPlatform();
@@ -72,15 +63,15 @@ describe("the credentials of a run's trainers", () => {
       `teams/speech/cas/sha256/${content}`,
       `${own}/training/task.json`,
     ]) {
-      await platform.s3.send(new PutObjectCommand({ Bucket, Key, Body: "what was there" }));
+      await platform.s3.putObject({ Bucket, Key, Body: "what was there" });
     }
     // The trainer's clients find the job's own keys in Batch's variables.
     Object.assign(process.env, platform.jobEnvironment("run-own", "x"));
     const { client } = await sessionFor("run-own");
     runKey = await platform.keys.keyOf("run-own");
     const connection = { ...platform.connection, ...client };
-    s3 = new S3Client(connection);
-    lambda = new LambdaClient(connection);
+    s3 = new S3(connection);
+    lambda = new Lambda(connection);
   });
   afterAll(async () => {
     for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
@@ -94,8 +85,8 @@ describe("the credentials of a run's trainers", () => {
     await get(`teams/vision/cas/sha256/${content}`);
     await get("teams/vision/features/f/manifest.json");
     await get("teams/vision/runs/run-other/tensors/1/t");
-    await s3.send(new DeleteObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/result.json` }));
-    const listed = await s3.send(new ListObjectsV2Command({ Bucket: platform.config.bucket, Prefix: `${own}/` }));
+    await s3.deleteObject({ Bucket: platform.config.bucket, Key: `${own}/training/result.json` });
+    const listed = await s3.listObjectsV2({ Bucket: platform.config.bucket, Prefix: `${own}/` });
     expect(listed.Contents?.map(({ Key }) => Key)).toEqual([`${own}/training/task.json`]);
   });
 
@@ -110,9 +101,10 @@ describe("the credentials of a run's trainers", () => {
     [
       "assume the run role",
       () =>
-        new STSClient({ ...platform.connection, credentials: platform.credentialsOf(jobRoleName("ringmaster")) }).send(
-          new AssumeRoleCommand({ RoleArn: platform.config.runRoleArn, RoleSessionName: "run-other" }),
-        ),
+        new STS({ ...platform.connection, credentials: platform.credentialsOf(jobRoleName("ringmaster")) }).assumeRole({
+          RoleArn: platform.config.runRoleArn,
+          RoleSessionName: "run-other",
+        }),
     ],
   ])("do not let it %s", async (_what, attempt) => {
     await expect(attempt()).rejects.toMatchObject({ name: "AccessDenied" });
@@ -124,7 +116,7 @@ describe("the credentials of a run's trainers", () => {
     const digest = createHash("sha256").update(body).digest("hex");
     const key = objectKeys.tensors("run-own", 1, digest);
     const Key = `teams/vision/${key}`;
-    await platform.s3.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "damaged" }));
+    await platform.s3.putObject({ Bucket: platform.config.bucket, Key, Body: "damaged" });
     await expect(store.getContent(digest, key)).rejects.toMatchObject({ code: "CORRUPT_OBJECT" });
     async function* open() {
       yield body;
@@ -176,7 +168,7 @@ describe("the credentials of a run's trainers", () => {
   it("may read their own identity", async () => {
     const { client, isRefused } = await sessionFor("run-own");
     expect(await isRefused()).toBe(false);
-    const { Arn } = await new STSClient({ ...platform.connection, ...client }).send(new GetCallerIdentityCommand({}));
+    const { Arn } = await new STS({ ...platform.connection, ...client }).getCallerIdentity({});
     expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-run-us-east-1/run-own");
   });
 
@@ -195,13 +187,12 @@ describe("the credentials of a run's trainers", () => {
     const evaluation = "teams/vision/evaluations/run-own";
     const ownOf = (key: string) =>
       openRunSession({ ...platform.jobEnvironment("run-own", key), RINGMASTER_EVALUATION: "h" }, () => undefined);
-    let evaluator: S3Client;
-    const write = (Key: string) =>
-      evaluator.send(new PutObjectCommand({ Bucket: platform.config.bucket, Key, Body: "x" }));
-    const read = (Key: string) => evaluator.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key }));
+    let evaluator: S3;
+    const write = (Key: string) => evaluator.putObject({ Bucket: platform.config.bucket, Key, Body: "x" });
+    const read = (Key: string) => evaluator.getObject({ Bucket: platform.config.bucket, Key });
     beforeAll(async () => {
       const { client } = ownOf(await platform.keys.keyOf("run-own", "evaluation"));
-      evaluator = new S3Client({ ...platform.connection, ...client });
+      evaluator = new S3({ ...platform.connection, ...client });
     });
 
     it("may read content and features, and write their evaluation", async () => {
@@ -234,20 +225,20 @@ describe("the credentials of a run's trainers", () => {
     const Key = "teams/vision/runs/run-ends/training/late.json";
     const Bucket = platform.config.bucket;
     const connection = { ...platform.connection, credentials };
-    const store = new S3Client(connection);
+    const store = new S3(connection);
     const gang = { pk: "GANG#run-ends", sk: "HEAD" };
     const FunctionName = functionNameIn("ringmaster", "ingest-metrics");
     const uses: readonly (() => Promise<unknown>)[] = [
-      () => store.send(new PutObjectCommand({ Bucket, Key, Body: "x" })),
-      () => store.send(new GetObjectCommand({ Bucket, Key })),
-      () => store.send(new GetObjectCommand({ Bucket, Key: `teams/vision/cas/sha256/${content}` })),
-      () => store.send(new ListObjectsV2Command({ Bucket, Prefix: "teams/vision/runs/run-ends/" })),
-      () => store.send(new DeleteObjectCommand({ Bucket, Key })),
+      () => store.putObject({ Bucket, Key, Body: "x" }),
+      () => store.getObject({ Bucket, Key }),
+      () => store.getObject({ Bucket, Key: `teams/vision/cas/sha256/${content}` }),
+      () => store.listObjectsV2({ Bucket, Prefix: "teams/vision/runs/run-ends/" }),
+      () => store.deleteObject({ Bucket, Key }),
       () =>
-        createDocumentClient(new DynamoDBClient(connection)).send(
+        createDocumentClient(new DynamoDB(connection)).send(
           new PutCommand({ TableName: platform.config.tables.gangs, Item: gang }),
         ),
-      () => new LambdaClient(connection).send(new InvokeCommand({ FunctionName, Payload: "{}" })),
+      () => new Lambda(connection).invoke({ FunctionName, Payload: "{}" }),
     ];
     const other = () => get(`${own}/training/task.json`);
     for (const use of uses) await use();
@@ -261,27 +252,26 @@ describe("the credentials of a run's trainers", () => {
     }
     await other();
     // IAM lets everybody ask for their own identity.
-    await new STSClient(connection).send(new GetCallerIdentityCommand({}));
-    await expect(platform.s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: "NoSuchKey" });
+    await new STS(connection).getCallerIdentity({});
+    await expect(platform.s3.getObject({ Bucket, Key })).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
   it("end after 15 minutes; foreign and changed credentials are refused", async () => {
     const { client } = await sessionFor("run-own");
     const credentials = await client.credentials!();
-    const late = new S3Client({ ...platform.connection, credentials });
-    const ask = () =>
-      late.send(new GetObjectCommand({ Bucket: platform.config.bucket, Key: `${own}/training/task.json` }));
+    const late = new S3({ ...platform.connection, credentials });
+    const ask = () => late.getObject({ Bucket: platform.config.bucket, Key: `${own}/training/task.json` });
     await ask();
     platform.clock.offset = 900_000;
     await expect(ask()).rejects.toMatchObject({ name: "ExpiredToken" });
-    const table = createDocumentClient(new DynamoDBClient({ ...platform.connection, credentials }));
+    const table = createDocumentClient(new DynamoDB({ ...platform.connection, credentials }));
     const get = new GetCommand({ TableName: platform.config.tables.gangs, Key: { pk: "GANG#run-own", sk: "HEAD" } });
     await expect(table.send(get)).rejects.toMatchObject({ name: "ExpiredTokenException" });
     platform.clock.offset = 0;
     const [body = "", seal] = credentials.sessionToken.split(".");
     const session = { ...JSON.parse(Buffer.from(body, "base64url").toString()), policy: undefined };
     const forged = `${Buffer.from(JSON.stringify(session)).toString("base64url")}.${seal}`;
-    const forger = new DynamoDBClient({
+    const forger = new DynamoDB({
       ...platform.connection,
       credentials: { ...credentials, sessionToken: forged },
     });

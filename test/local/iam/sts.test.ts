@@ -1,4 +1,4 @@
-import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { STS } from "@aws-sdk/client-sts";
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
 import { listen, portOf } from "../../../local/listen";
@@ -21,9 +21,9 @@ afterAll(() => {
 });
 
 const as = (role?: string) =>
-  new STSClient({ ...connection, credentials: role === undefined ? iam.owner : iam.issue({ role, name: "test" }) });
+  new STS({ ...connection, credentials: role === undefined ? iam.owner : iam.issue({ role, name: "test" }) });
 const assume = (role: string | undefined, more: object = {}) =>
-  as(role).send(new AssumeRoleCommand({ RoleArn: runRoleArn, RoleSessionName: "run-1", ...more }));
+  as(role).assumeRole({ RoleArn: runRoleArn, RoleSessionName: "run-1", ...more });
 const broker = "ringmaster-run-credentials";
 
 it("refuses a request that is larger than its limit", async () => {
@@ -32,9 +32,9 @@ it("refuses a request that is larger than its limit", async () => {
 });
 
 it("returns the caller's identity", async () => {
-  const { Arn } = await as("ringmaster-promote").send(new GetCallerIdentityCommand({}));
+  const { Arn } = await as("ringmaster-promote").getCallerIdentity({});
   expect(Arn).toBe("arn:aws:sts::000000000000:assumed-role/ringmaster-promote/test");
-  const owner = await as().send(new GetCallerIdentityCommand({}));
+  const owner = await as().getCallerIdentity({});
   expect(owner).toMatchObject({ Arn: "arn:aws:iam::000000000000:root", Account: "000000000000" });
 });
 

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { CreateFunctionCommand, InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { CreateFunctionCommand, Lambda } from "@aws-sdk/client-lambda";
 import { createLambda, type LambdaService } from "../../../local/lambda";
 import { ManualClock } from "../../support/manual-clock";
 import { serve } from "../support/served";
@@ -43,7 +43,7 @@ describe("lambda", () => {
   const lines: string[] = [];
   let lambda: LambdaService;
   let served: Awaited<ReturnType<typeof serve>>;
-  let client: LambdaClient;
+  let client: Lambda;
 
   const start = async () => {
     lambda = createLambda({
@@ -60,7 +60,7 @@ describe("lambda", () => {
     });
     await lambda.ready;
     served = await serve(lambda);
-    client = new LambdaClient(served.connection);
+    client = new Lambda(served.connection);
   };
   const stop = async () => {
     client.destroy();
@@ -77,9 +77,7 @@ describe("lambda", () => {
   });
 
   const invoke = async (name: string, event: unknown = {}, more: object = {}) => {
-    const answer = await client.send(
-      new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event), ...more }),
-    );
+    const answer = await client.invoke({ FunctionName: name, Payload: JSON.stringify(event), ...more });
     return { ...answer, body: answer.Payload?.length ? JSON.parse(answer.Payload.transformToString()) : undefined };
   };
 
@@ -223,7 +221,7 @@ describe("lambda", () => {
       message: "Function not found: arn:aws:lambda:us-east-1:000000000000:function:nobody",
     });
     await expect(lambda.invoke("nobody", {})).rejects.toMatchObject({ code: "ResourceNotFoundException" });
-    await expect(client.send(new InvokeCommand({ FunctionName: "echo", Payload: "{" }))).rejects.toMatchObject({
+    await expect(client.invoke({ FunctionName: "echo", Payload: "{" })).rejects.toMatchObject({
       name: "InvalidRequestContentException",
     });
     const create = new CreateFunctionCommand({ FunctionName: "f", Role: "r", Code: {} });

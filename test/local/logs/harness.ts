@@ -1,13 +1,13 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { createLogs } from "../../../local/logs";
 import type { LogAppender } from "../../../local/service";
 import { startServer } from "../../support/web-server";
 
 export interface RunningLogs {
-  readonly client: CloudWatchLogsClient;
+  readonly client: CloudWatchLogs;
   readonly logs: LogAppender;
   readonly directory: string;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export async function startLogs(
   const directory = options.directory ?? temporaryDirectory();
   const logs = await createLogs({ dataDirectory: directory, clock: { now: options.now ?? Date.now } });
   const server = await startServer((request, response) => void logs.handle(request, response));
-  const client = new CloudWatchLogsClient({
+  const client = new CloudWatchLogs({
     endpoint: server.endpoint,
     region: "us-east-1",
     credentials: { accessKeyId: "a", secretAccessKey: "b" },

@@ -1,6 +1,4 @@
 import {
-  DescribeLogGroupsCommand,
-  FilterLogEventsCommand,
   type FilterLogEventsCommandInput,
   PutRetentionPolicyCommand,
   paginateFilterLogEvents,
@@ -28,7 +26,7 @@ const line = (second: number, message: string) => ({ timestamp: now + second * 1
 it("describes groups by prefix and page", async () => {
   for (const group of ["described/b", "described/a", "described/c"]) running.logs.append(group, "s", [line(0, "x")]);
   const describeGroups = (input: object) =>
-    send(new DescribeLogGroupsCommand({ logGroupNamePrefix: "described/", ...input }));
+    running.client.describeLogGroups({ logGroupNamePrefix: "described/", ...input });
   const first = await describeGroups({ limit: 2 });
   expect(first.logGroups).toMatchObject([
     {
@@ -53,7 +51,7 @@ describe("FilterLogEvents", () => {
   });
 
   async function filter(input: Partial<FilterLogEventsCommandInput>): Promise<readonly string[]> {
-    const { events } = await send(new FilterLogEventsCommand({ logGroupName: "filter", ...input }));
+    const { events } = await running.client.filterLogEvents({ logGroupName: "filter", ...input });
     return events!.map(({ logStreamName, message }) => `${logStreamName}: ${message}`);
   }
   const merged = [
@@ -109,7 +107,7 @@ describe("FilterLogEvents", () => {
 describe("append", () => {
   it("creates group and stream, drops empty lines and cuts long ones", async () => {
     running.logs.append("new/group", "new/stream", [line(0, ""), line(0, "x".repeat(300_000))]);
-    const { events } = await send(new FilterLogEventsCommand({ logGroupName: "new/group" }));
+    const { events } = await running.client.filterLogEvents({ logGroupName: "new/group" });
     expect(events!.map(({ message }) => message!.length)).toEqual([262_144, 37_856]);
   });
 });

@@ -1,13 +1,5 @@
 import fs from "node:fs";
 import path from "node:path";
-import {
-  CompleteMultipartUploadCommand,
-  CopyObjectCommand,
-  CreateMultipartUploadCommand,
-  PutObjectCommand,
-  UploadPartCommand,
-  UploadPartCopyCommand,
-} from "@aws-sdk/client-s3";
 import { createContentUrls } from "../../../adapters/s3/content-urls";
 import { createObjectStore } from "../../../adapters/s3/object-store";
 import { sha256 } from "../../../core/digest";
@@ -32,18 +24,18 @@ describe("content-addressed keys of the embedded S3", () => {
   it.each([
     {
       way: "PutObject",
-      write: (Key: string) => s3.client.send(new PutObjectCommand({ Bucket, Key, Body: "evil", IfNoneMatch: "*" })),
+      write: (Key: string) => s3.client.putObject({ Bucket, Key, Body: "evil", IfNoneMatch: "*" }),
     },
     {
       way: "PutObject with the checksum of the bytes",
       write: (Key: string) => {
         const ChecksumSHA256 = Buffer.from(sha256("evil"), "hex").toString("base64");
-        return s3.client.send(new PutObjectCommand({ Bucket, Key, Body: "evil", ChecksumSHA256 }));
+        return s3.client.putObject({ Bucket, Key, Body: "evil", ChecksumSHA256 });
       },
     },
     {
       way: "CopyObject",
-      write: (Key: string) => s3.client.send(new CopyObjectCommand({ Bucket, Key, CopySource: CopySource() })),
+      write: (Key: string) => s3.client.copyObject({ Bucket, Key, CopySource: CopySource() }),
     },
     { way: "a multipart upload", write: (Key: string) => multipart(Key, "body") },
     { way: "a multipart upload of copied parts", write: (Key: string) => multipart(Key, "copy") },
@@ -107,15 +99,13 @@ describe("content-addressed keys of the embedded S3", () => {
   }
 
   async function multipart(Key: string, kind: "body" | "copy"): Promise<void> {
-    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
     const part = { Bucket, Key, UploadId, PartNumber: 1 };
     const ETag =
       kind === "body"
-        ? (await s3.client.send(new UploadPartCommand({ ...part, Body: "evil" }))).ETag
-        : (await s3.client.send(new UploadPartCopyCommand({ ...part, CopySource: CopySource() }))).CopyPartResult?.ETag;
+        ? (await s3.client.uploadPart({ ...part, Body: "evil" })).ETag
+        : (await s3.client.uploadPartCopy({ ...part, CopySource: CopySource() })).CopyPartResult?.ETag;
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await s3.client.send(
-      new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload, IfNoneMatch: "*" }),
-    );
+    await s3.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload, IfNoneMatch: "*" });
   }
 });

@@ -1,16 +1,6 @@
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
-import {
-  CompleteMultipartUploadCommand,
-  CopyObjectCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
 import { relativePath, toBinary } from "../../../local/s3/keys";
 import { bytes, newBucket, put, text } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";
@@ -35,7 +25,7 @@ describe("damaged files of the embedded S3", () => {
     fs.writeFileSync(file, content);
   }
 
-  const read = (Key: string, Range?: string) => s3.client.send(new GetObjectCommand({ Bucket, Key, Range }));
+  const read = (Key: string, Range?: string) => s3.client.getObject({ Bucket, Key, Range });
   const expectDamage = async (answer: Promise<unknown>, key: string) => {
     await expect(answer).rejects.toMatchObject({ name: "InternalError", Key: key, Damage: expect.any(String) });
     await expect(answer).rejects.toThrow(`s3://${Bucket}/${key} is damaged`);
@@ -57,7 +47,7 @@ describe("damaged files of the embedded S3", () => {
     await put(s3, Bucket, key, bytes(200_000));
     change(fileOf(key));
     await expectDamage(read(key), key);
-    const listed = await s3.client.send(new ListObjectsV2Command({ Bucket, Prefix: key }));
+    const listed = await s3.client.listObjectsV2({ Bucket, Prefix: key });
     expect(listed.Contents?.map(({ Key }) => Key)).toEqual([key]);
     await put(s3, Bucket, key, "written again");
     expect(await text(s3, Bucket, key)).toBe("written again");
@@ -98,9 +88,9 @@ describe("damaged files of the embedded S3", () => {
   it("finds damage when a checksum is requested, and when the object is copied", async () => {
     await put(s3, Bucket, "checked", bytes(1000));
     flip(fileOf("checked"), 500);
-    const head = s3.client.send(new HeadObjectCommand({ Bucket, Key: "checked", ChecksumMode: "ENABLED" }));
+    const head = s3.client.headObject({ Bucket, Key: "checked", ChecksumMode: "ENABLED" });
     await expect(head).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
-    const copy = s3.client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/checked` }));
+    const copy = s3.client.copyObject({ Bucket, Key: "copy", CopySource: `${Bucket}/checked` });
     await expectDamage(copy, "checked");
     await expect(read("copy")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
@@ -108,7 +98,7 @@ describe("damaged files of the embedded S3", () => {
   it("deletes a damaged object", async () => {
     await put(s3, Bucket, "gone", "x");
     fs.truncateSync(fileOf("gone"), 3);
-    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "gone" }));
+    await s3.client.deleteObject({ Bucket, Key: "gone" });
     await expect(read("gone")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
@@ -117,10 +107,10 @@ describe("damaged files of the embedded S3", () => {
    * @returns the upload's directory
    */
   async function upload(Key: string, Body: Uint8Array): Promise<string> {
-    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body }));
+    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
+    const { ETag } = await s3.client.uploadPart({ Bucket, Key, UploadId, PartNumber: 1, Body });
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+    await s3.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload });
     return path.join(s3.directory, "buckets", Bucket, "uploads", UploadId!);
   }
 });

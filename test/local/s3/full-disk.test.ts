@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { PutObjectCommand, type S3ServiceException } from "@aws-sdk/client-s3";
+import type { S3ServiceException } from "@aws-sdk/client-s3";
 import { mountSmallDisk } from "../../support/small-disk";
 import { bytes, failure, newBucket, put, text } from "./contract/target";
 import { type RunningS3, startS3 } from "./harness";
@@ -44,7 +44,7 @@ afterAll(() => disk?.unmount());
   const s3 = await startS3({ directory: disk!.directory });
   const Bucket = await newBucket(s3);
   await put(s3, Bucket, "first", bytes(2_000_000));
-  const write = s3.client.send(new PutObjectCommand({ Bucket, Key: "second", Body: bytes(3_000_000) }));
+  const write = s3.client.putObject({ Bucket, Key: "second", Body: bytes(3_000_000) });
   await expectFullDisk(s3, write);
   expect(await failure(text(s3, Bucket, "second"))).toBe("404 NoSuchKey");
   await put(s3, Bucket, "small", "still here");

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { S3Client } from "@aws-sdk/client-s3";
+import { S3 } from "@aws-sdk/client-s3";
 import type { Clock } from "../../../core/ports";
 import { createS3 } from "../../../local/s3";
 import type { ContentRule } from "../../../local/s3/call";
@@ -10,6 +10,7 @@ import { startServer } from "../../support/web-server";
 import type { Target } from "./contract/target";
 
 export interface RunningS3 extends Target {
+  readonly client: S3;
   readonly directory: string;
   readonly events: EmittedEvent[];
   close(): Promise<void>;
@@ -30,7 +31,7 @@ export async function startS3(
   const server = await startServer((request, response) => void service.handle(request, response));
   const { endpoint } = server;
   const credentials = { accessKeyId: "anyone", secretAccessKey: "anything" };
-  const client = new S3Client({ endpoint, region: "us-east-1", credentials });
+  const client = new S3({ endpoint, region: "us-east-1", credentials });
   return {
     name: "embedded S3",
     endpoint,

@@ -2,13 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import {
-  CreateBucketCommand,
-  DeleteObjectCommand,
-  PutBucketNotificationConfigurationCommand,
-  PutObjectCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
+import { S3 } from "@aws-sdk/client-s3";
 import { buildSync } from "esbuild";
 import { startS3, temporaryDirectory } from "./harness";
 
@@ -44,14 +38,14 @@ describe("an event between an object's change and a kill -9", () => {
   });
   afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
-  async function untilDeath(work: (client: S3Client) => Promise<unknown>): Promise<void> {
+  async function untilDeath(work: (client: S3) => Promise<unknown>): Promise<void> {
     const child = spawn(process.execPath, [path.join(directory, "server.js"), data], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NODE_PATH: path.join(root, "node_modules") },
     });
     const gone = once(child, "exit");
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const client = new S3Client({
+    const client = new S3({
       endpoint: `http://127.0.0.1:${line.toString().trim()}`,
       region: "us-east-1",
       credentials: { accessKeyId: "a", secretAccessKey: "b" },
@@ -70,15 +64,15 @@ describe("an event between an object's change and a kill -9", () => {
 
   it("is published once by the next process", async () => {
     await untilDeath(async (client) => {
-      await client.send(new CreateBucketCommand({ Bucket }));
+      await client.createBucket({ Bucket });
       const NotificationConfiguration = { EventBridgeConfiguration: {} };
-      await client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
-      await client.send(new PutObjectCommand({ Bucket, Key: "before", Body: "x" }));
-      await client.send(new PutObjectCommand({ Bucket, Key: "fatal", Body: "x" }));
+      await client.putBucketNotificationConfiguration({ Bucket, NotificationConfiguration });
+      await client.putObject({ Bucket, Key: "before", Body: "x" });
+      await client.putObject({ Bucket, Key: "fatal", Body: "x" });
     });
     expect(await publishedEvents()).toEqual([["Object Created", "fatal"]]);
     expect(await publishedEvents()).toEqual([]);
-    await untilDeath((client) => client.send(new DeleteObjectCommand({ Bucket, Key: "fatal" })));
+    await untilDeath((client) => client.deleteObject({ Bucket, Key: "fatal" }));
     expect(await publishedEvents()).toEqual([["Object Deleted", "fatal"]]);
   });
 

@@ -1,19 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import {
-  CompleteMultipartUploadCommand,
-  CopyObjectCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  ListObjectVersionsCommand,
-  PutBucketNotificationConfigurationCommand,
-  PutObjectCommand,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
+import { DeleteObjectCommand, GetObjectCommand, PutBucketNotificationConfigurationCommand } from "@aws-sdk/client-s3";
 import { bytes, failure, newBucket, put, text } from "./contract/target";
 import { type RunningS3, startS3, temporaryDirectory } from "./harness";
 
@@ -66,11 +53,11 @@ describe("beyond the contract", () => {
     const name = await newBucket(s3);
     for (const key of odd) await put(s3, name, key, `<${key}>`);
     for (const key of odd) expect(await text(s3, name, key)).toBe(`<${key}>`);
-    const { Contents } = await s3.client.send(new ListObjectsV2Command({ Bucket: name }));
+    const { Contents } = await s3.client.listObjectsV2({ Bucket: name });
     const sorted = [...odd].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(Contents!.map(({ Key }) => Key)).toEqual(sorted);
     expect(fs.readdirSync(s3.directory).sort()).toEqual(["buckets", "notifications.ndjson", "temporary"]);
-    for (const key of odd) await s3.client.send(new DeleteObjectCommand({ Bucket: name, Key: key }));
+    for (const key of odd) await s3.client.deleteObject({ Bucket: name, Key: key });
     expect(fs.readdirSync(path.join(s3.directory, "buckets", name, "objects"))).toEqual([]);
   });
 
@@ -78,17 +65,17 @@ describe("beyond the contract", () => {
     await put(s3, Bucket, "silent", "abc");
     expect(s3.events).toEqual([]);
     const NotificationConfiguration = { EventBridgeConfiguration: {} };
-    await s3.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
+    await s3.client.putBucketNotificationConfiguration({ Bucket, NotificationConfiguration });
     const etag = (await put(s3, Bucket, "runs/r 1", "abc")).replaceAll('"', "");
-    await s3.client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/runs/r%201` }));
-    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key: "multi" }));
+    await s3.client.copyObject({ Bucket, Key: "copy", CopySource: `${Bucket}/runs/r%201` });
+    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key: "multi" });
     const part = { Bucket, Key: "multi", UploadId, PartNumber: 1 };
-    const { ETag } = await s3.client.send(new UploadPartCommand({ ...part, Body: "xyz" }));
+    const { ETag } = await s3.client.uploadPart({ ...part, Body: "xyz" });
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "multi", UploadId, MultipartUpload }));
-    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "copy" }));
-    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "copy" }));
-    await failure(s3.client.send(new PutObjectCommand({ Bucket, Key: "runs/r 1", Body: "x", IfNoneMatch: "*" })));
+    await s3.client.completeMultipartUpload({ Bucket, Key: "multi", UploadId, MultipartUpload });
+    await s3.client.deleteObject({ Bucket, Key: "copy" });
+    await s3.client.deleteObject({ Bucket, Key: "copy" });
+    await failure(s3.client.putObject({ Bucket, Key: "runs/r 1", Body: "x", IfNoneMatch: "*" }));
     expect(s3.events[0]).toEqual({
       source: "aws.s3",
       detailType: "Object Created",
@@ -113,7 +100,7 @@ describe("beyond the contract", () => {
       ["Object Created", "multi", "CompleteMultipartUpload"],
       ["Object Deleted", "copy", "DeleteObject"],
     ]);
-    await s3.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: {} }));
+    await s3.client.putBucketNotificationConfiguration({ Bucket, NotificationConfiguration: {} });
     await put(s3, Bucket, "silent", "again");
     expect(s3.events).toHaveLength(4);
     const QueueConfigurations = [
@@ -128,8 +115,7 @@ describe("beyond the contract", () => {
 
   it("deletes only the version that If-Match names", async () => {
     const etag = await put(s3, Bucket, "guarded", "new");
-    const remove = (IfMatch: string) =>
-      failure(s3.client.send(new DeleteObjectCommand({ Bucket, Key: "guarded", IfMatch })));
+    const remove = (IfMatch: string) => failure(s3.client.deleteObject({ Bucket, Key: "guarded", IfMatch }));
     expect(await remove('"0123456789abcdef0123456789abcdef"')).toBe("412 PreconditionFailed");
     expect(await text(s3, Bucket, "guarded")).toBe("new");
     expect(await remove(etag)).toBe("no error");
@@ -138,27 +124,25 @@ describe("beyond the contract", () => {
 
   it("deletes only the version that its id names, alone and with others", async () => {
     await put(s3, Bucket, "versioned", "old");
-    const { VersionId } = await s3.client.send(new HeadObjectCommand({ Bucket, Key: "versioned" }));
+    const { VersionId } = await s3.client.headObject({ Bucket, Key: "versioned" });
     await put(s3, Bucket, "versioned", "new");
-    await s3.client.send(new DeleteObjectCommand({ Bucket, Key: "versioned", VersionId }));
+    await s3.client.deleteObject({ Bucket, Key: "versioned", VersionId });
     const old = { Key: "versioned", VersionId };
-    await s3.client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [old] } }));
+    await s3.client.deleteObjects({ Bucket, Delete: { Objects: [old] } });
     expect(await text(s3, Bucket, "versioned")).toBe("new");
-    const { Versions } = await s3.client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "versioned" }));
+    const { Versions } = await s3.client.listObjectVersions({ Bucket, Prefix: "versioned" });
     expect(Versions).toMatchObject([{ Key: "versioned", IsLatest: true, Size: 3 }]);
-    await s3.client.send(
-      new DeleteObjectsCommand({
-        Bucket,
-        Delete: { Objects: [{ Key: "versioned", VersionId: Versions![0]!.VersionId }] },
-      }),
-    );
+    await s3.client.deleteObjects({
+      Bucket,
+      Delete: { Objects: [{ Key: "versioned", VersionId: Versions![0]!.VersionId }] },
+    });
     expect(await failure(text(s3, Bucket, "versioned"))).toBe("404 NoSuchKey");
   });
 
   it("lists versions in pages", async () => {
     for (const key of ["page/a", "page/b", "page/c"]) await put(s3, Bucket, key, key);
     const pageAfter = (KeyMarker?: string) =>
-      s3.client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "page/", MaxKeys: 2, KeyMarker }));
+      s3.client.listObjectVersions({ Bucket, Prefix: "page/", MaxKeys: 2, KeyMarker });
     const first = await pageAfter();
     expect([first.Versions?.map(({ Key }) => Key), first.IsTruncated]).toEqual([["page/a", "page/b"], true]);
     const second = await pageAfter(first.NextKeyMarker);
@@ -166,27 +150,23 @@ describe("beyond the contract", () => {
   });
 
   it("returns the requested encryption", async () => {
-    const answer = await s3.client.send(
-      new PutObjectCommand({ Bucket, Key: "sse", Body: "x", ServerSideEncryption: "AES256" }),
-    );
-    const head = await s3.client.send(new HeadObjectCommand({ Bucket, Key: "sse" }));
+    const answer = await s3.client.putObject({ Bucket, Key: "sse", Body: "x", ServerSideEncryption: "AES256" });
+    const head = await s3.client.headObject({ Bucket, Key: "sse" });
     expect([answer.ServerSideEncryption, head.ServerSideEncryption]).toEqual(["AES256", "AES256"]);
     expect(head.LastModified).toEqual(new Date(now));
   });
 
   it("repeats the answer to a completion whose answer was lost", async () => {
     const Key = "completed-twice";
-    const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    const { ETag } = await s3.client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" }));
+    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
+    const { ETag } = await s3.client.uploadPart({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" });
     const complete = () =>
-      s3.client.send(
-        new CompleteMultipartUploadCommand({
-          Bucket,
-          Key,
-          UploadId,
-          MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
-        }),
-      );
+      s3.client.completeMultipartUpload({
+        Bucket,
+        Key,
+        UploadId,
+        MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
+      });
     expect((await complete()).ETag).toBe((await complete()).ETag);
     await put(s3, Bucket, Key, "replaced");
     expect(await failure(complete())).toBe("404 NoSuchUpload");
@@ -196,19 +176,17 @@ describe("beyond the contract", () => {
     const Key = "replaced-while-read";
     const body = bytes(12 * 1024 ** 2, 9);
     const upload = async () => {
-      const { UploadId } = await s3.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+      const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
       const Parts = [];
       for (const [index, at] of [0, 6 * 1024 ** 2].entries()) {
         const Body = body.subarray(at, at + 6 * 1024 ** 2);
-        const { ETag } = await s3.client.send(
-          new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: index + 1, Body }),
-        );
+        const { ETag } = await s3.client.uploadPart({ Bucket, Key, UploadId, PartNumber: index + 1, Body });
         Parts.push({ PartNumber: index + 1, ETag });
       }
-      await s3.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+      await s3.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload: { Parts } });
     };
     await upload();
-    const got = await s3.client.send(new GetObjectCommand({ Bucket, Key }));
+    const got = await s3.client.getObject({ Bucket, Key });
     await put(s3, Bucket, Key, "replaced");
     expect(Buffer.from(await got.Body!.transformToByteArray()).equals(body)).toBe(true);
     expect(await text(s3, Bucket, Key)).toBe("replaced");
@@ -220,9 +198,9 @@ it("finds everything again after a restart, and deletes unfinished writes", asyn
   const first = await startS3({ directory });
   const Bucket = await newBucket(first);
   await put(first, Bucket, "kept", "kept");
-  const { UploadId } = await first.client.send(new CreateMultipartUploadCommand({ Bucket, Key: "open" }));
+  const { UploadId } = await first.client.createMultipartUpload({ Bucket, Key: "open" });
   const part = { Bucket, Key: "open", UploadId, PartNumber: 1 };
-  const { ETag } = await first.client.send(new UploadPartCommand({ ...part, Body: "part" }));
+  const { ETag } = await first.client.uploadPart({ ...part, Body: "part" });
   await first.close();
   fs.writeFileSync(path.join(directory, "temporary", "half"), "half an object");
 
@@ -230,7 +208,7 @@ it("finds everything again after a restart, and deletes unfinished writes", asyn
   expect(filesBelow(path.join(directory, "temporary"))).toEqual([]);
   expect(await text(second, Bucket, "kept")).toBe("kept");
   const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-  await second.client.send(new CompleteMultipartUploadCommand({ Bucket, Key: "open", UploadId, MultipartUpload }));
+  await second.client.completeMultipartUpload({ Bucket, Key: "open", UploadId, MultipartUpload });
   expect(await text(second, Bucket, "open")).toBe("part");
   await second.close();
   fs.rmSync(directory, { recursive: true });
@@ -241,12 +219,10 @@ it("repairs a completion that was killed between its two renames, and removes un
   const first = await startS3({ directory });
   const Bucket = await newBucket(first);
   const upload = async (Key: string) => {
-    const { UploadId } = await first.client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
-    const { ETag } = await first.client.send(
-      new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Key }),
-    );
+    const { UploadId } = await first.client.createMultipartUpload({ Bucket, Key });
+    const { ETag } = await first.client.uploadPart({ Bucket, Key, UploadId, PartNumber: 1, Body: Key });
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await first.client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+    await first.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload });
     return path.join(directory, "buckets", Bucket, "uploads", UploadId!);
   };
   const published = await upload("published");

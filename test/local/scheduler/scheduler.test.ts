@@ -1,18 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  CreateScheduleCommand,
-  type CreateScheduleCommandInput,
-  CreateScheduleGroupCommand,
-  DeleteScheduleCommand,
-  GetScheduleCommand,
-  ListScheduleGroupsCommand,
-  ListSchedulesCommand,
-  ListTagsForResourceCommand,
-  SchedulerClient,
-  UpdateScheduleCommand,
-} from "@aws-sdk/client-scheduler";
+import { type CreateScheduleCommandInput, Scheduler } from "@aws-sdk/client-scheduler";
 import { createScheduler, type SchedulerService } from "../../../local/scheduler";
 import { ServiceError } from "../../../local/wire";
 import { parseSchedule } from "../../../stack/timetable";
@@ -30,7 +19,7 @@ describe("scheduler", () => {
   const targets = new RecordingTargets();
   let scheduler: SchedulerService;
   let served: Awaited<ReturnType<typeof serve>>;
-  let client: SchedulerClient;
+  let client: Scheduler;
 
   const start = async () => {
     scheduler = createScheduler({
@@ -42,7 +31,7 @@ describe("scheduler", () => {
     });
     await scheduler.ready;
     served = await serve(scheduler);
-    client = new SchedulerClient(served.connection);
+    client = new Scheduler(served.connection);
   };
   const stop = async () => {
     client.destroy();
@@ -65,12 +54,11 @@ describe("scheduler", () => {
     FlexibleTimeWindow: { Mode: "OFF" as const },
     Target: { Arn: lambdaArn, RoleArn: "arn:role", Input: '{"monitor":"m-1"}' },
   };
-  const create = (more: Partial<CreateScheduleCommandInput> = {}) =>
-    client.send(new CreateScheduleCommand({ ...base, ...more }));
+  const create = (more: Partial<CreateScheduleCommandInput> = {}) => client.createSchedule({ ...base, ...more });
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
   };
-  const get = (Name = "s") => client.send(new GetScheduleCommand({ Name }));
+  const get = (Name = "s") => client.getSchedule({ Name });
 
   it("calls a function every hour when the clock is advanced", async () => {
     await create();
@@ -125,7 +113,7 @@ describe("scheduler", () => {
       clock.advance(hour);
       await until(() => targets.invoked.length === count);
     }
-    await client.send(new UpdateScheduleCommand({ ...base, ScheduleExpression: "rate(1 day)", State: "DISABLED" }));
+    await client.updateSchedule({ ...base, ScheduleExpression: "rate(1 day)", State: "DISABLED" });
     clock.advance(48 * hour);
     expect(targets.invoked).toHaveLength(2);
     expect(clock.pending).toBe(0);
@@ -167,14 +155,14 @@ describe("scheduler", () => {
       CreationDate: new Date("2026-01-01T00:00:00Z"),
     });
     clock.advance(1_000);
-    await client.send(new UpdateScheduleCommand({ ...base, ScheduleExpression: "rate(2 hours)" }));
+    await client.updateSchedule({ ...base, ScheduleExpression: "rate(2 hours)" });
     const updated = await get();
     expect(updated).toMatchObject({
       ScheduleExpression: "rate(2 hours)",
       LastModificationDate: new Date("2026-01-01T00:00:01Z"),
     });
     expect(updated.Description).toBeUndefined();
-    await client.send(new DeleteScheduleCommand({ Name: "s" }));
+    await client.deleteSchedule({ Name: "s" });
     await expect(get()).rejects.toMatchObject({
       name: "ResourceNotFoundException",
       message: "Schedule s does not exist.",
@@ -189,26 +177,21 @@ describe("scheduler", () => {
   });
 
   it("creates groups", async () => {
-    await client.send(new CreateScheduleGroupCommand({ Name: "drift" }));
-    await expect(client.send(new CreateScheduleGroupCommand({ Name: "drift" }))).rejects.toMatchObject({
+    await client.createScheduleGroup({ Name: "drift" });
+    await expect(client.createScheduleGroup({ Name: "drift" })).rejects.toMatchObject({
       name: "ConflictException",
     });
     await create({ GroupName: "drift" });
     await create({ GroupName: "drift", Name: "t", State: "DISABLED" });
     await create();
     const list = async (input: object) =>
-      (await client.send(new ListSchedulesCommand(input))).Schedules!.map(
-        ({ GroupName, Name }) => `${GroupName}/${Name}`,
-      );
+      (await client.listSchedules(input)).Schedules!.map(({ GroupName, Name }) => `${GroupName}/${Name}`);
     expect(await list({})).toEqual(["default/s", "drift/s", "drift/t"]);
     expect(await list({ GroupName: "drift", State: "ENABLED" })).toEqual(["drift/s"]);
     expect(await list({ NamePrefix: "t" })).toEqual(["drift/t"]);
-    const first = await client.send(new ListSchedulesCommand({ MaxResults: 2 }));
+    const first = await client.listSchedules({ MaxResults: 2 });
     expect(await list({ NextToken: first.NextToken })).toEqual(["drift/t"]);
-    expect((await client.send(new ListScheduleGroupsCommand({}))).ScheduleGroups?.map(({ Name }) => Name)).toEqual([
-      "default",
-      "drift",
-    ]);
+    expect((await client.listScheduleGroups({})).ScheduleGroups?.map(({ Name }) => Name)).toEqual(["default", "drift"]);
     await expect(create({ GroupName: "none" })).rejects.toThrow(/ScheduleGroup none does not exist/);
   });
 
@@ -231,8 +214,6 @@ describe("scheduler", () => {
   });
 
   it("refuses unimplemented settings", async () => {
-    await expect(client.send(new ListTagsForResourceCommand({ ResourceArn: "arn:x" }))).rejects.toThrow(
-      /does not implement GET/,
-    );
+    await expect(client.listTagsForResource({ ResourceArn: "arn:x" })).rejects.toThrow(/does not implement GET/);
   });
 });

@@ -2,16 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  CreateTopicCommand,
-  DeleteTopicCommand,
-  ListSubscriptionsByTopicCommand,
-  ListTopicsCommand,
-  PublishCommand,
-  SNSClient,
-  SubscribeCommand,
-  UnsubscribeCommand,
-} from "@aws-sdk/client-sns";
+import { PublishCommand, SNS, SubscribeCommand } from "@aws-sdk/client-sns";
 import { createSns } from "../../../local/sns";
 import { ManualClock } from "../../support/manual-clock";
 import { startServer, type WebServer } from "../../support/web-server";
@@ -28,13 +19,13 @@ describe("the embedded SNS", () => {
   let subscriber: WebServer;
   let endpoint: string;
   let served: Awaited<ReturnType<typeof serve>>;
-  let client: SNSClient;
+  let client: SNS;
 
   const start = async () => {
     const sns = createSns({ dataDirectory: directory, clock, provided: (name) => name.startsWith("ringmaster-team-") });
     await sns.ready;
     served = await serve(sns);
-    client = new SNSClient(served.connection);
+    client = new SNS(served.connection);
   };
   const stop = async () => {
     client.destroy();
@@ -68,12 +59,12 @@ describe("the embedded SNS", () => {
   });
 
   it("delivers to a topic's subscribers, with attributes, until they unsubscribe", async () => {
-    const { TopicArn } = await client.send(new CreateTopicCommand({ Name: "news" }));
-    expect((await client.send(new ListTopicsCommand({}))).Topics).toEqual([{ TopicArn }]);
+    const { TopicArn } = await client.createTopic({ Name: "news" });
+    expect((await client.listTopics({})).Topics).toEqual([{ TopicArn }]);
     const subscribe = new SubscribeCommand({ TopicArn, Protocol: "http", Endpoint: endpoint });
     const { SubscriptionArn } = await client.send(subscribe);
     expect((await client.send(subscribe)).SubscriptionArn).toBe(SubscriptionArn);
-    expect((await client.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions).toEqual([
+    expect((await client.listSubscriptionsByTopic({ TopicArn })).Subscriptions).toEqual([
       expect.objectContaining({ SubscriptionArn, TopicArn, Endpoint: endpoint }),
     ]);
     const publish = new PublishCommand({
@@ -97,17 +88,17 @@ describe("the embedded SNS", () => {
         },
       },
     ]);
-    await client.send(new UnsubscribeCommand({ SubscriptionArn }));
+    await client.unsubscribe({ SubscriptionArn });
     await client.send(publish);
-    expect((await client.send(new ListSubscriptionsByTopicCommand({ TopicArn }))).Subscriptions).toEqual([]);
+    expect((await client.listSubscriptionsByTopic({ TopicArn })).Subscriptions).toEqual([]);
     expect(received).toHaveLength(1);
   });
 
   it("keeps subscriptions and undelivered messages over a restart", async () => {
-    await client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "http", Endpoint: endpoint }));
+    await client.subscribe({ TopicArn: provided, Protocol: "http", Endpoint: endpoint });
     status = 500;
     const refused = delivery();
-    await client.send(new PublishCommand({ TopicArn: provided, Message: "again" }));
+    await client.publish({ TopicArn: provided, Message: "again" });
     await refused;
     await stop();
     status = 200;
@@ -122,37 +113,37 @@ describe("the embedded SNS", () => {
   it.each<[string, () => Promise<unknown>, string, RegExp]>([
     [
       "a topic that does not exist",
-      () => client.send(new PublishCommand({ TopicArn: provided.replace("ringmaster-team", "none"), Message: "m" })),
+      () => client.publish({ TopicArn: provided.replace("ringmaster-team", "none"), Message: "m" }),
       "NotFoundException",
       /Topic does not exist/,
     ],
     [
       "an empty message",
-      () => client.send(new PublishCommand({ TopicArn: provided, Message: "" })),
+      () => client.publish({ TopicArn: provided, Message: "" }),
       "InvalidParameterException",
       /Empty message/,
     ],
     [
       "an endpoint elsewhere",
-      () => client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "http", Endpoint: "http://example.com" })),
+      () => client.subscribe({ TopicArn: provided, Protocol: "http", Endpoint: "http://example.com" }),
       "InvalidParameterException",
       /on this machine/,
     ],
     [
       "an endpoint that is no HTTP server",
-      () => client.send(new SubscribeCommand({ TopicArn: provided, Protocol: "email", Endpoint: "a@example.com" })),
+      () => client.subscribe({ TopicArn: provided, Protocol: "email", Endpoint: "a@example.com" }),
       "InvalidParameterException",
       /http endpoints only/,
     ],
     [
       "a FIFO topic",
-      () => client.send(new CreateTopicCommand({ Name: "news.fifo" })),
+      () => client.createTopic({ Name: "news.fifo" }),
       "InvalidParameterException",
       /FIFO topics are not implemented/,
     ],
     [
       "an operation that it does not have",
-      () => client.send(new DeleteTopicCommand({ TopicArn: provided })),
+      () => client.deleteTopic({ TopicArn: provided }),
       "InvalidAction",
       /does not implement DeleteTopic; it has CreateTopic/,
     ],

@@ -1,14 +1,3 @@
-import {
-  CreateStateMachineCommand,
-  DescribeStateMachineCommand,
-  GetExecutionHistoryCommand,
-  ListActivitiesCommand,
-  ListExecutionsCommand,
-  ListStateMachinesCommand,
-  StartExecutionCommand,
-  StopExecutionCommand,
-  UpdateStateMachineCommand,
-} from "@aws-sdk/client-sfn";
 import { type Harness, jsonata, open } from "./support/harness";
 
 const roleArn = "arn:aws:iam::000000000000:role/states";
@@ -23,16 +12,16 @@ beforeEach(async () => {
 afterEach(() => states.close());
 
 const create = (name: string, definition: object = waits, more: object = {}) =>
-  states.client.send(new CreateStateMachineCommand({ name, roleArn, definition: JSON.stringify(definition), ...more }));
+  states.client.createStateMachine({ name, roleArn, definition: JSON.stringify(definition), ...more });
 const begin = (machine: string, more: object = {}) =>
-  states.client.send(new StartExecutionCommand({ stateMachineArn: arnOf(machine), ...more }));
+  states.client.startExecution({ stateMachineArn: arnOf(machine), ...more });
 
 describe("state machines", () => {
   it("are created and described", async () => {
     const made = await create("m");
     expect(made.stateMachineArn).toBe(arnOf("m"));
     expect(made.creationDate).toEqual(new Date(states.clock.now()));
-    expect(await states.client.send(new DescribeStateMachineCommand({ stateMachineArn: arnOf("m") }))).toMatchObject({
+    expect(await states.client.describeStateMachine({ stateMachineArn: arnOf("m") })).toMatchObject({
       name: "m",
       status: "ACTIVE",
       type: "STANDARD",
@@ -68,10 +57,9 @@ describe("state machines", () => {
   it("are updated; running executions keep their definition", async () => {
     await create("m");
     const { executionArn } = await begin("m", { name: "e" });
-    const update = (more: object) =>
-      states.client.send(new UpdateStateMachineCommand({ stateMachineArn: arnOf("m"), ...more }));
+    const update = (more: object) => states.client.updateStateMachine({ stateMachineArn: arnOf("m"), ...more });
     const { revisionId } = await update({ definition: JSON.stringify(passes) });
-    expect(await states.client.send(new DescribeStateMachineCommand({ stateMachineArn: arnOf("m") }))).toMatchObject({
+    expect(await states.client.describeStateMachine({ stateMachineArn: arnOf("m") })).toMatchObject({
       definition: JSON.stringify(passes),
       revisionId,
     });
@@ -82,12 +70,12 @@ describe("state machines", () => {
 
   it("are listed in pages", async () => {
     for (const name of ["c", "a", "b"]) await create(name);
-    const first = await states.client.send(new ListStateMachinesCommand({ maxResults: 2 }));
+    const first = await states.client.listStateMachines({ maxResults: 2 });
     expect(first.stateMachines?.map(({ name }) => name)).toEqual(["a", "b"]);
-    const second = await states.client.send(new ListStateMachinesCommand({ nextToken: first.nextToken }));
+    const second = await states.client.listStateMachines({ nextToken: first.nextToken });
     expect(second.stateMachines?.map(({ name }) => name)).toEqual(["c"]);
     expect(second.nextToken).toBeUndefined();
-    const foreign = states.client.send(new ListStateMachinesCommand({ nextToken: "bm9uZQ" }));
+    const foreign = states.client.listStateMachines({ nextToken: "bm9uZQ" });
     await expect(foreign).rejects.toMatchObject({ name: "InvalidToken" });
   });
 });
@@ -108,7 +96,7 @@ describe("executions", () => {
   it("start once even with many concurrent requests", async () => {
     await create("m");
     await Promise.all(Array.from({ length: 20 }, () => begin("m", { name: "e" })));
-    const { executions } = await states.client.send(new ListExecutionsCommand({ stateMachineArn: arnOf("m") }));
+    const { executions } = await states.client.listExecutions({ stateMachineArn: arnOf("m") });
     expect(executions).toHaveLength(1);
     expect(states.events).toHaveLength(1);
   });
@@ -122,7 +110,7 @@ describe("executions", () => {
     ["a bad name", arnOf("m"), { name: "a b" }, "InvalidName"],
   ])("refuse %s", async (_title, stateMachineArn, more, error) => {
     await create("m");
-    const started = states.client.send(new StartExecutionCommand({ stateMachineArn, ...more }));
+    const started = states.client.startExecution({ stateMachineArn, ...more });
     await expect(started).rejects.toMatchObject({ name: error });
   });
 
@@ -147,7 +135,7 @@ describe("executions", () => {
   it("are stopped, once", async () => {
     const arn = await states.start(waits);
     await states.settle();
-    const stop = () => states.client.send(new StopExecutionCommand({ executionArn: arn, error: "E", cause: "why" }));
+    const stop = () => states.client.stopExecution({ executionArn: arn, error: "E", cause: "why" });
     const { stopDate } = await stop();
     expect(await states.describe(arn)).toMatchObject({ status: "ABORTED", error: "E", cause: "why", stopDate });
     await states.advance(1000);
@@ -165,11 +153,9 @@ describe("executions", () => {
       await begin("m", { name });
       await states.advance(1000);
     }
-    await states.client.send(
-      new StopExecutionCommand({ executionArn: `${arnOf("m").replace(":stateMachine:", ":execution:")}:e2` }),
-    );
+    await states.client.stopExecution({ executionArn: `${arnOf("m").replace(":stateMachine:", ":execution:")}:e2` });
     const list = async (more: object) => {
-      const page = await states.client.send(new ListExecutionsCommand({ stateMachineArn: arnOf("m"), ...more }));
+      const page = await states.client.listExecutions({ stateMachineArn: arnOf("m"), ...more });
       return { names: page.executions?.map(({ name }) => name), nextToken: page.nextToken };
     };
     expect(await list({})).toEqual({ names: ["e3", "e2", "e1"] });
@@ -184,7 +170,7 @@ describe("executions", () => {
   it("return their history in pages, forwards, backwards, and without data", async () => {
     const arn = await states.start(passes, { a: 1 });
     await states.settle();
-    const page = (more: object) => states.client.send(new GetExecutionHistoryCommand({ executionArn: arn, ...more }));
+    const page = (more: object) => states.client.getExecutionHistory({ executionArn: arn, ...more });
     const first = await page({ maxResults: 3 });
     expect(first.events?.map(({ id }) => id)).toEqual([1, 2, 3]);
     expect((await page({ nextToken: first.nextToken })).events?.map(({ id }) => id)).toEqual([4]);
@@ -198,7 +184,7 @@ describe("executions", () => {
 });
 
 it("answers an unimplemented operation with a separate error", async () => {
-  await expect(states.client.send(new ListActivitiesCommand({}))).rejects.toMatchObject({
+  await expect(states.client.listActivities({})).rejects.toMatchObject({
     name: "UnknownOperationException",
     $metadata: { httpStatusCode: 400 },
   });

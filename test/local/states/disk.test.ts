@@ -1,4 +1,3 @@
-import { SendTaskSuccessCommand, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { ClassicLevel } from "classic-level";
 import { type Harness, jsonata, open, output, waitForToken } from "./support/harness";
 
@@ -33,7 +32,7 @@ describe("a full disk", () => {
     const arn = await states.start(flow, {}, "first");
     const { stateMachineArn } = await states.describe(arn);
     full = true;
-    const start = () => states.client.send(new StartExecutionCommand({ stateMachineArn, name: "second" }));
+    const start = () => states.client.startExecution({ stateMachineArn, name: "second" });
     await expect(start()).rejects.toMatchObject({ name: "InternalFailure", $metadata: { httpStatusCode: 500 } });
     full = false;
     expect((await start()).executionArn).toMatch(/:second$/);
@@ -43,7 +42,7 @@ describe("a full disk", () => {
     const arn = await states.start(flow);
     await states.settle();
     full = true;
-    const answer = () => states.client.send(new SendTaskSuccessCommand({ taskToken: token, output: "7" }));
+    const answer = () => states.client.sendTaskSuccess({ taskToken: token, output: "7" });
     await expect(answer()).rejects.toMatchObject({ name: "InternalFailure" });
     await states.advance(5000);
     expect(await states.describe(arn)).toMatchObject({ status: "RUNNING" });

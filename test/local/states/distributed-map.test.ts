@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { FunctionFailure, type Harness, jsonata, lambda, open, output } from "./support/harness";
 
 let states: Harness;
@@ -141,7 +140,7 @@ describe("a distributed Map", () => {
     const arn = await states.start(distributed({ P: call("hangs") }, selected), { parts: 2 });
     await states.settle();
     expect(hanging.length).toBeGreaterThan(0);
-    await states.client.send(new StopExecutionCommand({ executionArn: arn }));
+    await states.client.stopExecution({ executionArn: arn });
     await states.settle();
     expect(aborted).toBe(hanging.length);
     const ends = states.events.map(({ detail }) => (detail as { readonly status: string }).status);

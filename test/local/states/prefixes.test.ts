@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
 import fc from "fast-check";
 import { Engine } from "../../../local/states/engine/engine";
 import type { Json } from "../../../local/states/json";
@@ -52,8 +51,7 @@ async function finish(driven: Driven, questions: Question[]): Promise<{ status?:
 
 const overHttp = (states: Harness, executionArn: string): Driven => ({
   advance: states.advance,
-  answer: (taskToken, output) =>
-    states.client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(output) })),
+  answer: (taskToken, output) => states.client.sendTaskSuccess({ taskToken, output: JSON.stringify(output) }),
   result: () => states.describe(executionArn),
 });
 

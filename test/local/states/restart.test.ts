@@ -1,4 +1,3 @@
-import { SendTaskHeartbeatCommand, SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
 import { FunctionFailure, type Harness, jsonata, lambda, open, output, waitForToken } from "./support/harness";
 
 let states: Harness;
@@ -81,8 +80,8 @@ describe("after a restart", () => {
     states = await states.restart();
     await states.advance(59_000);
     expect(await status(arn)).toBe("RUNNING");
-    await states.client.send(new SendTaskHeartbeatCommand({ taskToken: tokens[0] }));
-    await states.client.send(new SendTaskSuccessCommand({ taskToken: tokens[0], output: "1" }));
+    await states.client.sendTaskHeartbeat({ taskToken: tokens[0] });
+    await states.client.sendTaskSuccess({ taskToken: tokens[0], output: "1" });
     await states.settle();
     expect(output(await states.describe(arn))).toBe(1);
     expect(tokens).toHaveLength(1);
@@ -92,7 +91,7 @@ describe("after a restart", () => {
     const W = { Type: "Wait", Seconds: 60, End: true };
     const arn = await states.start(jsonata({ A: waitForToken("ask", { End: undefined, Next: "W" }), W }));
     await states.settle();
-    await states.client.send(new SendTaskSuccessCommand({ taskToken: tokens[0], output: "1" }));
+    await states.client.sendTaskSuccess({ taskToken: tokens[0], output: "1" });
     states = await states.restart();
     await states.advance(60_000);
     expect(output(await states.describe(arn))).toBe(1);
@@ -182,7 +181,7 @@ it("the context object gives JSONPath its token", async () => {
   };
   const arn = await states.start(jsonata({ A }));
   await states.settle();
-  await states.client.send(new SendTaskSuccessCommand({ taskToken: tokens[0], output: '"yes"' }));
+  await states.client.sendTaskSuccess({ taskToken: tokens[0], output: '"yes"' });
   await states.settle();
   expect(output(await states.describe(arn))).toBe("yes");
 });

@@ -1,4 +1,3 @@
-import { SendTaskFailureCommand, SendTaskHeartbeatCommand, SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
 import { FunctionFailure, type Harness, jsonata, open, output, waitForToken } from "./support/harness";
 
 let states: Harness;
@@ -17,10 +16,10 @@ beforeEach(async () => {
 afterEach(() => states.close());
 
 const succeed = (taskToken: string | undefined, text = "{}") =>
-  states.client.send(new SendTaskSuccessCommand({ taskToken, output: text }));
+  states.client.sendTaskSuccess({ taskToken, output: text });
 const fail = (taskToken: string | undefined, more: object = {}) =>
-  states.client.send(new SendTaskFailureCommand({ taskToken, ...more }));
-const beat = (taskToken: string | undefined) => states.client.send(new SendTaskHeartbeatCommand({ taskToken }));
+  states.client.sendTaskFailure({ taskToken, ...more });
+const beat = (taskToken: string | undefined) => states.client.sendTaskHeartbeat({ taskToken });
 
 describe("a task that waits for its token", () => {
   it("continues with the output that is sent with the token", async () => {

@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GetItemCommand, QueryCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
-import { CreateBucketCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { ClassicLevel } from "classic-level";
 import { listDamage } from "../../../local/repair";
 import { Journal } from "../../../local/storage/journal";
@@ -67,11 +66,11 @@ describe("a damaged DynamoDB", () => {
     ]);
     await repair();
     const { client, stop } = await serve();
-    const { Items } = await client.send(new ScanCommand({ TableName: table }));
+    const { Items } = await client.scan({ TableName: table });
     expect(Items?.map(({ v }) => v?.S).sort()).toEqual(["value of a", "value of b"]);
     const query = { TableName: table, IndexName: "by-group", KeyConditionExpression: "#g = :g" };
     const names = { ExpressionAttributeNames: { "#g": "group" }, ExpressionAttributeValues: { ":g": S("g") } };
-    expect((await client.send(new QueryCommand({ ...query, ...names }))).Count).toBe(2);
+    expect((await client.query({ ...query, ...names })).Count).toBe(2);
     await stop();
   });
 
@@ -124,9 +123,9 @@ it("deletes a damaged line of a journal, and keeps the others", async () => {
 it("finds damaged objects, and deletes them", async () => {
   const directory = join(data, "s3");
   const s3 = await startS3({ directory });
-  await s3.client.send(new CreateBucketCommand({ Bucket: "bucket" }));
+  await s3.client.createBucket({ Bucket: "bucket" });
   for (const Key of ["a/whole", "a/damaged"])
-    await s3.client.send(new PutObjectCommand({ Bucket: "bucket", Key, Body: "x".repeat(100_000) }));
+    await s3.client.putObject({ Bucket: "bucket", Key, Body: "x".repeat(100_000) });
   await s3.close();
   for (const file of objectFiles(directory, "bucket", "a/damaged")) flipBit(file, 70_000);
   expect(await listDamage(data)).toMatchObject([

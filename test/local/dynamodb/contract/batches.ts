@@ -1,15 +1,13 @@
 import {
   type AttributeValue,
   BatchGetItemCommand,
-  BatchWriteItemCommand,
   type BatchWriteItemCommandInput,
-  type DynamoDBClient,
-  GetItemCommand,
+  type DynamoDB,
 } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { createTable, hashTable, type Item, N, put, rangeTable, refused, S } from "../harness";
 
-export function batchesContract(client: () => DynamoDBClient): void {
+export function batchesContract(client: () => DynamoDB): void {
   describe("batches", () => {
     let table: string;
     beforeEach(async () => {
@@ -17,9 +15,9 @@ export function batchesContract(client: () => DynamoDBClient): void {
     });
     const key = (sk: number): Item => ({ pk: S("p"), sk: N(sk) });
     const write = (requests: BatchWriteItemCommandInput["RequestItems"]) =>
-      client().send(new BatchWriteItemCommand({ RequestItems: requests }));
+      client().batchWriteItem({ RequestItems: requests });
     const get = (Keys: Record<string, AttributeValue>[], more: object = {}) =>
-      client().send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys, ...more } } }));
+      client().batchGetItem({ RequestItems: { [table]: { Keys, ...more } } });
 
     it("writes and deletes, over several tables", async () => {
       const other = await createTable(client(), hashTable);
@@ -29,11 +27,9 @@ export function batchesContract(client: () => DynamoDBClient): void {
         [other]: [{ PutRequest: { Item: { pk: S("o") } } }],
       });
       expect(result.UnprocessedItems).toEqual({});
-      const found = await client().send(
-        new BatchGetItemCommand({
-          RequestItems: { [table]: { Keys: [key(1), key(2)] }, [other]: { Keys: [{ pk: S("o") }] } },
-        }),
-      );
+      const found = await client().batchGetItem({
+        RequestItems: { [table]: { Keys: [key(1), key(2)] }, [other]: { Keys: [{ pk: S("o") }] } },
+      });
       expect(found.Responses).toEqual({ [table]: [{ ...key(2), x: N(1) }], [other]: [{ pk: S("o") }] });
       expect(found.UnprocessedKeys).toEqual({});
     });
@@ -63,7 +59,7 @@ export function batchesContract(client: () => DynamoDBClient): void {
       ],
     ])("refuses %s, and writes nothing", async (_case, requests) => {
       await refused(write({ [table]: requests() }), "ValidationException");
-      const { Item } = await client().send(new GetItemCommand({ TableName: table, Key: key(1) }));
+      const { Item } = await client().getItem({ TableName: table, Key: key(1) });
       expect(Item).toBeUndefined();
     });
 

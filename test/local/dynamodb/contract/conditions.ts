@@ -1,4 +1,4 @@
-import { DeleteItemCommand, type DynamoDBClient, PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import type { DynamoDB } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, type Item, N, put, refused, S } from "../harness";
 
 const stored: Item = {
@@ -108,7 +108,7 @@ const malformed: readonly (readonly [string, RegExp])[] = [
   ["#undefined = :n", /not defined; attribute name: #undefined/],
 ];
 
-export function conditionsContract(client: () => DynamoDBClient): void {
+export function conditionsContract(client: () => DynamoDB): void {
   describe("conditions", () => {
     let table: string;
     beforeAll(async () => {
@@ -122,25 +122,21 @@ export function conditionsContract(client: () => DynamoDBClient): void {
       return entries.length > 0 ? Object.fromEntries(entries) : undefined;
     };
     const putIf = (expression: string) =>
-      client().send(
-        new PutItemCommand({
-          TableName: table,
-          Item: stored,
-          ConditionExpression: expression,
-          ExpressionAttributeValues: used(expression),
-        }),
-      );
+      client().putItem({
+        TableName: table,
+        Item: stored,
+        ConditionExpression: expression,
+        ExpressionAttributeValues: used(expression),
+      });
 
     it.each(truths)("%s is %s, as a condition and as a filter", async (expression, truth) => {
       if (truth) await putIf(expression);
       else await refused(putIf(expression), "ConditionalCheckFailedException", /^The conditional request failed$/);
-      const page = await client().send(
-        new ScanCommand({
-          TableName: table,
-          FilterExpression: expression,
-          ExpressionAttributeValues: used(expression),
-        }),
-      );
+      const page = await client().scan({
+        TableName: table,
+        FilterExpression: expression,
+        ExpressionAttributeValues: used(expression),
+      });
       expect([page.Count, page.ScannedCount]).toEqual([truth ? 1 : 0, 1]);
     });
 
@@ -152,41 +148,35 @@ export function conditionsContract(client: () => DynamoDBClient): void {
       // U+FF01 is one UTF-16 unit that sorts after the surrogates of U+1F600, but its three bytes sort before U+1F600's
       // four.
       await put(client(), table, { pk: S("utf8"), s: S("\u{1F600}") });
-      await client().send(
-        new DeleteItemCommand({
-          TableName: table,
-          Key: { pk: S("utf8") },
-          ConditionExpression: "s > :low",
-          ExpressionAttributeValues: { ":low": S("\uFF01") },
-        }),
-      );
+      await client().deleteItem({
+        TableName: table,
+        Key: { pk: S("utf8") },
+        ConditionExpression: "s > :low",
+        ExpressionAttributeValues: { ":low": S("\uFF01") },
+      });
     });
 
     it("compares numbers of any length exactly", async () => {
       await put(client(), table, { pk: S("digits"), n: N("0.12345678901234567890123456789012345678") });
       const remove = (operator: string) =>
-        client().send(
-          new DeleteItemCommand({
-            TableName: table,
-            Key: { pk: S("digits") },
-            ConditionExpression: `n ${operator} :n`,
-            ExpressionAttributeValues: { ":n": N("0.12345678901234567890123456789012345677") },
-          }),
-        );
+        client().deleteItem({
+          TableName: table,
+          Key: { pk: S("digits") },
+          ConditionExpression: `n ${operator} :n`,
+          ExpressionAttributeValues: { ":n": N("0.12345678901234567890123456789012345677") },
+        });
       await refused(remove("<="), "ConditionalCheckFailedException");
       await remove(">");
     });
 
     it("returns the item of a failed condition on request", async () => {
       const attempt = (ReturnValuesOnConditionCheckFailure: "ALL_OLD" | "NONE") =>
-        client().send(
-          new PutItemCommand({
-            TableName: table,
-            Item: { pk: S("item") },
-            ConditionExpression: "attribute_not_exists(pk)",
-            ReturnValuesOnConditionCheckFailure,
-          }),
-        );
+        client().putItem({
+          TableName: table,
+          Item: { pk: S("item") },
+          ConditionExpression: "attribute_not_exists(pk)",
+          ReturnValuesOnConditionCheckFailure,
+        });
       const sent = await refused(attempt("ALL_OLD"), "ConditionalCheckFailedException");
       expect((sent as { Item?: Item }).Item?.["s"]).toEqual(S("straße"));
       const silent = await refused(attempt("NONE"), "ConditionalCheckFailedException");
@@ -194,8 +184,7 @@ export function conditionsContract(client: () => DynamoDBClient): void {
     });
 
     it("refuses unused and missing placeholders", async () => {
-      const attempt = (input: object) =>
-        client().send(new PutItemCommand({ TableName: table, Item: { pk: S("x") }, ...input }));
+      const attempt = (input: object) => client().putItem({ TableName: table, Item: { pk: S("x") }, ...input });
       const unused = /unused in expressions: keys: \{(:u|#u)\}/;
       const one = { ConditionExpression: "n = :n", ExpressionAttributeValues: { ":n": N(1) } };
       const refusals: readonly (readonly [object, RegExp])[] = [
@@ -212,13 +201,11 @@ export function conditionsContract(client: () => DynamoDBClient): void {
     it("lets one of many writers win", async () => {
       const attempts = Array.from({ length: 20 }, (_, i) =>
         client()
-          .send(
-            new PutItemCommand({
-              TableName: table,
-              Item: { pk: S("race"), winner: N(i) },
-              ConditionExpression: "attribute_not_exists(pk)",
-            }),
-          )
+          .putItem({
+            TableName: table,
+            Item: { pk: S("race"), winner: N(i) },
+            ConditionExpression: "attribute_not_exists(pk)",
+          })
           .then(
             () => "won",
             (error: Error) => error.name,

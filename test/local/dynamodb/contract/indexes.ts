@@ -1,11 +1,4 @@
-import {
-  DeleteItemCommand,
-  type DynamoDBClient,
-  QueryCommand,
-  type QueryCommandInput,
-  ScanCommand,
-  UpdateItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import type { DynamoDB, QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { createTable, type Item, N, put, refused, S, type TableShape } from "../harness";
 
 const shape: TableShape = {
@@ -32,22 +25,20 @@ const shape: TableShape = {
   ],
 };
 
-export function indexesContract(client: () => DynamoDBClient): void {
+export function indexesContract(client: () => DynamoDB): void {
   describe("indexes", () => {
     let table: string;
     beforeEach(async () => {
       table = await createTable(client(), shape);
     });
     const query = (index: string, condition: string, values: Item, more: Partial<QueryCommandInput> = {}) =>
-      client().send(
-        new QueryCommand({
-          TableName: table,
-          IndexName: index,
-          KeyConditionExpression: condition,
-          ExpressionAttributeValues: values,
-          ...more,
-        }),
-      );
+      client().query({
+        TableName: table,
+        IndexName: index,
+        KeyConditionExpression: condition,
+        ExpressionAttributeValues: values,
+        ...more,
+      });
     const item = (sk: number, more: Item = {}): Item => ({ pk: S("p"), sk: N(sk), ...more });
 
     it("orders by the index's sort key and keeps entries of equal keys apart", async () => {
@@ -61,7 +52,7 @@ export function indexesContract(client: () => DynamoDBClient): void {
 
     it("has no entry for an item that lacks an index key", async () => {
       await put(client(), table, item(1, { g: S("g") }), item(2, { score: N(1) }), item(3, { g: S("g"), score: N(1) }));
-      const { Items } = await client().send(new ScanCommand({ TableName: table, IndexName: "all" }));
+      const { Items } = await client().scan({ TableName: table, IndexName: "all" });
       expect(Items?.map((one) => one["sk"]?.N)).toEqual(["3"]);
     });
 
@@ -70,14 +61,12 @@ export function indexesContract(client: () => DynamoDBClient): void {
       const found = async (g: string) =>
         (await query("all", "g = :g", { ":g": S(g) })).Items?.map((one) => [one["score"]?.N, one["x"]?.N]);
       const update = (expression: string, values?: Item) =>
-        client().send(
-          new UpdateItemCommand({
-            TableName: table,
-            Key: item(1),
-            UpdateExpression: expression,
-            ExpressionAttributeValues: values,
-          }),
-        );
+        client().updateItem({
+          TableName: table,
+          Key: item(1),
+          UpdateExpression: expression,
+          ExpressionAttributeValues: values,
+        });
       await update("SET x = :v", { ":v": N(2) });
       expect(await found("g")).toEqual([["1", "2"]]);
       await update("SET score = :v", { ":v": N(7) });
@@ -88,7 +77,7 @@ export function indexesContract(client: () => DynamoDBClient): void {
       expect(await found("h")).toEqual([]);
       await update("SET score = :v", { ":v": N(8) });
       expect(await found("h")).toEqual([["8", "2"]]);
-      await client().send(new DeleteItemCommand({ TableName: table, Key: item(1) }));
+      await client().deleteItem({ TableName: table, Key: item(1) });
       expect(await found("h")).toEqual([]);
     });
 
@@ -139,7 +128,7 @@ export function indexesContract(client: () => DynamoDBClient): void {
         UpdateExpression: "SET g = :g",
         ExpressionAttributeValues: values,
       };
-      await refused(client().send(new UpdateItemCommand(Update)), "ValidationException", message);
+      await refused(client().updateItem(Update), "ValidationException", message);
     });
   });
 }

@@ -1,22 +1,18 @@
-import {
-  type AttributeValue,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from "@aws-sdk/client-dynamodb";
+import type { AttributeValue, DynamoDB } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, type Item, N, put, rangeTable, refused, S } from "../harness";
 
-export function itemsContract(client: () => DynamoDBClient): void {
+export function itemsContract(client: () => DynamoDB): void {
   describe("items", () => {
     let table: string;
     beforeAll(async () => {
       table = await createTable(client(), hashTable);
     });
     const get = async (pk: string, projection?: string) => {
-      const { Item } = await client().send(
-        new GetItemCommand({ TableName: table, Key: { pk: S(pk) }, ProjectionExpression: projection }),
-      );
+      const { Item } = await client().getItem({
+        TableName: table,
+        Key: { pk: S(pk) },
+        ProjectionExpression: projection,
+      });
       return Item;
     };
 
@@ -79,7 +75,7 @@ export function itemsContract(client: () => DynamoDBClient): void {
       ["a value without a type", {} as AttributeValue],
     ];
     it.each(wrong)("refuses %s", async (_case, value) => {
-      const attempt = client().send(new PutItemCommand({ TableName: table, Item: { pk: S("wrong"), x: value } }));
+      const attempt = client().putItem({ TableName: table, Item: { pk: S("wrong"), x: value } });
       await refused(attempt, "ValidationException");
       expect(await get("wrong")).toBeUndefined();
     });
@@ -91,7 +87,7 @@ export function itemsContract(client: () => DynamoDBClient): void {
       ["a key over 2,048 bytes", { pk: S("k".repeat(2049)) }],
     ];
     it.each(keys)("refuses %s", async (_case, item) => {
-      await refused(client().send(new PutItemCommand({ TableName: table, Item: item })), "ValidationException");
+      await refused(client().putItem({ TableName: table, Item: item }), "ValidationException");
     });
 
     it.each([
@@ -100,7 +96,7 @@ export function itemsContract(client: () => DynamoDBClient): void {
       ["another type", { pk: S("a"), sk: S("1") }],
     ] as readonly (readonly [string, Item])[])("refuses a key with %s", async (_case, key) => {
       const ranged = await createTable(client(), rangeTable("N"));
-      await refused(client().send(new GetItemCommand({ TableName: ranged, Key: key })), "ValidationException");
+      await refused(client().getItem({ TableName: ranged, Key: key }), "ValidationException");
     });
 
     it("accepts at most 400 KB", async () => {
@@ -108,25 +104,19 @@ export function itemsContract(client: () => DynamoDBClient): void {
       const room = 400 * 1024 - "pk".length - "size".length - "x".length;
       await put(client(), table, { pk: S("size"), x: S("v".repeat(room)) });
       const more = { pk: S("size"), x: S("v".repeat(room + 1)) };
-      await refused(client().send(new PutItemCommand({ TableName: table, Item: more })), "ValidationException");
+      await refused(client().putItem({ TableName: table, Item: more }), "ValidationException");
     });
 
     it("returns the old item of a put and of a delete on request", async () => {
       const item = { pk: S("old"), v: N(1) };
       const putIt = (v: number) =>
-        client().send(
-          new PutItemCommand({ TableName: table, Item: { pk: S("old"), v: N(v) }, ReturnValues: "ALL_OLD" }),
-        );
+        client().putItem({ TableName: table, Item: { pk: S("old"), v: N(v) }, ReturnValues: "ALL_OLD" });
       expect((await putIt(1)).Attributes).toBeUndefined();
       expect((await putIt(2)).Attributes).toEqual(item);
-      const remove = () =>
-        client().send(new DeleteItemCommand({ TableName: table, Key: { pk: S("old") }, ReturnValues: "ALL_OLD" }));
+      const remove = () => client().deleteItem({ TableName: table, Key: { pk: S("old") }, ReturnValues: "ALL_OLD" });
       expect((await remove()).Attributes).toEqual({ pk: S("old"), v: N(2) });
       expect((await remove()).Attributes).toBeUndefined();
-      await refused(
-        client().send(new PutItemCommand({ TableName: table, Item: item, ReturnValues: "ALL_NEW" })),
-        "ValidationException",
-      );
+      await refused(client().putItem({ TableName: table, Item: item, ReturnValues: "ALL_NEW" }), "ValidationException");
     });
 
     describe("projection", () => {
@@ -149,14 +139,12 @@ export function itemsContract(client: () => DynamoDBClient): void {
       });
 
       it("resolves names", async () => {
-        const { Item } = await client().send(
-          new GetItemCommand({
-            TableName: table,
-            Key: { pk: S("p") },
-            ProjectionExpression: "m.#dot",
-            ExpressionAttributeNames: { "#dot": "with.dot" },
-          }),
-        );
+        const { Item } = await client().getItem({
+          TableName: table,
+          Key: { pk: S("p") },
+          ProjectionExpression: "m.#dot",
+          ExpressionAttributeNames: { "#dot": "with.dot" },
+        });
         expect(Item).toEqual({ m: { M: { "with.dot": N(9) } } });
       });
 

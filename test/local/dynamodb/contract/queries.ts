@@ -1,18 +1,11 @@
-import {
-  BatchWriteItemCommand,
-  type DynamoDBClient,
-  QueryCommand,
-  type QueryCommandInput,
-  ScanCommand,
-  type ScanCommandInput,
-} from "@aws-sdk/client-dynamodb";
+import type { DynamoDB, QueryCommandInput, ScanCommandInput } from "@aws-sdk/client-dynamodb";
 import { createTable, type Item, N, put, rangeTable, refused, S } from "../harness";
 
 const bytes = (...values: number[]) => ({ B: new Uint8Array(values) });
 
-export function queriesContract(client: () => DynamoDBClient): void {
-  const query = (input: QueryCommandInput) => client().send(new QueryCommand(input));
-  const scan = (input: ScanCommandInput) => client().send(new ScanCommand(input));
+export function queriesContract(client: () => DynamoDB): void {
+  const query = (input: QueryCommandInput) => client().query(input);
+  const scan = (input: ScanCommandInput) => client().scan(input);
   const byPk = { KeyConditionExpression: "pk = :pk", ExpressionAttributeValues: { ":pk": S("p") } };
 
   describe("queries", () => {
@@ -193,7 +186,7 @@ export function queriesContract(client: () => DynamoDBClient): void {
     const items = Array.from({ length: 10 }, (_, i) => ({ pk: S("p"), sk: N(i), x: S("x".repeat(200_000)) }));
     for (const half of [items.slice(0, 5), items.slice(5)]) {
       const requests = half.map((Item) => ({ PutRequest: { Item } }));
-      await client().send(new BatchWriteItemCommand({ RequestItems: { [table]: requests } }));
+      await client().batchWriteItem({ RequestItems: { [table]: requests } });
     }
     const input = { TableName: table, ...byPk, ProjectionExpression: "sk" };
     const first = await query(input);

@@ -1,20 +1,14 @@
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  type DynamoDBClient,
-  ListTablesCommand,
-  UpdateTimeToLiveCommand,
-} from "@aws-sdk/client-dynamodb";
+import type { CreateTableCommandInput, DynamoDB } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, refused } from "../harness";
 
-export function tablesContract(client: () => DynamoDBClient): void {
+export function tablesContract(client: () => DynamoDB): void {
   describe("tables", () => {
     it("lists page by page", async () => {
       const names = [await createTable(client(), hashTable), await createTable(client(), hashTable)].sort();
       const listed: string[] = [];
       let start: string | undefined;
       do {
-        const page = await client().send(new ListTablesCommand({ Limit: 1, ExclusiveStartTableName: start }));
+        const page = await client().listTables({ Limit: 1, ExclusiveStartTableName: start });
         listed.push(...(page.TableNames ?? []));
         start = page.LastEvaluatedTableName;
       } while (start !== undefined);
@@ -24,10 +18,7 @@ export function tablesContract(client: () => DynamoDBClient): void {
 
     it("refuses a second table of the same name", async () => {
       const table = await createTable(client(), hashTable);
-      await refused(
-        client().send(new CreateTableCommand({ TableName: table, ...hashTable })),
-        "ResourceInUseException",
-      );
+      await refused(client().createTable({ TableName: table, ...hashTable }), "ResourceInUseException");
     });
 
     const shapes: readonly (readonly [string, Partial<CreateTableCommandInput>])[] = [
@@ -58,9 +49,7 @@ export function tablesContract(client: () => DynamoDBClient): void {
     it("enables time to live once", async () => {
       const table = await createTable(client(), hashTable);
       const enable = (AttributeName: string) =>
-        client().send(
-          new UpdateTimeToLiveCommand({ TableName: table, TimeToLiveSpecification: { Enabled: true, AttributeName } }),
-        );
+        client().updateTimeToLive({ TableName: table, TimeToLiveSpecification: { Enabled: true, AttributeName } });
       await enable("expires");
       await refused(enable("expires"), "ValidationException", /already enabled/);
       await refused(enable("other"), "ValidationException", /active on a different AttributeName/);

@@ -1,26 +1,24 @@
-import {
-  type CancellationReason,
-  type DynamoDBClient,
-  ScanCommand,
-  type TransactionCanceledException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
+import type {
+  CancellationReason,
+  DynamoDB,
+  TransactionCanceledException,
+  TransactWriteItem,
 } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, N, put, refused, S } from "../harness";
 
-export function transactionsContract(client: () => DynamoDBClient): void {
+export function transactionsContract(client: () => DynamoDB): void {
   describe("transactions", () => {
     let table: string;
     beforeEach(async () => {
       table = await createTable(client(), hashTable);
     });
     const write = (items: readonly TransactWriteItem[], token?: string) =>
-      client().send(new TransactWriteItemsCommand({ TransactItems: [...items], ClientRequestToken: token }));
+      client().transactWriteItems({ TransactItems: [...items], ClientRequestToken: token });
     const putOf = (pk: string, v = 1): TransactWriteItem => ({
       Put: { TableName: table, Item: { pk: S(pk), v: N(v) } },
     });
     const all = async () => {
-      const { Items } = await client().send(new ScanCommand({ TableName: table }));
+      const { Items } = await client().scan({ TableName: table });
       return Object.fromEntries((Items ?? []).map((item) => [item["pk"]?.S, Number(item["v"]?.N)]));
     };
 

@@ -1,9 +1,4 @@
-import {
-  type DynamoDBClient,
-  GetItemCommand,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from "@aws-sdk/client-dynamodb";
+import type { DynamoDB, UpdateItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { createTable, hashTable, type Item, N, put, refused, S } from "../harness";
 
 const before: Item = {
@@ -82,24 +77,21 @@ const refusals: readonly (readonly [string, Item, RegExp])[] = [
   ["SET n = n + :v", { ":v": N("9.99e125") }, /38|overflow/],
 ];
 
-export function updatesContract(client: () => DynamoDBClient): void {
+export function updatesContract(client: () => DynamoDB): void {
   describe("updates", () => {
     let table: string;
     beforeAll(async () => {
       table = await createTable(client(), hashTable);
     });
     const update = (expression: string | undefined, values: Item = {}, more: Partial<UpdateItemCommandInput> = {}) =>
-      client().send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { pk: S("a") },
-          UpdateExpression: expression,
-          ExpressionAttributeValues: Object.keys(values).length > 0 ? values : undefined,
-          ...more,
-        }),
-      );
-    const current = async () =>
-      (await client().send(new GetItemCommand({ TableName: table, Key: { pk: S("a") } }))).Item;
+      client().updateItem({
+        TableName: table,
+        Key: { pk: S("a") },
+        UpdateExpression: expression,
+        ExpressionAttributeValues: Object.keys(values).length > 0 ? values : undefined,
+        ...more,
+      });
+    const current = async () => (await client().getItem({ TableName: table, Key: { pk: S("a") } })).Item;
 
     describe("of an existing item", () => {
       beforeEach(() => put(client(), table, before));
@@ -143,15 +135,13 @@ export function updatesContract(client: () => DynamoDBClient): void {
     it("creates a missing item", async () => {
       const table2 = await createTable(client(), hashTable);
       const create = (UpdateExpression?: string) =>
-        client().send(
-          new UpdateItemCommand({
-            TableName: table2,
-            Key: { pk: S("new") },
-            UpdateExpression,
-            ExpressionAttributeValues: UpdateExpression ? { ":one": N(1) } : undefined,
-            ReturnValues: "ALL_NEW",
-          }),
-        );
+        client().updateItem({
+          TableName: table2,
+          Key: { pk: S("new") },
+          UpdateExpression,
+          ExpressionAttributeValues: UpdateExpression ? { ":one": N(1) } : undefined,
+          ReturnValues: "ALL_NEW",
+        });
       expect((await create("ADD visits :one")).Attributes).toEqual({ pk: S("new"), visits: N(1) });
       expect((await create()).Attributes).toEqual({ pk: S("new"), visits: N(1) });
     });

@@ -1,15 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  CreateStateMachineCommand,
-  DescribeExecutionCommand,
-  type DescribeExecutionOutput,
-  GetExecutionHistoryCommand,
-  type HistoryEvent,
-  SFNClient,
-  StartExecutionCommand,
-} from "@aws-sdk/client-sfn";
+import { type DescribeExecutionOutput, type HistoryEvent, SFN } from "@aws-sdk/client-sfn";
 import type { EmittedEvent, FunctionInvoker, FunctionResult } from "../../../../local/service";
 import { createStepFunctions, type StepFunctions } from "../../../../local/states";
 import { startServer } from "../../../support/web-server";
@@ -37,7 +29,7 @@ export function invoker(handlers: Handlers): Pick<FunctionInvoker, "invoke"> {
 }
 
 export interface Harness {
-  readonly client: SFNClient;
+  readonly client: SFN;
   readonly service: StepFunctions;
   readonly clock: FakeClock;
   readonly directory: string;
@@ -78,7 +70,7 @@ export async function open(
   });
   const server = await startServer((request, response) => void service.handle(request, response));
   const { endpoint } = server;
-  const client = new SFNClient({
+  const client = new SFN({
     endpoint,
     region: "us-east-1",
     credentials: { accessKeyId: "test", secretAccessKey: "test" },
@@ -95,16 +87,12 @@ export async function open(
     ...{ client, service, clock, directory, endpoint, events },
     async start(definition, input = {}, name) {
       machines += 1;
-      const { stateMachineArn } = await client.send(
-        new CreateStateMachineCommand({
-          name: `machine-${machines}`,
-          definition: JSON.stringify(definition),
-          roleArn: "arn:aws:iam::000000000000:role/states",
-        }),
-      );
-      const started = await client.send(
-        new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
-      );
+      const { stateMachineArn } = await client.createStateMachine({
+        name: `machine-${machines}`,
+        definition: JSON.stringify(definition),
+        roleArn: "arn:aws:iam::000000000000:role/states",
+      });
+      const started = await client.startExecution({ stateMachineArn, name, input: JSON.stringify(input) });
       return started.executionArn as string;
     },
     async settle() {
@@ -121,11 +109,9 @@ export async function open(
       while (clock.turn(until));
       await harness.settle();
     },
-    describe: (executionArn) => client.send(new DescribeExecutionCommand({ executionArn })),
+    describe: (executionArn) => client.describeExecution({ executionArn }),
     async history(executionArn) {
-      const { events: found = [] } = await client.send(
-        new GetExecutionHistoryCommand({ executionArn, maxResults: 1000 }),
-      );
+      const { events: found = [] } = await client.getExecutionHistory({ executionArn, maxResults: 1000 });
       return found;
     },
     async run(definition, input) {
