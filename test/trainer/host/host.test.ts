@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { CorruptObjectError, ObjectNotFoundError, StorageFullError } from "../../../core/object-documents";
 import { readTrainerConfig as read } from "../../../platform/config";
 import { containerOf } from "../../../platform/members";
-import { imageShape } from "../../../trainer-container/engine/built-in-models";
-import { BackendUnavailableError } from "../../../trainer-container/engine/errors";
+import { BackendUnavailableError, ModelError } from "../../../trainer-container/engine/errors";
 import { type Gang, GangCompletedError, type Generation } from "../../../trainer-container/gang/gang";
 import { createEntrance, InterruptedWhileWaitingError } from "../../../trainer-container/host/dependencies";
 import { classifyError, retry } from "../../../trainer-container/host/failure";
@@ -73,15 +72,7 @@ describe("advertisedHost", () => {
 });
 
 describe("classifyError", () => {
-  const thrownBy = (call: () => unknown): unknown => {
-    try {
-      return call();
-    } catch (error) {
-      return error;
-    }
-  };
   const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
-  const badShape = thrownBy(() => imageShape([66]));
   const broken = new Error("m", { cause: { code: "ECONNRESET" } });
   it.each<[string, unknown, object]>([
     [
@@ -89,7 +80,7 @@ describe("classifyError", () => {
       new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
       { code: "NON_FINITE_LOSS", step: 7, retryable: false },
     ],
-    ["a model that cannot be built", badShape, { code: "USER_CODE", retryable: false }],
+    ["a model that cannot be built", new ModelError("m"), { code: "USER_CODE", retryable: false }],
     ["no such backend", new BackendUnavailableError("m"), { code: "BACKEND_UNAVAILABLE", retryable: false }],
     ["damaged data", new CorruptObjectError("k", "a", "b"), { code: "CORRUPT_OBJECT", retryable: false }],
     ["missing data", new ObjectNotFoundError("k"), { code: "OBJECT_NOT_FOUND", retryable: false }],

@@ -76,31 +76,21 @@ describe("publishResult", () => {
     expect(Object.keys(result.metrics)).toHaveLength(6);
   });
 
-  it("is left to the ranks before, whose result is taken", async () => {
+  it.each<[what: string, rank: number, at: number, happens: "stored" | "gone" | "both" | "nothing", stores: boolean]>([
+    ["left to the ranks before, whose result is taken", 2, 500, "stored", false],
+    ["done at once where the rank before has gone without", 1, 300, "gone", true],
+    ["taken from a leader that stored it and left", 1, 300, "both", false],
+    ["done in turn where ranks before live and store nothing", 2, 20_000, "nothing", true],
+  ])("is %s", async (_, rank, at, happens, stores) => {
     const store = createMemoryObjectStore();
-    const leader = () => store.put(key, JSON.stringify({ ...resultOf("run-1"), generations: 9 }));
-    expect(await publish(store, 2, () => 2, new Map([[500, leader]]))).toMatchObject({ generations: 9 });
-    expect([slept, stored]).toEqual([500, []]);
-  });
-
-  it("is done at once where the rank before has gone without", async () => {
-    let before = 1;
-    const dies = async () => {
-      before = 0;
+    let before = rank;
+    const event = async () => {
+      if (happens === "gone" || happens === "both") before = 0;
+      if (happens === "stored" || happens === "both")
+        await store.put(key, JSON.stringify({ ...resultOf("run-1"), generations: 9 }));
     };
-    await publish(createMemoryObjectStore(), 1, () => before, new Map([[300, dies]]));
-    expect([slept, stored]).toEqual([300, ["rank 1"]]);
-  });
-
-  it("is taken from a leader that stored it and left", async () => {
-    const store = createMemoryObjectStore();
-    let before = 1;
-    const leaves = async () => {
-      before = 0;
-      await store.put(key, JSON.stringify({ ...resultOf("run-1"), generations: 9 }));
-    };
-    expect(await publish(store, 1, () => before, new Map([[300, leaves]]))).toMatchObject({ generations: 9 });
-    expect(stored).toEqual([]);
+    const result = await publish(store, rank, () => before, new Map([[at, event]]));
+    expect([slept, stored, result.generations]).toEqual([at, stores ? [`rank ${rank}`] : [], stores ? 1 : 9]);
   });
 
   it.each([
@@ -120,10 +110,5 @@ describe("publishResult", () => {
     };
     const outcome = await publish(store, 0, () => 0).catch((error: unknown) => error);
     expect(outcome).toMatchObject(expected);
-  });
-
-  it("is done in turn where ranks before live and store nothing", async () => {
-    await publish(createMemoryObjectStore(), 2, () => 2);
-    expect([slept, stored]).toEqual([20_000, ["rank 2"]]);
   });
 });

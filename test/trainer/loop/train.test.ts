@@ -216,36 +216,18 @@ describe("planTraining", () => {
   });
 
   it.each([
-    { name: "no rows", task: taskOf(), rows: 0, code: "EMPTY_SPLIT", message: "no rows" },
-    {
-      name: "uneven micro-batches",
-      task: taskOf({}, { batchSize: 25 }),
-      rows: 9,
-      code: "BAD_TASK",
-      message: "batchSize is 25",
-    },
-    {
-      name: "a step decay without a step size",
-      task: taskOf({}, { schedule: "step" }),
-      rows: 9,
-      code: "BAD_TASK",
-      message: "no stepSize",
-    },
-    {
-      name: "several GPUs a process",
-      task: taskOf({ gpusPerWorker: 4 }),
-      rows: 9,
-      code: "BAD_TASK",
-      message: "gpusPerWorker is 4",
-    },
-    {
-      name: "a narrow format with a sharded optimizer",
-      task: taskOf({ shardOptimizer: true }, { gradientFormat: "float16" }),
-      rows: 9,
-      code: "BAD_TASK",
-      message: "gradientFormat is float16",
-    },
-  ])("refuses $name", ({ task, rows, code, message }) => {
+    ["no rows", taskOf(), 0, "EMPTY_SPLIT", "no rows"],
+    ["uneven micro-batches", taskOf({}, { batchSize: 25 }), 9, "BAD_TASK", "batchSize is 25"],
+    ["a step decay without a step size", taskOf({}, { schedule: "step" }), 9, "BAD_TASK", "no stepSize"],
+    ["several GPUs a process", taskOf({ gpusPerWorker: 4 }), 9, "BAD_TASK", "gpusPerWorker is 4"],
+    [
+      "a narrow format with a sharded optimizer",
+      taskOf({ shardOptimizer: true }, { gradientFormat: "float16" }),
+      9,
+      "BAD_TASK",
+      "gradientFormat is float16",
+    ],
+  ])("refuses %s", (_, task, rows, code, message) => {
     expect(() => planTraining(task, rows)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     );

@@ -14,6 +14,7 @@ import { createFront } from "../../../local/front";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { readBody } from "../../../local/wire";
+import { rangeTable } from "../../local/dynamodb/harness";
 import { testIam } from "../../support/iam";
 
 export interface TrainerCloud {
@@ -107,19 +108,6 @@ export async function startCloud(): Promise<TrainerCloud> {
 
 async function createGangsTable(endpoint: string): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: "us-east-1", credentials });
-  await client.send(
-    new CreateTableCommand({
-      TableName: "Gangs",
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [
-        { AttributeName: "pk", AttributeType: "S" },
-        { AttributeName: "sk", AttributeType: "S" },
-      ],
-      KeySchema: [
-        { AttributeName: "pk", KeyType: "HASH" },
-        { AttributeName: "sk", KeyType: "RANGE" },
-      ],
-    }),
-  );
+  await client.send(new CreateTableCommand({ TableName: "Gangs", ...rangeTable("S") }));
   client.destroy();
 }

@@ -58,13 +58,12 @@ if (probe === undefined)
   });
 
   const decide = (container: { readonly exitCode: number; readonly reason?: string }) => {
-    const job = { status: "FAILED", statusReason: "Essential container in task exited", container } as const;
+    const ended = { status: "FAILED", statusReason: "Essential container in task exited", container } as const;
+    const job = { ...ended, jobArn: "", jobId: "j", jobName: "", jobQueue: "", jobDefinition: "", startedAt: 0 };
     return decideNextMove({
       hasResult: false,
       failure: undefined,
-      job: outcomeOf({ ...job, jobArn: "", jobId: "j", jobName: "", jobQueue: "", jobDefinition: "", startedAt: 0 }, [
-        { ...job, jobArn: "", jobId: "j", jobName: "", jobQueue: "", jobDefinition: "", startedAt: 0 },
-      ]),
+      job: outcomeOf(job, [job]),
       attempts: [
         {
           attempt: 1,
