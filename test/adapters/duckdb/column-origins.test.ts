@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { originsOption, withOrigins } from "../../../adapters/duckdb/column-origins";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
@@ -7,6 +6,7 @@ import { type DuckDbSession, quoteText } from "../../../adapters/duckdb/session"
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
 import type { DatasetSchema } from "../../../core/datasets/schema";
 import { viewVersionOf } from "../../core/feature-store/versions";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const version = viewVersionOf({
   ...{ name: "spend", entities: ["customer"], eventTime: "at" },
@@ -24,11 +24,7 @@ const withFrom = (view: string): DatasetSchema => ({
 });
 
 describe("the origins of columns in Parquet", () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = fs.mkdtempSync(join(tmpdir(), "origins-"));
-  });
-  afterAll(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("origins");
 
   async function write(session: DuckDbSession, name: string, option: string): Promise<string> {
     const file = join(directory, name);

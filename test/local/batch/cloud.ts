@@ -1,6 +1,4 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,6 +11,7 @@ import { type BatchOptions, type BatchService, createBatch } from "../../../loca
 import { createFront } from "../../../local/front";
 import type { EmittedEvent } from "../../../local/service";
 import { testIam } from "../../support/iam";
+import { startServer, type WebServer } from "../../support/web-server";
 import { bundle } from "../lambda/bundle";
 
 export const images = {
@@ -26,7 +25,7 @@ export class BatchCloud {
   readonly lines: string[] = [];
   batch!: BatchService;
   client!: Batch;
-  private server!: Server;
+  private server!: WebServer;
   private readonly hostPath = bundle("local/batch/host.ts", this.directory);
 
   async start(options: Partial<BatchOptions> = {}): Promise<void> {
@@ -44,9 +43,8 @@ export class BatchCloud {
       ...options,
     });
     await this.batch.ready;
-    this.server = createFront([this.batch], testIam);
-    await new Promise<void>((done) => this.server.listen(0, "127.0.0.1", done));
-    this.connect((this.server.address() as AddressInfo).port);
+    this.server = await startServer(createFront([this.batch], testIam));
+    this.connect(this.server.port);
   }
 
   connect(port: number): void {
@@ -115,13 +113,27 @@ export class BatchCloud {
 
   async stop(): Promise<void> {
     this.client.destroy();
-    await new Promise((done) => this.server.close(done));
+    await this.server.close();
     await this.batch.close();
   }
 
   remove(): void {
     rmSync(this.directory, { recursive: true });
   }
+}
+
+/** Runs a cloud for the tests of a file. */
+export function useBatchCloud(options: Partial<BatchOptions> = {}): BatchCloud {
+  const cloud = new BatchCloud();
+  beforeAll(async () => {
+    await cloud.start(options);
+    await cloud.setUp();
+  });
+  afterAll(async () => {
+    await cloud.stop();
+    cloud.remove();
+  });
+  return cloud;
 }
 
 export function pidOf(job: JobDetail): number {

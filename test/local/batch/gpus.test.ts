@@ -1,20 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { listGpus } from "../../../local/batch/gpus";
-import { BatchCloud } from "./cloud";
+import { temporaryFolder } from "../../support/temporary-folder";
+import { useBatchCloud } from "./cloud";
 
-const cloud = new BatchCloud();
-const directory = mkdtempSync(path.join(tmpdir(), "gpus-"));
-beforeAll(async () => {
-  await cloud.start({ gpus: ["GPU-a", "GPU-b"] });
-  await cloud.setUp();
-});
-afterAll(async () => {
-  await cloud.stop();
-  cloud.remove();
-  rmSync(directory, { recursive: true });
-});
+const cloud = useBatchCloud({ gpus: ["GPU-a", "GPU-b"] });
+const directory = temporaryFolder("gpus");
 
 describe("jobs on a machine with two GPUs", () => {
   const requiring = (gpus: number, line: string) => ({

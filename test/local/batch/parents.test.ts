@@ -1,14 +1,6 @@
-import { alive, BatchCloud, pidOf } from "./cloud";
+import { alive, pidOf, useBatchCloud } from "./cloud";
 
-const cloud = new BatchCloud();
-beforeAll(async () => {
-  await cloud.start();
-  await cloud.setUp();
-});
-afterAll(async () => {
-  await cloud.stop();
-  cloud.remove();
-});
+const cloud = useBatchCloud();
 
 const children = (jobId: string, count: number, mark: string) =>
   Promise.all(Array.from({ length: count }, (_, index) => cloud.job(`${jobId}${mark}${index}`)));

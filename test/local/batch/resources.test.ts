@@ -1,15 +1,7 @@
 import type { SubmitJobCommandInput } from "@aws-sdk/client-batch";
-import { BatchCloud } from "./cloud";
+import { useBatchCloud } from "./cloud";
 
-const cloud = new BatchCloud();
-beforeAll(async () => {
-  await cloud.start();
-  await cloud.setUp();
-});
-afterAll(async () => {
-  await cloud.stop();
-  cloud.remove();
-});
+const cloud = useBatchCloud();
 
 describe("compute environments and queues", () => {
   it("are described as created, and keep their references", async () => {

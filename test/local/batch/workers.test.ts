@@ -1,21 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { BatchCloud } from "./cloud";
+import { temporaryFolder } from "../../support/temporary-folder";
+import { useBatchCloud } from "./cloud";
 
-const cloud = new BatchCloud();
-const directory = mkdtempSync(path.join(tmpdir(), "workers-"));
+const cloud = useBatchCloud({ vcpus: 2 });
+const directory = temporaryFolder("workers");
 beforeAll(async () => {
-  await cloud.start({ vcpus: 2 });
-  await cloud.setUp();
   const container = { image: "sh", command: ["true"], vcpus: 1, memory: 4 };
   const nodeProperties = { numNodes: 3, mainNode: 0, nodeRangeProperties: [{ targetNodes: "0:", container }] };
   await cloud.define({ jobDefinitionName: "nodes", type: "multinode", nodeProperties });
-});
-afterAll(async () => {
-  await cloud.stop();
-  cloud.remove();
-  rmSync(directory, { recursive: true });
 });
 
 const until = (name: string) => `while [ ! -e ${directory}/${name} ]; do sleep 0.02; done`;

@@ -1,10 +1,10 @@
-import { request as httpRequest, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as httpRequest } from "node:http";
 import { createFront, serviceName } from "../../../local/front";
 import type { Service } from "../../../local/service";
 import { sendJson } from "../../../local/wire";
 import { testIam } from "../../support/iam";
 import { sign } from "../../support/sign";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const signed = (service: string) =>
   `AWS4-HMAC-SHA256 Credential=AK/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=00`;
@@ -38,7 +38,7 @@ describe("serviceName", () => {
 });
 
 describe("front", () => {
-  let server: Server;
+  let server: WebServer;
   let base: string;
   const echo = (signingName: string, handle: Service["handle"]): Service => ({
     signingName,
@@ -61,17 +61,13 @@ describe("front", () => {
         throw new Error("boom");
       }),
     ];
-    server = createFront(services, testIam);
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await startServer(createFront(services, testIam));
+    base = server.endpoint;
     jest.spyOn(process.stderr, "write").mockReturnValue(true);
   });
   afterAll(async () => {
     jest.restoreAllMocks();
-    await new Promise((done) => {
-      server.close(done);
-      server.closeAllConnections();
-    });
+    await server.close();
   });
   const call = async (service: string, path = "/", url = base) =>
     fetch(url + path, { headers: await sign({ url: url + path, service }, testIam.owner) });
@@ -151,21 +147,16 @@ describe("front", () => {
 
   it("delays requests until the services exist", async () => {
     let ready: (services: readonly Service[]) => void = () => {};
-    const early = createFront(
-      new Promise<readonly Service[]>((resolve) => {
-        ready = resolve;
-      }),
-      testIam,
-    );
-    await new Promise<void>((done) => early.listen(0, "127.0.0.1", done));
-    const url = `http://127.0.0.1:${(early.address() as AddressInfo).port}`;
+    const later = new Promise<readonly Service[]>((resolve) => {
+      ready = resolve;
+    });
+    const { endpoint: url, close } = await startServer(createFront(later, testIam));
     expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(503);
     const waiting = call("batch", "/", url);
     ready([echo("batch", async (_, response) => sendJson(response, 200, {}))]);
     expect((await waiting).status).toBe(200);
     expect((await fetch(`${url}/_ringmaster/health`)).status).toBe(200);
-    early.closeAllConnections();
-    early.close();
+    await close();
   });
 
   it("accepts headers of 32 KB", async () => {

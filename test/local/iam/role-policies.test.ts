@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSessionDenials } from "../../../adapters/iam/session-denials";
@@ -7,13 +6,13 @@ import { createFront } from "../../../local/front";
 import type { Iam } from "../../../local/iam";
 import { Caller } from "../../../local/iam/caller";
 import { createRolePolicies } from "../../../local/iam/role-policies";
-import { listen, portOf } from "../../../local/listen";
 import type { StoredService } from "../../../local/service";
 import { arnsOf, runRoleNameIn } from "../../../platform/permissions";
 import { createIam } from "../../../stack/iam";
 import { localConfig, localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign } from "../../support/sign";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const world = localWorld();
 const roleName = runRoleNameIn(world);
@@ -24,18 +23,16 @@ describe("policies that are put on a role of the embedded cloud", () => {
   let directory: string;
   let iam: Iam;
   let service: StoredService;
-  let front: Server;
+  let front: WebServer;
 
   async function start(): Promise<void> {
     iam = createIam({ world, functionPermissions, secret: "a secret" });
     service = createRolePolicies(iam, { dataDirectory: directory });
     await service.ready;
-    front = createFront([service], iam);
-    await listen(front, 0, "");
+    front = await startServer(createFront([service], iam));
   }
   async function stop(): Promise<void> {
-    front.closeAllConnections();
-    await new Promise((closed) => front.close(closed));
+    await front.close();
     await service.close();
   }
   beforeEach(async () => {
@@ -47,7 +44,7 @@ describe("policies that are put on a role of the embedded cloud", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  const endpoint = () => `http://127.0.0.1:${portOf(front)}`;
+  const endpoint = () => front.endpoint;
   const session = (name: string) => new Caller(iam.roles.get(roleName)!, { role: roleName, name });
   const put = (fields: Readonly<Record<string, string>>, keys: Keys = iam.owner) => send("PutRolePolicy", fields, keys);
   async function send(Action: string, fields: Readonly<Record<string, string>>, keys: Keys) {

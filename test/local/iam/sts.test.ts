@@ -1,24 +1,21 @@
 import { STS } from "@aws-sdk/client-sts";
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
-import { listen, portOf } from "../../../local/listen";
 import { createIam } from "../../../stack/iam";
 import { localConfig, localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const { runRoleArn } = localConfig();
 const iam = createIam({ world: localWorld(), functionPermissions, secret: "s" });
-const front = createFront([createSts(iam)], iam);
+let front: WebServer;
 let connection: { readonly endpoint: string; readonly region: string; readonly maxAttempts: number };
 
 beforeAll(async () => {
-  await listen(front, 0, "");
-  connection = { endpoint: `http://127.0.0.1:${portOf(front)}`, region: "us-east-1", maxAttempts: 1 };
+  front = await startServer(createFront([createSts(iam)], iam));
+  connection = { endpoint: front.endpoint, region: "us-east-1", maxAttempts: 1 };
 });
-afterAll(() => {
-  front.closeAllConnections();
-  front.close();
-});
+afterAll(() => front.close());
 
 const as = (role?: string) =>
   new STS({ ...connection, credentials: role === undefined ? iam.owner : iam.issue({ role, name: "test" }) });

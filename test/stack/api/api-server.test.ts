@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import * as http from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../stack/api-server";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { tokenTerms } from "../../support/token-terms";
+import { startServer } from "../../support/web-server";
 
 describe("the API's server", () => {
-  const data = mkdtempSync(join(tmpdir(), "api-server-"));
+  const data = temporaryFolder("api-server");
   const tokens = createTokenStore(data);
   const server = createApiServer(
     async ({ requestContext }) => ({ statusCode: 200, body: JSON.stringify(requestContext.authorizer ?? {}) }),
@@ -18,15 +16,11 @@ describe("the API's server", () => {
   );
   let now = Date.parse("2026-01-02T00:00:00.000Z");
   let port: number;
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    port = (server.address() as AddressInfo).port;
+    ({ port, close } = await startServer(server));
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-    rmSync(data, { recursive: true });
-  });
+  afterAll(() => close());
 
   function ask(
     path: string,

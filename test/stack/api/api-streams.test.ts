@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import * as http from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createTokenStore } from "../../../adapters/files/token-store";
 import { eventStream } from "../../../api/routes/run-metrics";
 import { createLogger } from "../../../core/logging";
 import { createApiServer } from "../../../stack/api-server";
 import { streamedRoutes } from "../../../stack/api-streams";
+import { temporaryFolder } from "../../support/temporary-folder";
+import { startServer } from "../../support/web-server";
 
 const logger = createLogger(() => undefined, { now: () => 0 });
 const path = "/api/v1/training-runs/run-1/metrics";
 
 describe("a streamed answer on one machine", () => {
-  const data = mkdtempSync(join(tmpdir(), "api-streams-"));
+  const data = temporaryFolder("api-streams");
   const seen: string[] = [];
   let more: () => void = () => undefined;
   let gone: () => void = () => undefined;
@@ -37,15 +35,11 @@ describe("a streamed answer on one machine", () => {
     streams: streamedRoutes(app),
   });
   let port: number;
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    port = (server.address() as AddressInfo).port;
+    ({ port, close } = await startServer(server));
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-    rmSync(data, { recursive: true });
-  });
+  afterAll(() => close());
 
   it("is sent piece by piece, and ends when the client disconnects", async () => {
     const response = await new Promise<http.IncomingMessage>((answered) =>

@@ -1,8 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import * as http from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
@@ -11,7 +9,9 @@ import { ownerKeys } from "../../../adapters/files/owner-keys";
 import { createTokenStore, type SigningKeys, signingKeys } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
 import { createApiServer } from "../../../stack/api-server";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { tokenTerms } from "../../support/token-terms";
+import { startServer, type WebServer } from "../../support/web-server";
 
 interface Sent {
   readonly method: string;
@@ -26,7 +26,7 @@ const minute = 60_000;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 describe("signatures of version 4", () => {
-  const data = mkdtempSync(join(tmpdir(), "signatures-"));
+  const data = temporaryFolder("signatures");
   const tokens = createTokenStore(data);
   const { record } = makeToken(
     { ...tokenTerms, team: "vision", actor: "ann", createdAt: "2026-01-01T00:00:00.000Z" },
@@ -44,19 +44,16 @@ describe("signatures of version 4", () => {
     tokens,
     { now: () => now },
   );
+  let running: WebServer;
   let host: string;
   let keys: SigningKeys;
   beforeAll(async () => {
     await tokens.add(record);
     keys = (await signingKeys(tokens, record.id))!;
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    running = await startServer(server);
+    host = `127.0.0.1:${running.port}`;
   });
-  afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-    rmSync(data, { recursive: true });
-  });
+  afterAll(() => running.close());
 
   function send(url: string, { method, headers, body }: Omit<Sent, "path">): Promise<{ status: number; body: string }> {
     return new Promise((answered, failed) => {
