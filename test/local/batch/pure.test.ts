@@ -5,64 +5,36 @@ import { retries } from "../../../local/batch/retry";
 import type { ComputeEnvironment, Ending, RetryStrategy } from "../../../local/batch/types";
 
 describe("retries", () => {
+  type Rules = NonNullable<RetryStrategy["evaluateOnExit"]>;
   const reclaim: Ending = { statusReason: "Host EC2 (instance i-local-7) terminated." };
   const failed: Ending = { exitCode: 1, statusReason: "Essential container in task exited" };
   const pull: Ending = { reason: "CannotPullContainerError: x", statusReason: "Task failed to start" };
-  const spot = [
+  const spot: Rules = [
     { onStatusReason: "Host EC2*", action: "RETRY" },
     { onReason: "*", action: "exit" },
   ];
-  const cases: readonly [string, RetryStrategy, number, Ending, boolean][] = [
-    ["one attempt is the default", {}, 1, failed, false],
-    ["attempts are left", { attempts: 3 }, 2, failed, true],
-    ["attempts are used up", { attempts: 3 }, 3, failed, false],
-    ["a reclaim matches", { attempts: 3, evaluateOnExit: spot }, 1, reclaim, true],
-    ["the catch-all ends what fails by itself", { attempts: 3, evaluateOnExit: spot }, 1, failed, false],
-    [
-      "none matches: tried again",
-      { attempts: 3, evaluateOnExit: [{ onExitCode: "2", action: "EXIT" }] },
-      1,
-      failed,
-      true,
-    ],
-    [
-      "an exit code that begins alike",
-      { attempts: 3, evaluateOnExit: [{ onExitCode: "1*", action: "EXIT" }] },
-      1,
-      { ...failed, exitCode: 137 },
-      false,
-    ],
-    [
-      "a condition on an exit code that there is not",
-      { attempts: 3, evaluateOnExit: [{ onExitCode: "*", action: "EXIT" }] },
-      1,
-      reclaim,
-      true,
-    ],
-    [
-      "all conditions must hold",
-      { attempts: 3, evaluateOnExit: [{ onExitCode: "1", onReason: "OOM*", action: "EXIT" }] },
-      1,
-      failed,
-      true,
-    ],
-    ["by reason", { attempts: 3, evaluateOnExit: [{ onReason: "CannotPull*", action: "EXIT" }] }, 1, pull, false],
-    [
-      "the first match decides",
-      {
-        attempts: 3,
-        evaluateOnExit: [
-          { onExitCode: "1", action: "RETRY" },
-          { onReason: "*", action: "EXIT" },
-        ],
-      },
-      1,
-      failed,
-      true,
-    ],
+  const decisive: Rules = [
+    { onExitCode: "1", action: "RETRY" },
+    { onReason: "*", action: "EXIT" },
   ];
-  it.each(cases)("%s", (_, strategy, made, ending, expected) => {
-    expect(retries(strategy, made, ending)).toBe(expected);
+  it.each<[string, Rules, Ending, boolean]>([
+    ["a reclaim matches", spot, reclaim, true],
+    ["the catch-all ends what fails by itself", spot, failed, false],
+    ["none matches: tried again", [{ onExitCode: "2", action: "EXIT" }], failed, true],
+    ["a code that begins alike", [{ onExitCode: "1*", action: "EXIT" }], { ...failed, exitCode: 137 }, false],
+    ["a condition on a code that there is not", [{ onExitCode: "*", action: "EXIT" }], reclaim, true],
+    ["all conditions must hold", [{ onExitCode: "1", onReason: "OOM*", action: "EXIT" }], failed, true],
+    ["by reason", [{ onReason: "CannotPull*", action: "EXIT" }], pull, false],
+    ["the first match decides", decisive, failed, true],
+  ])("by rules: %s", (_, evaluateOnExit, ending, expected) => {
+    expect(retries({ attempts: 3, evaluateOnExit }, 1, ending)).toBe(expected);
+  });
+  it.each<[string, RetryStrategy, number, boolean]>([
+    ["one attempt is the default", {}, 1, false],
+    ["attempts are left", { attempts: 3 }, 2, true],
+    ["attempts are used up", { attempts: 3 }, 3, false],
+  ])("%s", (_, strategy, made, expected) => {
+    expect(retries(strategy, made, failed)).toBe(expected);
   });
 });
 
@@ -137,36 +109,23 @@ describe("fair share", () => {
     shareIdentifier,
     schedulingPriority,
   });
+  const next = (
+    policy: Parameters<typeof nextByFairShare>[0],
+    waiting: readonly ReturnType<typeof job>[],
+    inUse: Readonly<Record<string, number>>,
+  ) => nextByFairShare(policy, waiting, new Map(Object.entries(inUse)))?.id;
   it("serves the share that uses least", () => {
     const waiting = [job("a1", "a"), job("b1", "b")];
-    expect(
-      nextByFairShare(
-        {},
-        waiting,
-        new Map([
-          ["a", 4],
-          ["b", 2],
-        ]),
-      )?.id,
-    ).toBe("b1");
+    expect(next({}, waiting, { a: 4, b: 2 })).toBe("b1");
   });
   it("gives more to the lower weight factor: at 4 of weight 0.5 and 3 of weight 1 it is a's turn", () => {
     const policy = { shareDistribution: [{ shareIdentifier: "a*", weightFactor: 0.5 }] };
     const waiting = [job("b1", "b"), job("a1", "a1")];
-    expect(
-      nextByFairShare(
-        policy,
-        waiting,
-        new Map([
-          ["a1", 4],
-          ["b", 3],
-        ]),
-      )?.id,
-    ).toBe("a1");
+    expect(next(policy, waiting, { a1: 4, b: 3 })).toBe("a1");
   });
   it("orders a share by priority, then by age", () => {
     const waiting = [job("old", "a"), job("urgent", "a", 5), job("urgent too", "a", 5)];
-    expect(nextByFairShare({}, waiting, new Map())?.id).toBe("urgent");
+    expect(next({}, waiting, {})).toBe("urgent");
   });
 });
 
@@ -190,14 +149,15 @@ describe("placement", () => {
     limit,
   });
 
+  const four = { vcpus: 4, multiNode: false };
+
   it("fills the environments in the queue's order", () => {
-    expect(place({ vcpus: 4, multiNode: false }, [spot, steady], use({ spot: 4 }))).toMatchObject({
-      computeEnvironment: spot,
-    });
-    expect(place({ vcpus: 4, multiNode: false }, [spot, steady], use({ spot: 5 }))).toMatchObject({
-      computeEnvironment: steady,
-    });
-    expect(place({ vcpus: 4, multiNode: false }, [spot], use({ spot: 5 }))).toEqual({ kind: "wait", for: "queue" });
+    for (const [vcpus, computeEnvironment] of [
+      [4, spot],
+      [5, steady],
+    ] as const)
+      expect(place(four, [spot, steady], use({ spot: vcpus }))).toMatchObject({ computeEnvironment });
+    expect(place(four, [spot], use({ spot: 5 }))).toEqual({ kind: "wait", for: "queue" });
   });
   it("never places a gang on spot", () => {
     expect(place({ vcpus: 4, multiNode: true }, [spot, steady], use())).toMatchObject({ computeEnvironment: steady });
@@ -212,12 +172,8 @@ describe("placement", () => {
     });
   });
   it("respects the machine's limit, lets a larger job run alone, and waits for a disabled environment", () => {
-    expect(place({ vcpus: 4, multiNode: false }, [steady], use({ other: 7 }, 10))).toEqual({
-      ...{ kind: "wait", for: "machine" },
-    });
+    expect(place(four, [steady], use({ other: 7 }, 10))).toEqual({ kind: "wait", for: "machine" });
     expect(place({ vcpus: 12, multiNode: false }, [steady], use({}, 10))).toMatchObject({ kind: "place" });
-    expect(place({ vcpus: 4, multiNode: false }, [environment("off", "EC2", 8, "DISABLED")], use())).toEqual({
-      ...{ kind: "wait", for: "queue" },
-    });
+    expect(place(four, [environment("off", "EC2", 8, "DISABLED")], use())).toEqual({ kind: "wait", for: "queue" });
   });
 });

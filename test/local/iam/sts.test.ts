@@ -44,36 +44,20 @@ it("gives the trusted function a session of at most an hour, narrowed by its pol
   expect(Math.round(left / 60_000)).toBe(60);
 });
 
+const missing = { RoleArn: "arn:aws:iam::000000000000:role/none" };
+const distrusting = { RoleArn: "arn:aws:iam::000000000000:role/ringmaster-api" };
+const unknown = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","NotAction":"s3:*","Resource":"*"}]}';
+
 it.each<[string, string | undefined, object, string]>([
   ["a function without the right", "ringmaster-promote", {}, "AccessDenied"],
-  ["a role that is not there", broker, { RoleArn: "arn:aws:iam::000000000000:role/none" }, "AccessDenied"],
-  [
-    "a role that does not trust it",
-    broker,
-    { RoleArn: "arn:aws:iam::000000000000:role/ringmaster-api" },
-    "AccessDenied",
-  ],
-  [
-    "the owner, a role that is not there",
-    undefined,
-    { RoleArn: "arn:aws:iam::000000000000:role/none" },
-    "AccessDenied",
-  ],
+  ["a role that is not there", broker, missing, "AccessDenied"],
+  ["a role that does not trust it", broker, distrusting, "AccessDenied"],
+  ["the owner, a role that is not there", undefined, missing, "AccessDenied"],
   ["more than the hour of chained roles", broker, { DurationSeconds: 3_601 }, "ValidationError"],
   ["less than a quarter of an hour", broker, { DurationSeconds: 899 }, "ValidationError"],
   ["a name with a slash", broker, { RoleSessionName: "a/b" }, "ValidationError"],
   ["a policy that is none", broker, { Policy: "{" }, "MalformedPolicyDocumentException"],
-  [
-    "a policy that is not understood",
-    broker,
-    {
-      Policy: JSON.stringify({
-        Version: "2012-10-17",
-        Statement: [{ Effect: "Allow", NotAction: "s3:*", Resource: "*" }],
-      }),
-    },
-    "MalformedPolicyDocumentException",
-  ],
+  ["a policy that is not understood", broker, { Policy: unknown }, "MalformedPolicyDocumentException"],
   ["a policy of more than 2,048 characters", broker, { Policy: " ".repeat(2_049) }, "ValidationError"],
 ])("refuses %s", async (_what, role, more, code) => {
   await expect(assume(role, more)).rejects.toMatchObject({ name: code });

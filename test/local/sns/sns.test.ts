@@ -110,37 +110,17 @@ describe("the embedded SNS", () => {
     expect(received[1]!.body["MessageId"]).toBe(received[0]!.body["MessageId"]);
   });
 
+  const publishTo = (TopicArn: string, Message: string) => client.publish({ TopicArn, Message });
+  const subscribe = (Protocol: string, Endpoint: string) =>
+    client.subscribe({ TopicArn: provided, Protocol, Endpoint });
+  const missing = provided.replace("ringmaster-team", "none");
+  const invalid = "InvalidParameterException";
   it.each<[string, () => Promise<unknown>, string, RegExp]>([
-    [
-      "a topic that does not exist",
-      () => client.publish({ TopicArn: provided.replace("ringmaster-team", "none"), Message: "m" }),
-      "NotFoundException",
-      /Topic does not exist/,
-    ],
-    [
-      "an empty message",
-      () => client.publish({ TopicArn: provided, Message: "" }),
-      "InvalidParameterException",
-      /Empty message/,
-    ],
-    [
-      "an endpoint elsewhere",
-      () => client.subscribe({ TopicArn: provided, Protocol: "http", Endpoint: "http://example.com" }),
-      "InvalidParameterException",
-      /on this machine/,
-    ],
-    [
-      "an endpoint that is no HTTP server",
-      () => client.subscribe({ TopicArn: provided, Protocol: "email", Endpoint: "a@example.com" }),
-      "InvalidParameterException",
-      /http endpoints only/,
-    ],
-    [
-      "a FIFO topic",
-      () => client.createTopic({ Name: "news.fifo" }),
-      "InvalidParameterException",
-      /FIFO topics are not implemented/,
-    ],
+    ["a missing topic", () => publishTo(missing, "m"), "NotFoundException", /Topic does not exist/],
+    ["an empty message", () => publishTo(provided, ""), invalid, /Empty message/],
+    ["an endpoint elsewhere", () => subscribe("http", "http://example.com"), invalid, /on this machine/],
+    ["no HTTP server", () => subscribe("email", "a@example.com"), invalid, /http endpoints only/],
+    ["a FIFO topic", () => client.createTopic({ Name: "a.fifo" }), invalid, /FIFO topics are not implemented/],
     [
       "an operation that it does not have",
       () => client.deleteTopic({ TopicArn: provided }),
