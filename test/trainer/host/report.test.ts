@@ -22,6 +22,18 @@ const finish = (events: Reporter, step: number, score: object = { loss: 1, metri
   events.stepFinished(outcome as unknown as Parameters<Reporter["stepFinished"]>[0]);
 };
 
+/** @param finishedSteps of the members, by rank */
+function startGeneration(events: Reporter, number: number, rank: number, finishedSteps: readonly number[]): void {
+  const members = finishedSteps.map((steps, at) => ({
+    ...{ memberId: `m${at}`, rank: at, workerIndex: at, finishedSteps: steps },
+  }));
+  const generation = { number, traffic: { waitMs: 0 }, rank, worldSize: members.length, members };
+  events.generationStarted(
+    generation as unknown as Parameters<Reporter["generationStarted"]>[0],
+    Math.max(...finishedSteps),
+  );
+}
+
 /** The reports of one worker. Its clock moves one second each time that it is read for a step. */
 function worker() {
   const reported: RecoveryRecord[] = [];
@@ -33,21 +45,7 @@ function worker() {
   });
   events.close();
   const begin = (number: number, rank: number, finishedSteps: readonly number[]) =>
-    events.generationStarted(
-      {
-        number,
-        traffic: { waitMs: 0 },
-        rank,
-        worldSize: finishedSteps.length,
-        members: finishedSteps.map((steps, at) => ({
-          memberId: `m${at}`,
-          rank: at,
-          workerIndex: at,
-          finishedSteps: steps,
-        })),
-      } as unknown as Parameters<Reporter["generationStarted"]>[0],
-      Math.max(...finishedSteps),
-    );
+    startGeneration(events, number, rank, finishedSteps);
   const step = (at: number) => {
     ms += 1_000;
     finish(events, at);
@@ -171,17 +169,7 @@ describe("the rate", () => {
       now: () => ms,
     });
     const begin = (number: number, worldSize: number) =>
-      events.generationStarted(
-        {
-          ...{ number, rank: 0, worldSize, traffic: { waitMs: 0 } },
-          members: Array.from({ length: worldSize }, (_, rank) => ({
-            memberId: `m${rank}`,
-            rank,
-            finishedSteps: step,
-          })),
-        } as unknown as Parameters<Reporter["generationStarted"]>[0],
-        step,
-      );
+      startGeneration(events, number, 0, Array<number>(worldSize).fill(step));
     const train = (steps: number, msOf: (step: number) => number) => {
       for (let i = 0; i < steps; i += 1) {
         ms += msOf(step);

@@ -7,10 +7,10 @@ import type { TrainingAttempt } from "../../../core/runs/shapes";
 import { type Clock, systemClock } from "../../../local/clock";
 import { trainerJob } from "../../../platform/trainer-job";
 import { BatchCloud, pidOf } from "../../local/batch/cloud";
-import { ownerEnvironment } from "../../support/iam";
 import { buildTrainer } from "./build";
 import { startCloud, type TrainerCloud } from "./cloud";
 import { readResult, storeFeatures, storeTask } from "./task";
+import { trainerEnvironment } from "./trainer-process";
 
 /** The time that a notice announces. The tests end hosts themselves. */
 const noticeMs = 120_000;
@@ -41,14 +41,7 @@ describe("a training on spot hosts", () => {
 
   beforeAll(async () => {
     cloud = await startCloud();
-    const environment = {
-      ...{ PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/", TMPDIR: cloud.directory },
-      ...ownerEnvironment,
-      ...{ AWS_ENDPOINT_URL: cloud.endpoint, AWS_REGION: "us-east-1", AWS_EC2_METADATA_DISABLED: "true" },
-      ...{ RINGMASTER_TEAM: "default", RINGMASTER_BUCKET: "ringmaster", RINGMASTER_TABLE_GANGS: "Gangs" },
-      ...{ RINGMASTER_INGEST_FUNCTION: "ingest", RINGMASTER_ADVERTISE_HOST: "127.0.0.1" },
-      RINGMASTER_SPOT_POLL_MS: "50",
-    };
+    const environment = { ...trainerEnvironment(cloud), RINGMASTER_SPOT_POLL_MS: "50" };
     const trainer = { command: [process.execPath, ...built.nodeArguments], environment };
     await batch.start({ images: { trainer }, spotNoticeMs: noticeMs, clock });
     await batch.setUp();

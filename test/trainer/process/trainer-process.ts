@@ -9,6 +9,15 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
+/** What the trainers of all runs have in their environment. */
+export const trainerEnvironment = (cloud: TrainerCloud) => ({
+  ...{ PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/", TMPDIR: cloud.directory },
+  ...ownerEnvironment,
+  ...{ AWS_ENDPOINT_URL: cloud.endpoint, AWS_REGION: "us-east-1", AWS_EC2_METADATA_DISABLED: "true" },
+  ...{ RINGMASTER_TEAM: "default", RINGMASTER_BUCKET: "ringmaster", RINGMASTER_TABLE_GANGS: "Gangs" },
+  ...{ RINGMASTER_INGEST_FUNCTION: "ingest", RINGMASTER_ADVERTISE_HOST: "127.0.0.1" },
+});
+
 export class TrainerProcess {
   readonly lines: LogLine[] = [];
   readonly errors: string[] = [];
@@ -27,23 +36,12 @@ export class TrainerProcess {
     this.child = spawn(process.execPath, [...nodeArguments], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
-        PATH: process.env["PATH"],
-        HOME: process.env["HOME"],
-        TMPDIR: cloud.directory,
-        AWS_ENDPOINT_URL: cloud.endpoint,
-        AWS_REGION: "us-east-1",
-        ...ownerEnvironment,
-        AWS_EC2_METADATA_DISABLED: "true",
+        ...trainerEnvironment(cloud),
         AWS_BATCH_JOB_ID: `job-${runId}${segment === 0 ? "" : `-${segment}`}:${index}`,
         AWS_BATCH_JOB_ATTEMPT: String(attempt),
         AWS_BATCH_JOB_ARRAY_INDEX: String(index),
         RINGMASTER_RUN_ID: runId,
         RINGMASTER_SEGMENT: String(segment),
-        RINGMASTER_TEAM: "default",
-        RINGMASTER_BUCKET: "ringmaster",
-        RINGMASTER_TABLE_GANGS: "Gangs",
-        RINGMASTER_INGEST_FUNCTION: "ingest",
-        RINGMASTER_ADVERTISE_HOST: "127.0.0.1",
         ...environment,
       },
     });
