@@ -38,16 +38,18 @@ describe("nativeFolder", () => {
   });
 });
 
-describe("findBinding", () => {
-  const environment = (): NodeJS.ProcessEnv => ({ RINGMASTER_NATIVE_DIR: folder });
-  const put = (library: "cpu" | "gpu", manifest: string): string => {
-    const target = nativeFolder(library, environment());
-    mkdirSync(target, { recursive: true });
-    writeFileSync(path.join(target, "native.json"), manifest);
-    writeFileSync(path.join(target, "b.node"), "");
-    return path.join(target, "b.node");
-  };
+const environment = (): NodeJS.ProcessEnv => ({ RINGMASTER_NATIVE_DIR: folder });
 
+/** Installs a binding as the installer does, and returns its file. */
+function put(library: "cpu" | "gpu", manifest: string, content = ""): string {
+  const target = nativeFolder(library, environment());
+  mkdirSync(target, { recursive: true });
+  writeFileSync(path.join(target, "native.json"), manifest);
+  writeFileSync(path.join(target, "b.node"), content);
+  return path.join(target, "b.node");
+}
+
+describe("findBinding", () => {
   it("reads the installer's manifest; the GPU's library serves the CPU too, not the other way round", () => {
     expect(findBinding("gpu", environment())).toBeUndefined();
     const gpu = put("gpu", '{"binding":"b.node"}');
@@ -81,23 +83,14 @@ describe("trainer-container/native/install.js", () => {
   });
 
   it("throws away a binding that no longer works", () => {
-    const target = nativeFolder("cpu", { RINGMASTER_NATIVE_DIR: folder });
-    mkdirSync(target, { recursive: true });
-    writeFileSync(path.join(target, "native.json"), '{"binding":"b.node"}');
-    writeFileSync(path.join(target, "b.node"), "not a library");
+    put("cpu", '{"binding":"b.node"}', "not a library");
     expect(install().stdout).toMatch(/WebAssembly/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("names the file of an installed binding whose bytes changed, and removes the binding", () => {
-    const target = nativeFolder("cpu", { RINGMASTER_NATIVE_DIR: folder });
-    mkdirSync(target, { recursive: true });
     const expected = createHash("sha256").update("the library").digest("hex");
-    writeFileSync(
-      path.join(target, "native.json"),
-      JSON.stringify({ binding: "b.node", files: { "b.node": expected } }),
-    );
-    writeFileSync(path.join(target, "b.node"), "the librarY");
+    put("cpu", JSON.stringify({ binding: "b.node", files: { "b.node": expected } }), "the librarY");
     const found = createHash("sha256").update("the librarY").digest("hex");
     expect(install().stdout).toContain(`b.node has the sha256 ${found}, expected is ${expected}`);
     expect(readdirSync(folder)).toEqual([]);

@@ -9,7 +9,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** What the trainers of all runs have in their environment. */
+/** The environment that the trainers of all runs have. */
 export const trainerEnvironment = (cloud: TrainerCloud) => ({
   ...{ PATH: process.env["PATH"]!, HOME: process.env["HOME"] ?? "/", TMPDIR: cloud.directory },
   ...ownerEnvironment,
