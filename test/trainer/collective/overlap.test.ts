@@ -2,6 +2,7 @@ import type { Collective } from "../../../trainer-container/collective/collectiv
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { FinalRanges } from "../../../trainer-container/collective/segments";
 import { MeshGeneration } from "../../../trainer-container/gang/mesh-generation";
+import { head as someHead } from "../gang/store-contract";
 import { leavesOf, makeLeaves, referenceSum, sameBits, startWorld, type World } from "./support";
 
 describe("final ranges", () => {
@@ -100,17 +101,6 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
   });
 
   it("is what a generation offers for large vectors among several workers", async () => {
-    const members = (count: number) =>
-      Array.from({ length: count }, (_, i) => ({
-        memberId: `m${i}`,
-        incarnation: `i${i}`,
-        registration: 1,
-        workerIndex: i,
-        host: "127.0.0.1",
-        port: 0,
-        pid: 1,
-        finishedSteps: 0,
-      }));
     for (const [worldSize, elements, offered] of [
       [1, 2 ** 18, false],
       [2, 2 ** 18 - 1, false],
@@ -118,7 +108,9 @@ describe("an all-reduce that begins before the last leaf is whole", () => {
     ] as const) {
       world = await startWorld(worldSize, { microBatches: 2 });
       const leaves = makeLeaves(2, elements);
-      const head = { number: 1, members: members(worldSize), token: "secret", completed: false, sealedAt: 0 };
+      const [member] = someHead(1).members;
+      const members = world.ranks.map((_, rank) => ({ ...member!, memberId: `m${rank}`, workerIndex: rank }));
+      const head = someHead(1, { members });
       const sums = world.ranks.map(({ mesh }, rank) => {
         const generation = new MeshGeneration(head, mesh, undefined, () => {});
         const { first, end } = generation.leaves;
