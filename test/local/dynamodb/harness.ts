@@ -58,24 +58,31 @@ export async function startEmbedded(clock?: Clock): Promise<Subject> {
 
 export type TableShape = Omit<CreateTableCommandInput, "TableName">;
 
+export const attributes = (types: Readonly<Record<string, "S" | "N" | "B">>) =>
+  Object.entries(types).map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
+
+export const keySchema = (...names: readonly [hash: string, range?: string]) =>
+  names.map((AttributeName, at) => ({ AttributeName, KeyType: at === 0 ? ("HASH" as const) : ("RANGE" as const) }));
+
+/** An index of whole items. */
+export const indexBy = (IndexName: string, ...names: Parameters<typeof keySchema>) => ({
+  IndexName,
+  KeySchema: keySchema(...names),
+  Projection: { ProjectionType: "ALL" as const },
+});
+
 /** A table with only `pk` (S). */
 export const hashTable: TableShape = {
-  AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
-  KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+  AttributeDefinitions: attributes({ pk: "S" }),
+  KeySchema: keySchema("pk"),
   BillingMode: "PAY_PER_REQUEST",
 };
 
 /** Returns a table with `pk` (S) and `sk` of the given type. */
 export function rangeTable(type: "S" | "N" | "B" = "N"): TableShape {
   return {
-    AttributeDefinitions: [
-      { AttributeName: "pk", AttributeType: "S" },
-      { AttributeName: "sk", AttributeType: type },
-    ],
-    KeySchema: [
-      { AttributeName: "pk", KeyType: "HASH" },
-      { AttributeName: "sk", KeyType: "RANGE" },
-    ],
+    AttributeDefinitions: attributes({ pk: "S", sk: type }),
+    KeySchema: keySchema("pk", "sk"),
     BillingMode: "PAY_PER_REQUEST",
   };
 }

@@ -4,7 +4,7 @@ import { type OpenDynamoDb, openDynamoDb } from "../../../local/dynamodb";
 import { operations } from "../../../local/dynamodb/operations";
 import { Fields } from "../../../local/dynamodb/wire/fields";
 import { ManualClock } from "../../support/manual-clock";
-import { temporaryDirectory } from "./harness";
+import { attributes, indexBy, keySchema, temporaryDirectory } from "./harness";
 import { type Action, applyToModel, itemId, type Model, type Row, toRequest } from "./model";
 
 describe("the store and a map", () => {
@@ -71,24 +71,10 @@ describe("the store and a map", () => {
 
 const shape = {
   BillingMode: "PAY_PER_REQUEST",
-  AttributeDefinitions: [
-    ["pk", "S"],
-    ["sk", "N"],
-    ["g", "S"],
-    ["score", "N"],
-  ].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
-  KeySchema: schema("pk", "sk"),
-  GlobalSecondaryIndexes: [
-    { IndexName: "by-g", KeySchema: schema("g", "score"), Projection: { ProjectionType: "ALL" } },
-  ],
+  AttributeDefinitions: attributes({ pk: "S", sk: "N", g: "S", score: "N" }),
+  KeySchema: keySchema("pk", "sk"),
+  GlobalSecondaryIndexes: [indexBy("by-g", "g", "score")],
 };
-
-function schema(hash: string, range: string) {
-  return [
-    { AttributeName: hash, KeyType: "HASH" },
-    { AttributeName: range, KeyType: "RANGE" },
-  ];
-}
 
 async function call(db: OpenDynamoDb, name: string, input: object): Promise<Record<string, unknown>> {
   const answer = await operations.get(name)!(db.context, Fields.of(JSON.parse(JSON.stringify(input))));

@@ -24,6 +24,7 @@ import { createIam, jobRoleName } from "../../../stack/iam";
 import { functionEnvironment, localConfig, localWorld } from "../../../stack/settings";
 import { recordOfRun } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
+import { indexBy, keySchema } from "../dynamodb/harness";
 
 export async function startPlatform() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
@@ -62,23 +63,15 @@ export async function startPlatform() {
   await s3.createBucket({ Bucket: config.bucket });
   for (const { name, partitionKey, sortKey, indexes } of tables) {
     const keys = [{ partitionKey, sortKey }, ...indexes];
-    const schemaOf = (of: typeof partitionKey, range: typeof sortKey) => [
-      { AttributeName: of.name, KeyType: "HASH" as const },
-      { AttributeName: range.name, KeyType: "RANGE" as const },
-    ];
     await dynamodb.createTable({
       TableName: `${config.prefix}-${name}`,
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions: keys
         .flatMap((key) => [key.partitionKey, key.sortKey])
         .map((key) => ({ AttributeName: key.name, AttributeType: key.type })),
-      KeySchema: schemaOf(partitionKey, sortKey),
+      KeySchema: keySchema(partitionKey.name, sortKey.name),
       GlobalSecondaryIndexes: indexes.length
-        ? indexes.map((index) => ({
-            IndexName: index.name,
-            KeySchema: schemaOf(index.partitionKey, index.sortKey),
-            Projection: { ProjectionType: "ALL" as const },
-          }))
+        ? indexes.map((index) => indexBy(index.name, index.partitionKey.name, index.sortKey.name))
         : undefined,
     });
   }

@@ -7,7 +7,7 @@ import { listDamage } from "../../../local/repair";
 import { Journal } from "../../../local/storage/journal";
 import { JsonDatabase } from "../../../local/storage/json-database";
 import { flipBit, objectFiles } from "../../support/damage";
-import { createTable, hashTable, put, S, serveEmbedded } from "../dynamodb/harness";
+import { attributes, createTable, hashTable, indexBy, put, S, serveEmbedded } from "../dynamodb/harness";
 import { startS3 } from "../s3/harness";
 
 let data: string;
@@ -32,14 +32,8 @@ async function repair(): Promise<void> {
 describe("a damaged DynamoDB", () => {
   const shape = {
     ...hashTable,
-    AttributeDefinitions: ["pk", "group"].map((AttributeName) => ({ AttributeName, AttributeType: "S" as const })),
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: "by-group",
-        KeySchema: [{ AttributeName: "group", KeyType: "HASH" as const }],
-        Projection: { ProjectionType: "ALL" as const },
-      },
-    ],
+    AttributeDefinitions: attributes({ pk: "S", group: "S" }),
+    GlobalSecondaryIndexes: [indexBy("by-group", "group")],
   };
   const serve = () => serveEmbedded(join(data, "dynamodb"));
   let table: string;

@@ -1,28 +1,22 @@
 import type { DynamoDB, QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import { createTable, type Item, N, put, refused, S, type TableShape } from "../harness";
+import {
+  attributes,
+  createTable,
+  type Item,
+  indexBy,
+  keySchema,
+  N,
+  put,
+  refused,
+  S,
+  type TableShape,
+} from "../harness";
 
 const shape: TableShape = {
   BillingMode: "PAY_PER_REQUEST",
-  AttributeDefinitions: [
-    { AttributeName: "pk", AttributeType: "S" },
-    { AttributeName: "sk", AttributeType: "N" },
-    { AttributeName: "g", AttributeType: "S" },
-    { AttributeName: "score", AttributeType: "N" },
-  ],
-  KeySchema: [
-    { AttributeName: "pk", KeyType: "HASH" },
-    { AttributeName: "sk", KeyType: "RANGE" },
-  ],
-  GlobalSecondaryIndexes: [
-    {
-      IndexName: "all",
-      KeySchema: [
-        { AttributeName: "g", KeyType: "HASH" },
-        { AttributeName: "score", KeyType: "RANGE" },
-      ],
-      Projection: { ProjectionType: "ALL" },
-    },
-  ],
+  AttributeDefinitions: attributes({ pk: "S", sk: "N", g: "S", score: "N" }),
+  KeySchema: keySchema("pk", "sk"),
+  GlobalSecondaryIndexes: [indexBy("all", "g", "score")],
 };
 
 export function indexesContract(client: () => DynamoDB): void {

@@ -1,5 +1,5 @@
 import type { CreateTableCommandInput, DynamoDB } from "@aws-sdk/client-dynamodb";
-import { createTable, hashTable, refused } from "../harness";
+import { attributes, createTable, hashTable, indexBy, refused } from "../harness";
 
 export function tablesContract(client: () => DynamoDB): void {
   describe("tables", () => {
@@ -25,22 +25,8 @@ export function tablesContract(client: () => DynamoDB): void {
       ["an empty key schema", { KeySchema: [] }],
       ["a key without a definition", { KeySchema: [{ AttributeName: "other", KeyType: "HASH" }] }],
       ["a range key without a hash key", { KeySchema: [{ AttributeName: "pk", KeyType: "RANGE" }] }],
-      [
-        "a definition that no key uses",
-        { AttributeDefinitions: ["pk", "x"].map((name) => ({ AttributeName: name, AttributeType: "S" })) },
-      ],
-      [
-        "a global index on an undefined attribute",
-        {
-          GlobalSecondaryIndexes: [
-            {
-              IndexName: "gsi",
-              KeySchema: [{ AttributeName: "g", KeyType: "HASH" }],
-              Projection: { ProjectionType: "ALL" },
-            },
-          ],
-        },
-      ],
+      ["a definition that no key uses", { AttributeDefinitions: attributes({ pk: "S", x: "S" }) }],
+      ["a global index on an undefined attribute", { GlobalSecondaryIndexes: [indexBy("gsi", "g")] }],
     ];
     it.each(shapes)("refuses to create a table with %s", async (_case, shape) => {
       await refused(createTable(client(), { ...hashTable, ...shape }), "ValidationException");

@@ -17,6 +17,14 @@ export function transactionsContract(client: () => DynamoDB): void {
     const putOf = (pk: string, v = 1): TransactWriteItem => ({
       Put: { TableName: table, Item: { pk: S(pk), v: N(v) } },
     });
+    const addTo = (pk: string): TransactWriteItem => ({
+      Update: {
+        TableName: table,
+        Key: { pk: S(pk) },
+        UpdateExpression: "ADD v :one",
+        ExpressionAttributeValues: { ":one": N(1) },
+      },
+    });
     const all = async () => {
       const { Items } = await client().scan({ TableName: table });
       return Object.fromEntries((Items ?? []).map((item) => [item["pk"]?.S, Number(item["v"]?.N)]));
@@ -33,14 +41,7 @@ export function transactionsContract(client: () => DynamoDB): void {
       await write([
         putOf("new"),
         { Delete: { TableName: table, Key: { pk: S("gone") } } },
-        {
-          Update: {
-            TableName: table,
-            Key: { pk: S("changed") },
-            UpdateExpression: "ADD v :one",
-            ExpressionAttributeValues: { ":one": N(1) },
-          },
-        },
+        addTo("changed"),
         {
           ConditionCheck: {
             TableName: table,
@@ -93,14 +94,7 @@ export function transactionsContract(client: () => DynamoDB): void {
     });
 
     it("is applied once for one token", async () => {
-      const add: TransactWriteItem = {
-        Update: {
-          TableName: table,
-          Key: { pk: S("n") },
-          UpdateExpression: "ADD v :one",
-          ExpressionAttributeValues: { ":one": N(1) },
-        },
-      };
+      const add = addTo("n");
       const token = `token-${table}`;
       await Promise.all([write([add], token), write([add], token)]);
       await write([add], token);
