@@ -1,4 +1,5 @@
-import { FunctionFailure, type Harness, jsonata, lambda, open, output, waitForToken } from "./support/harness";
+import { createStepFunctions } from "../../../local/states";
+import { FunctionFailure, type Harness, invoker, jsonata, lambda, open, output, waitForToken } from "./support/harness";
 
 let states: Harness;
 let calls: unknown[] = [];
@@ -147,8 +148,6 @@ describe("after a restart", () => {
 });
 
 it("running executions wait until the functions are ready", async () => {
-  const { createStepFunctions } = await import("../../../local/states");
-  const { invoker } = await import("./support/harness");
   await states.start(jsonata({ A: lambda("held") }));
   await states.settle();
   await states.shut();
@@ -170,18 +169,4 @@ it("running executions wait until the functions are ready", async () => {
   expect(calls).toHaveLength(2);
   await service.close();
   states = await open(handlers, { directory: states.directory });
-});
-
-it("the context object gives JSONPath its token", async () => {
-  const A = {
-    Type: "Task",
-    Resource: "arn:aws:states:::lambda:invoke.waitForTaskToken",
-    Arguments: { FunctionName: "ask", Payload: { token: "{% $states.context.Task.Token %}" } },
-    End: true,
-  };
-  const arn = await states.start(jsonata({ A }));
-  await states.settle();
-  await states.client.sendTaskSuccess({ taskToken: tokens[0], output: '"yes"' });
-  await states.settle();
-  expect(output(await states.describe(arn))).toBe("yes");
 });
