@@ -1,7 +1,7 @@
 import type { Feed } from "../../trainer-container/data/feed";
 import type { TrainableModel } from "../../trainer-container/engine/engine";
 import { add } from "../../trainer-container/kernels/add";
-import { applyStep, finishTaken, type StepOutcome, updateOf } from "../../trainer-container/loop/apply";
+import { applyStep, type StepOutcome } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import type { TrainingPlan } from "../../trainer-container/loop/plan";
 import { createReplica } from "../../trainer-container/loop/replica";
@@ -20,15 +20,8 @@ export function trainAlone(model: TrainableModel, plan: TrainingPlan, feed: Feed
     async step(): Promise<StepOutcome> {
       const step = replica.finishedSteps;
       if (replica.lossScale) leaves.scaleLoss(replica.lossScale.scale);
-      const taken = await leaves.takeStep(
-        replica.engineOptimizer,
-        step,
-        range,
-        (weight) => updateOf(replica, plan, weight),
-        async () => {},
-      );
-      if (taken) return finishTaken(replica, taken, plan, layout);
-      return applyStep(replica, sumOf(await leaves.compute(step, range)), model, plan, layout);
+      const pass = replica.optimizer && (await leaves.beginStep(replica.optimizer, step, range));
+      return applyStep(replica, pass ?? sumOf(await leaves.compute(step, range)), plan, layout);
     },
   };
 }

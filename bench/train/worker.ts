@@ -6,7 +6,7 @@ import { Listener } from "../../trainer-container/collective/listener";
 import type { Mesh } from "../../trainer-container/collective/mesh";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { allocateSum } from "../../trainer-container/kernels/sum-memory";
-import { applyStep, finishTaken, updateOf } from "../../trainer-container/loop/apply";
+import { applyStep } from "../../trainer-container/loop/apply";
 import { createLeafComputer } from "../../trainer-container/loop/gradients";
 import { createReplica } from "../../trainer-container/loop/replica";
 import { scoreLayout } from "../../trainer-container/loop/score";
@@ -46,14 +46,6 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
   const collective = new Collective(mesh);
   const range = collective.plan.ranks[mesh.options.rank]!.leaves;
   const { subtrees } = collective;
-  const takeAlone = (step: number) =>
-    leaves.takeStep(
-      replica.engineOptimizer,
-      step,
-      range,
-      (weight) => updateOf(replica, plan, weight),
-      async () => {},
-    );
   let loss = Number.NaN;
   return {
     parameters: model.parameterCount,
@@ -62,15 +54,16 @@ async function createTrainer(setup: Setup, mesh: Mesh) {
       const start = performance.now();
       for (let i = 0; i < steps; i += 1) {
         const step = replica.finishedSteps;
-        const alone = mesh.worldSize === 1 && (await takeAlone(step));
-        if (alone) {
-          loss = finishTaken(replica, alone, plan, layout).score.loss;
+        const { optimizer } = replica;
+        const pass = mesh.worldSize === 1 && optimizer ? await leaves.beginStep(optimizer, step, range) : undefined;
+        if (pass) {
+          loss = applyStep(replica, pass, plan, layout).score.loss;
           continue;
         }
         const local = await leaves.compute(step, range, { subtrees });
         const out = mesh.worldSize === 1 && local.length === 1 ? local[0]! : reduced;
         await collective.allReduce({ local, out, signals: 0, finishedSteps: step });
-        loss = applyStep(replica, out, model, plan, layout).score.loss;
+        loss = applyStep(replica, out, plan, layout).score.loss;
       }
       const seconds = (performance.now() - start) / 1_000;
       const { user, system } = process.cpuUsage(cpu);

@@ -46,7 +46,7 @@ export interface StateBuffer {
 export function stateBuffers(replica: Replica, layout: readonly ParameterSlot[]): readonly StateBuffer[] {
   const all = tensorGroups(layout);
   const trainable = tensorGroups(layout.filter((slot) => slot.trainable));
-  const slots = Object.entries(replica.optimizer.state).sort(([a], [b]) => (a < b ? -1 : 1));
+  const slots = Object.entries(replica.slots).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     { name: "weights", values: replica.weights, groups: all },
     ...slots.map(([name, values]) => ({ name: `optimizer/${name}`, values, groups: trainable })),

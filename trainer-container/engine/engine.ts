@@ -54,11 +54,10 @@ export interface EnginePass {
    * @param onFinal called during the backward pass, if the model supports it; it may omit parts
    */
   gradients(into: Float32Array, onFinal?: OnFinal): readonly BatchResult[];
-  /** Takes the step of the attached optimizer while it is `active`, with the bits of `gradients` and `apply`. */
-  step(update: StepUpdate): StepTaken;
 }
 
 export interface StepTaken {
+  /** The results of a pass by micro-batch; none of a sum. */
   readonly results: readonly BatchResult[];
   /** The norm of the mean gradient before clipping. If it is not finite, nothing was changed. */
   readonly gradientNorm: number;
@@ -78,9 +77,6 @@ export function passOfOne(
       if (only === undefined) throw new RangeError("the pass has no micro-batch");
       return [compute(only.batch, only.randomKey, into, onFinal)];
     },
-    step() {
-      throw new Error("this model has no optimizer of its own");
-    },
   };
 }
 
@@ -97,11 +93,6 @@ export interface OptimizerSettings {
   readonly clipNorm?: number | undefined;
 }
 
-export interface OptimizerMemory {
-  readonly weights: Float32Array;
-  readonly slots: Readonly<Record<string, Float32Array>>;
-}
-
 export interface StepUpdate {
   /** Number of the step from 1, for Adam's bias correction. */
   readonly step: number;
@@ -112,12 +103,17 @@ export interface StepUpdate {
   readonly unscaled: number;
 }
 
-/** An optimizer whose step the engine takes, in its own memory: weights and slots need not leave it between steps. */
-export interface EngineOptimizer {
-  /** Whether the engine takes the steps: once gradients were computed as a graph. The same on every worker. */
-  readonly active: boolean;
-  /** @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed. */
-  apply(sum: Float32Array, update: StepUpdate): number;
+/** Takes a model's steps. Between steps, weights and slots may be in the engine's memory. */
+export interface ModelOptimizer {
+  /** Buffers by name, each of `trainableCount` elements. They have the state until the first step, and after `read`. */
+  readonly slots: Readonly<Record<string, Float32Array>>;
+  /** Whether `step` takes a pass: once gradients were computed as a graph. The same on every worker. */
+  readonly takesPasses: boolean;
+  /**
+   * @param gradient the sum over the step's rows, statistics included; or the model's pass over them, whose gradients are
+   *   computed in the same call with the same bits
+   */
+  step(gradient: Float32Array | EnginePass, update: StepUpdate): StepTaken;
   /** Copies weights and slots to JavaScript's memory, if the engine's are newer. `writeWeights` makes that memory newer. */
   read(): void;
 }
@@ -148,10 +144,10 @@ export interface TrainableModel {
    */
   begin(microBatches: number): EnginePass;
   /**
-   * Lets the engine take the optimizer's steps, if it can. Call it before the first gradient.
-   * @param memory has the weights and slots until the first step, and again after `writeWeights`
+   * Creates the optimizer of the model's steps. Call it once, before the first gradient.
+   * @param weights has the weights until the first step, and again after `writeWeights`
    */
-  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined;
+  attachOptimizer(settings: OptimizerSettings, weights: Float32Array): ModelOptimizer;
   /** Sets the factor of the loss in gradients, a power of two; not of statistics. Only with graphs. Default 1. */
   scaleLoss?(scale: number): void;
   /** Finds where the loss or a gradient of a batch stops being finite, from the first value on. */

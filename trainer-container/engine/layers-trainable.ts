@@ -11,13 +11,16 @@ import {
   type EngineOptions,
   type EnginePass,
   type ModelLayer,
+  type ModelOptimizer,
   type NonFinite,
+  type OptimizerSettings,
   type ParameterSlot,
   passOfOne,
   type TrainableModel,
 } from "./engine";
 import { BatchError } from "./errors";
 import { layOut } from "./layout";
+import { memoryOptimizer } from "./memory-optimizer";
 import { rematerialiseOf } from "./rematerialisation";
 import { type BatchTensors, batchTensors, functionsThatKeep, readScored, type Scored, scoreBatch } from "./score";
 import { withSeededRandom } from "./seeded-random";
@@ -126,7 +129,9 @@ export class LayersTrainable implements TrainableModel {
   /** The layers have weights of their own. */
   shareWeights(): void {}
 
-  attachOptimizer(): undefined {}
+  attachOptimizer(settings: OptimizerSettings, weights: Float32Array): ModelOptimizer {
+    return memoryOptimizer(this, settings, weights);
+  }
 
   begin(): EnginePass {
     return passOfOne((batch, randomKey, into) => this.gradients(batch, randomKey, into));

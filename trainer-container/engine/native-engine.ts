@@ -8,9 +8,7 @@ import {
   type Batch,
   type BatchResult,
   type Engine,
-  type EngineOptimizer,
   type EngineOptions,
-  type OptimizerMemory,
   type OptimizerSettings,
   passOfOne,
 } from "./engine";
@@ -25,7 +23,13 @@ import { registerNativeKernels } from "./native/register";
 import { SparseProgram } from "./native/sparse-program";
 import { loadBinding, type NativeBinding, requireBinding } from "./native-binding";
 import { applySettings, describeGpu, nativeSettings, switchesOf } from "./native-settings";
-import { type GradientProgram, type ProgramPass, ProgramTrainable } from "./program-trainable";
+import {
+  type GradientProgram,
+  type OptimizerMemory,
+  type ProgramOptimizer,
+  type ProgramPass,
+  ProgramTrainable,
+} from "./program-trainable";
 
 /** The passes of a built-in mlp: graphs for dense rows, and a program for the gradients from sparse rows. */
 class MlpProgram implements GradientProgram {
@@ -69,11 +73,11 @@ class MlpProgram implements GradientProgram {
         pass.add(batch, randomKey);
       },
       gradients: (into, onFinal) => pass.gradients(into, onFinal),
-      step: (update) => pass.step(update),
+      step: (update) => dense.step(update),
     };
   }
 
-  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): ProgramOptimizer {
     return this.graph.attachOptimizer(settings, memory);
   }
 

@@ -1,19 +1,36 @@
 import {
   type Batch,
   type BatchResult,
-  type EngineOptimizer,
   type EnginePass,
   type ModelLayer,
+  type ModelOptimizer,
   type NonFinite,
   type OnFinal,
-  type OptimizerMemory,
   type OptimizerSettings,
   type ParameterSlot,
   passOfOne,
+  type StepTaken,
+  type StepUpdate,
   type TrainableModel,
 } from "./engine";
 import type { LayersTrainable } from "./layers-trainable";
+import { memoryOptimizer } from "./memory-optimizer";
 import { withinMemory } from "./wasm/memory";
+
+/** An optimizer in a program's own memory. */
+export interface ProgramOptimizer {
+  /** Whether it takes the steps: once gradients were computed as a graph. */
+  readonly active: boolean;
+  /** @returns the norm of the mean gradient before clipping. If it is not finite, nothing was changed. */
+  apply(sum: Float32Array, update: StepUpdate): number;
+  /** See `ModelOptimizer`. */
+  read(): void;
+}
+
+/** A program's optimizer has the weights and slots of this memory until the first step, and again after they change. */
+export interface OptimizerMemory extends Pick<ModelOptimizer, "slots"> {
+  readonly weights: Float32Array;
+}
 
 /** A model's passes as fixed sequences of a backend's operations, with their own weights. */
 export interface GradientProgram {
@@ -28,15 +45,17 @@ export interface GradientProgram {
   /** Begins a pass over batches that have been checked. */
   begin(microBatches: number): ProgramPass;
   scaleLoss?(scale: number): void;
-  attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer;
+  attachOptimizer?(settings: OptimizerSettings, memory: OptimizerMemory): ProgramOptimizer;
   /** Computes as `TrainableModel.evaluate`. @returns undefined if it cannot */
   evaluate?(batch: Batch): BatchResult | undefined;
   dispose(): void;
 }
 
 /** See `EnginePass`. Its gradients are undefined if the program cannot compute them. Only one micro-batch can be such a pass. */
-export interface ProgramPass extends Pick<EnginePass, "add" | "step"> {
+export interface ProgramPass extends Pick<EnginePass, "add"> {
   gradients(into: Float32Array, onFinal?: OnFinal): readonly BatchResult[] | undefined;
+  /** Takes the step of the program's optimizer, which is active. Absent: the program has none. */
+  step?(update: StepUpdate): StepTaken;
 }
 
 /** A model whose gradients a program computes. The layers model does everything else; its weights are updated on use. */
@@ -50,6 +69,7 @@ export class ProgramTrainable implements TrainableModel {
   private lossScale = 1;
   /** Whether the layers model has outdated weights. */
   private stale = false;
+  private readonly passes = new WeakMap<EnginePass, ProgramPass>();
 
   constructor(
     private readonly tape: LayersTrainable,
@@ -111,7 +131,7 @@ export class ProgramTrainable implements TrainableModel {
   begin(microBatches: number): EnginePass {
     const pass = this.program.begin(microBatches);
     const ofTape = passOfOne((batch, randomKey, into) => this.gradientsOfTape(batch, randomKey, into));
-    return {
+    const begun: EnginePass = {
       add: (batch, randomKey) => {
         this.tape.checkBatch(batch, this.takesSparse && microBatches === 1);
         withinMemory(() => pass.add(batch, randomKey));
@@ -121,11 +141,9 @@ export class ProgramTrainable implements TrainableModel {
         this.tape.checkFlat(into);
         return withinMemory(() => pass.gradients(into, onFinal)) ?? ofTape.gradients(into);
       },
-      step: (update) => {
-        this.stale = true;
-        return pass.step(update);
-      },
     };
+    this.passes.set(begun, pass);
+    return begun;
   }
 
   private gradientsOfTape(batch: Batch, randomKey: string, into: Float32Array): BatchResult {
@@ -138,20 +156,26 @@ export class ProgramTrainable implements TrainableModel {
     return this.upToDate().explainNonFinite(batch, randomKey);
   }
 
-  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer | undefined {
-    const optimizer = this.program.attachOptimizer?.(settings, memory);
-    return (
-      optimizer && {
-        get active() {
-          return optimizer.active;
-        },
-        read: () => optimizer.read(),
-        apply: (sum, update) => {
-          this.stale = true;
-          return optimizer.apply(sum, update);
-        },
-      }
-    );
+  attachOptimizer(settings: OptimizerSettings, weights: Float32Array): ModelOptimizer {
+    const inMemory = memoryOptimizer(this, settings, weights);
+    const { slots } = inMemory;
+    const optimizer = this.program.attachOptimizer?.(settings, { weights, slots });
+    if (optimizer === undefined) return inMemory;
+    return {
+      slots,
+      get takesPasses() {
+        return optimizer.active;
+      },
+      read: () => optimizer.read(),
+      step: (gradient, update) => {
+        if (gradient instanceof Float32Array && !optimizer.active) return inMemory.step(gradient, update);
+        this.stale = true;
+        if (gradient instanceof Float32Array) return { results: [], gradientNorm: optimizer.apply(gradient, update) };
+        const taken = this.passes.get(gradient)?.step?.(update);
+        if (taken === undefined) throw new TypeError("this optimizer takes passes of its own model alone");
+        return taken;
+      },
+    };
   }
 
   evaluate(batch: Batch): BatchResult {

@@ -1,10 +1,7 @@
-import type { StepUpdate, TrainableModel } from "../engine/engine";
-import { simdBlockSquare } from "../kernels/norm";
-import { clipFactor, globalNorm } from "../optimizer/clip";
+import type { StepUpdate } from "../engine/engine";
 import { learningRateAt } from "../optimizer/learning-rate";
-import { applyStatistics } from "../optimizer/updates";
 import { TrainingHaltedError } from "./errors";
-import type { TakenStep } from "./gradients";
+import { addScores, type BegunPass } from "./gradients";
 import type { TrainingPlan } from "./plan";
 import { nextLossScale, type Replica } from "./replica";
 import { type Score, type ScoreLayout, scoreOf } from "./score";
@@ -27,30 +24,36 @@ export interface StepOutcome {
 }
 
 /**
- * Takes one optimizer step with the sum of all leaves. Synchronous, so a replica is never seen in between.
- * @param reduced the gradient's elements, times the replica's loss scale or gradient scale
+ * Takes one optimizer step. Synchronous, so a replica is never seen in between.
+ * @param gradient the sum of all leaves, times the replica's loss scale or gradient scale; or the pass over all leaves
  * @throws TrainingHaltedError if loss or gradient is not finite, on every rank
  */
 export function applyStep(
   replica: Replica,
-  reduced: Float32Array,
-  model: TrainableModel,
+  gradient: Float32Array | BegunPass,
   plan: TrainingPlan,
   layout: ScoreLayout,
 ): StepOutcome {
-  const sums = reduced.subarray(model.parameterCount);
-  const score = scoreOf(layout, sums);
-  requireFinite("loss", score.loss, replica.finishedSteps);
-  const update = updateOf(replica, plan, score.weight);
-  const { engineOptimizer } = replica;
-  const gradientNorm = engineOptimizer?.active
-    ? engineOptimizer.apply(reduced, update)
-    : applyHere(replica, reduced, model, plan, update);
+  const { optimizer, finishedSteps } = replica;
+  if (optimizer === undefined) throw new Error("the shards of this replica take its steps");
+  if (gradient instanceof Float32Array) {
+    const sums = gradient.subarray(gradient.length - layout.length);
+    const score = scoreOf(layout, sums);
+    requireFinite("loss", score.loss, finishedSteps);
+    const update = updateOf(replica, plan, score.weight);
+    const { gradientNorm } = optimizer.step(gradient, update);
+    return finishStep(replica, plan, layout, sums, update, gradientNorm);
+  }
+  const update = updateOf(replica, plan, gradient.rows);
+  const { results, gradientNorm } = optimizer.step(gradient.pass, update);
+  const sums = new Float32Array(layout.length);
+  addScores(layout, results, sums);
+  requireFinite("loss", scoreOf(layout, sums).loss, finishedSteps);
   return finishStep(replica, plan, layout, sums, update, gradientNorm);
 }
 
 /** Returns the numbers of the replica's next step. @param weight sum of all rows' weights */
-export function updateOf(
+function updateOf(
   { finishedSteps, lossScale, gradientScale }: Replica,
   plan: TrainingPlan,
   weight: number,
@@ -62,38 +65,6 @@ export function updateOf(
     mean,
     unscaled: mean / (lossScale?.scale ?? gradientScale ?? 1),
   };
-}
-
-/** Updates the replica in JavaScript's memory. @returns the norm; if it is not finite, nothing was changed */
-function applyHere(
-  replica: Replica,
-  reduced: Float32Array,
-  model: TrainableModel,
-  plan: TrainingPlan,
-  { step, learningRate, mean, unscaled }: StepUpdate,
-): number {
-  const norm = globalNorm(reduced, model.trainableCount, simdBlockSquare) * unscaled;
-  if (!Number.isFinite(norm)) return norm;
-  const { weights } = replica;
-  replica.optimizer.step(weights.subarray(0, model.trainableCount), reduced, {
-    step,
-    learningRate,
-    scale: unscaled * clipFactor(norm, plan.clipNorm),
-  });
-  applyStatistics(weights, reduced, model.trainableCount, mean);
-  model.writeWeights(weights);
-  return norm;
-}
-
-/** Counts a step that the engine has taken. @throws TrainingHaltedError if loss or gradient is not finite */
-export function finishTaken(
-  replica: Replica,
-  { sums, update, gradientNorm }: TakenStep,
-  plan: TrainingPlan,
-  layout: ScoreLayout,
-): StepOutcome {
-  requireFinite("loss", scoreOf(layout, sums).loss, replica.finishedSteps);
-  return finishStep(replica, plan, layout, sums, update, gradientNorm);
 }
 
 /**

@@ -4,10 +4,10 @@ import type { Feed } from "../data/feed";
 import type {
   Batch,
   BatchResult,
-  EngineOptimizer,
+  EnginePass,
+  ModelOptimizer,
   NonFinite,
   OnFinal,
-  StepUpdate,
   TrainableModel,
 } from "../engine/engine";
 import type { LeafRange } from "../gang/gang";
@@ -70,6 +70,18 @@ export function createGradientWire(
   };
 }
 
+/** Adds the scores of the leaves of a sum, as the vectors of leaves would be added. */
+export function addScores(layout: ScoreLayout, results: readonly BatchResult[], into: Float32Array): void {
+  const scores = results.map((result) => {
+    const score = new Float32Array(layout.length);
+    addScore(layout, result, score);
+    return score;
+  });
+  for (const { into: left, from: right } of canonicalAdditions(scores.length))
+    add(scores[left]!, 0, scores[left]!, 0, scores[right]!, 0, layout.length);
+  into.set(scores[0]!);
+}
+
 /** Computes leaves: gradient, then score sums. A leaf depends only on (weights, seed, step, micro-batch). */
 export function createLeafComputer(options: {
   readonly model: TrainableModel;
@@ -96,7 +108,7 @@ export function createLeafComputer(options: {
   // This text seeds draws: in other words, they would have other bits.
   const keyOf = (step: number, microBatch: number): string => `seed ${plan.seed} step ${step} microshard ${microBatch}`;
 
-  const begin = async (step: number, range: LeafRange, part: LeafRange) => {
+  const begin = async (step: number, range: LeafRange, part: LeafRange): Promise<BegunPass> => {
     const pass = model.begin(part.end - part.first);
     let rows = 0;
     for (let microBatch = part.first; microBatch < part.end; microBatch += 1) {
@@ -121,19 +133,6 @@ export function createLeafComputer(options: {
     const memory = pool[index] ?? allocateSum(wire.words);
     pool[index] = memory;
     return memory;
-  };
-
-  /** Adds the scores of the leaves of a sum, as the vectors of leaves would be added. */
-  const addScores = (results: readonly BatchResult[], into: Float32Array): void => {
-    const scores = results.map((result) => {
-      const score = new Float32Array(layout.length);
-      addScore(layout, result, score);
-      return score;
-    });
-    for (const { into: left, from: right } of canonicalAdditions(scores.length)) {
-      add(scores[left]!, 0, scores[left]!, 0, scores[right]!, 0, layout.length);
-    }
-    into.set(scores[0]!);
   };
 
   return {
@@ -161,29 +160,16 @@ export function createLeafComputer(options: {
       }
       return undefined;
     },
-    /**
-     * Computes all leaves and takes the optimizer's step in one call of the engine, with the bits of the sum and `apply`.
-     *
-     * @param update returns the step's numbers for the sum of all rows' weights
-     * @param before awaited before the step; a failure prevents it
-     * @returns undefined if the step must be taken otherwise
-     */
-    async takeStep(
-      optimizer: EngineOptimizer | undefined,
+    /** Begins a pass over all leaves, for the optimizer's step. @returns undefined if the optimizer does not take it */
+    async beginStep(
+      optimizer: Pick<ModelOptimizer, "takesPasses">,
       step: number,
       range: LeafRange,
-      update: (weight: number) => StepUpdate,
-      before: () => Promise<void>,
-    ): Promise<TakenStep | undefined> {
-      if (!optimizer?.active || !fits([range.end - range.first])) return undefined;
-      const { pass, rows } = await begin(step, range, range);
+    ): Promise<BegunPass | undefined> {
+      if (!optimizer.takesPasses || !fits([range.end - range.first])) return undefined;
+      const begun = await begin(step, range, range);
       await nextTurn(); // the step blocks the thread; sockets, leases and signals run here
-      await before();
-      const numbers = update(rows);
-      const { results, gradientNorm } = pass.step(numbers);
-      const sums = new Float32Array(layout.length);
-      addScores(results, sums);
-      return { sums, gradientNorm, update: numbers };
+      return begun;
     },
     /**
      * Computes the leaves of `range` in the wire's form, or in their place the sums of `subtrees` with the same bits, if the
@@ -219,7 +205,7 @@ export function createLeafComputer(options: {
         const isLast = part === parts.at(-1) && leaf === summed && !asSums;
         const onFinal = isLast ? beforeLast([...computed, summed]) : undefined;
         const results = pass.gradients(leaf.subarray(0, model.parameterCount), onFinal);
-        addScores(results, leaf.subarray(model.parameterCount));
+        addScores(layout, results, leaf.subarray(model.parameterCount));
         if (leaf !== summed) wire.write(leaf, wireScale, summed);
         computed.push(summed);
         await nextTurn(); // gradients block the thread; sockets, leases and signals run here
@@ -231,11 +217,9 @@ export function createLeafComputer(options: {
   };
 }
 
-export interface TakenStep {
-  /** Sums of the training score. */
-  readonly sums: Float32Array;
-  readonly update: StepUpdate;
-  readonly gradientNorm: number;
+export interface BegunPass {
+  readonly pass: EnginePass;
+  readonly rows: number;
 }
 
 export type LeafComputer = ReturnType<typeof createLeafComputer>;

@@ -1,8 +1,5 @@
-import type { EngineOptimizer, TrainableModel } from "../engine/engine";
+import type { ModelOptimizer, TrainableModel } from "../engine/engine";
 import { allocateSum } from "../kernels/sum-memory";
-import { simdGround } from "../kernels/updates";
-import { createOptimizer } from "../optimizer/create-optimizer";
-import type { Optimizer } from "../optimizer/optimizer";
 import { type BestEpoch, createBestEpoch } from "./best-epoch";
 import type { TrainingPlan } from "./plan";
 import type { ScoreLayout } from "./score";
@@ -45,9 +42,10 @@ export interface Replica {
   finishedSteps: number;
   /** All of the model's parameters: trainable ones, then statistics. */
   readonly weights: Float32Array;
-  readonly optimizer: Optimizer;
-  /** Takes the steps instead of `optimizer` while it is active. Weights and state are copied from it when they are read. */
-  readonly engineOptimizer?: EngineOptimizer | undefined;
+  /** The optimizer's state by name. */
+  readonly slots: Readonly<Record<string, Float32Array>>;
+  /** Takes the steps; absent: shards do. Weights and slots are copied from it when they are read. */
+  readonly optimizer?: ModelOptimizer | undefined;
   /** Sums of the training score since the epoch began (see `ScoreLayout`), then the numbers of `lossScale`, if there is one. */
   readonly epochScore: Float64Array;
   /** Present if gradients are sent or computed in float16. It is a view of `epochScore`, so every copy of the state contains it. */
@@ -67,16 +65,14 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
   const weights = allocateSum(initial.length);
   weights.set(initial);
   model.shareWeights(weights);
-  const optimizer = createOptimizer(plan.optimizer, model.trainableCount, simdGround);
-  const settings = { config: plan.optimizer, clipNorm: plan.clipNorm };
-  const engineOptimizer = model.attachOptimizer(settings, { weights, slots: optimizer.state });
+  const optimizer = model.attachOptimizer({ config: plan.optimizer, clipNorm: plan.clipNorm }, weights);
   const newest = <T>(memory: T): T => {
-    engineOptimizer?.read();
+    optimizer.read();
     return memory;
   };
-  const slots = Object.keys(optimizer.state)
+  const slots = Object.keys(optimizer.slots)
     .sort()
-    .map((name) => optimizer.state[name]!);
+    .map((name) => optimizer.slots[name]!);
   const scaled = plan.gradientFormat === "float16" || plan.precision === "float16";
   // A mean over a full batch whose rows are a power of two then needs no pass over the gradient.
   const gradientScale = scaled || !model.scaleLoss ? 1 : 2 ** -Math.round(Math.log2(plan.batchSize));
@@ -89,13 +85,10 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
     get weights() {
       return newest(weights);
     },
-    optimizer: {
-      ...optimizer,
-      get state() {
-        return newest(optimizer.state);
-      },
+    get slots() {
+      return newest(optimizer.slots);
     },
-    engineOptimizer,
+    optimizer,
     epochScore,
     gradientScale,
     get buffers() {
@@ -103,7 +96,7 @@ export function createReplica(model: TrainableModel, plan: TrainingPlan, layout:
       return newest([weights, ...slots, new Float32Array(epochScore.buffer), ...ofBest]);
     },
     reset() {
-      engineOptimizer?.read();
+      optimizer.read();
       this.finishedSteps = 0;
       weights.set(initial);
       for (const slot of slots) slot.fill(0);

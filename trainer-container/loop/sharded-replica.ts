@@ -113,7 +113,6 @@ export class ShardedReplica implements Replica {
   readonly best: BestEpoch | undefined;
   /** Empty: `synchronizeShards` replaces `Generation.synchronize`. */
   readonly buffers: readonly Float32Array[] = [];
-  readonly optimizer: Optimizer;
   /** Names of the optimizer's slots, in the order of sending. */
   readonly slotNames: readonly string[];
   readonly parameterCount: number;
@@ -160,12 +159,18 @@ export class ShardedReplica implements Replica {
     this.best = plan.earlyStopping && createBestEpoch(model, layout);
     this.slotNames = Object.keys(createOptimizer(plan.optimizer, 0).state).sort();
     this.slotElements = this.slotNames.length === 0 ? 0 : model.trainableCount;
-    this.optimizer = this.wholeOptimizer();
     this.makeWhole();
   }
 
   get weights(): Float32Array {
     return this.present;
+  }
+
+  /** @throws if this rank holds only its shards */
+  get slots(): Slots {
+    const state = this.wholeSlots();
+    if (state === undefined) throw new Error("this rank holds only its shards of the optimizer's state");
+    return state;
   }
 
   get whole(): boolean {
@@ -257,23 +262,6 @@ export class ShardedReplica implements Replica {
   private wholeSlots(): Slots | undefined {
     const alone = this.shards.find(({ slots }) => lengthOf(slots) === this.slotElements);
     return this.all ?? alone?.state;
-  }
-
-  private wholeOptimizer(): Optimizer {
-    const stateOf = (): Slots => {
-      const state = this.wholeSlots();
-      if (state === undefined) throw new Error("this rank holds only its shards of the optimizer's state");
-      return state;
-    };
-    return {
-      type: this.plan.optimizer.type,
-      get state() {
-        return stateOf();
-      },
-      step() {
-        throw new Error("a sharded optimizer steps shard by shard");
-      },
-    };
   }
 }
 

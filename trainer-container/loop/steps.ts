@@ -1,6 +1,6 @@
 import type { BegunSum, Generation } from "../gang/gang";
 import { allocateSum, releaseSum } from "../kernels/sum-memory";
-import { applyStep, finishTaken, type StepOutcome, updateOf } from "./apply";
+import { applyStep, type StepOutcome } from "./apply";
 import type { Training } from "./training";
 
 export interface StepResult {
@@ -24,9 +24,12 @@ export interface Steps {
   end(): void;
 }
 
+/** Stands for the sum of a gang of one, which exchanges only signals. */
+const nothing = new Float32Array(0);
+
 /** Creates the steps of replicas: every rank holds the whole state and takes the whole step. */
 export function replicatedSteps(training: Training): Steps {
-  const { model, plan, replica, layout, leaves, writable } = training;
+  const { plan, replica, layout, leaves, writable } = training;
   const { wire } = leaves;
   let summed: Float32Array | undefined;
   /** The sum's elements, if they are not float32 on the wire. */
@@ -40,11 +43,18 @@ export function replicatedSteps(training: Training): Steps {
     },
     async take(generation, raised) {
       if (replica.lossScale) leaves.scaleLoss(replica.lossScale.scale);
-      const alone = generation.worldSize === 1 && (await takeAlone(training, generation, raised));
-      if (alone) return alone;
       const step = replica.finishedSteps;
-      let begun: BegunSum | undefined;
       const { leaves: range, subtrees, worldSize } = generation;
+      const pass =
+        worldSize === 1 && replica.optimizer ? await leaves.beginStep(replica.optimizer, step, range) : undefined;
+      if (pass !== undefined) {
+        await writable?.();
+        const signals = await generation.allReduce([nothing], nothing, raised, step);
+        const outcome = applyStep(replica, pass, plan, layout);
+        leaves.ahead(step + 1, range); // not before: the pass uses the memory of its batches
+        return { outcome, signals };
+      }
+      let begun: BegunSum | undefined;
       // The only leaf, or the only sum, is the total.
       const target = (computed: readonly Float32Array[]) =>
         worldSize === 1 && computed.length === 1 ? computed[0]! : summed!;
@@ -54,12 +64,12 @@ export function replicatedSteps(training: Training): Steps {
       };
       const local = await leaves.compute(step, range, { subtrees, lost: () => generation.lost, beforeLast });
       const sum = begun ? begun.finish() : generation.allReduce(local, target(local), raised, step, wire.add);
-      leaves.ahead(step + 1, generation.leaves);
+      leaves.ahead(step + 1, range);
       const signals = await sum;
       const total = target(local);
       if (wire.format !== "float32") wire.read(total, elements!);
       await writable?.();
-      return { outcome: applyStep(replica, elements ?? total, model, plan, layout), signals };
+      return { outcome: applyStep(replica, elements ?? total, plan, layout), signals };
     },
     atBoundary: async () => true,
     end() {
@@ -69,27 +79,4 @@ export function replicatedSteps(training: Training): Steps {
       elements = undefined;
     },
   };
-}
-
-/** Stands for the sum of a gang of one, which exchanges only signals. */
-const nothing = new Float32Array(0);
-
-/** Takes a step of the only rank in one call of the engine. @returns undefined if it must be taken otherwise */
-async function takeAlone(training: Training, generation: Generation, raised: number): Promise<StepResult | undefined> {
-  const { plan, replica, layout, leaves, writable } = training;
-  const { engineOptimizer, finishedSteps } = replica;
-  let signals = 0;
-  const taken = await leaves.takeStep(
-    engineOptimizer,
-    finishedSteps,
-    generation.leaves,
-    (weight) => updateOf(replica, plan, weight),
-    async () => {
-      await writable?.();
-      signals = await generation.allReduce([nothing], nothing, raised, finishedSteps);
-    },
-  );
-  if (taken === undefined) return undefined;
-  leaves.ahead(finishedSteps + 1, generation.leaves);
-  return { outcome: finishTaken(replica, taken, plan, layout), signals };
 }

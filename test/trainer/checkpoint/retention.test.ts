@@ -47,7 +47,7 @@ describe("what is kept of a run", () => {
     const weights = new Float32Array(4).fill(finishedSteps);
     const best =
       bestEpoch === undefined ? {} : { best: { weights: weights.slice(), numbers: Float64Array.of(bestEpoch) } };
-    const replica = { finishedSteps, weights, optimizer: { state }, epochScore: new Float64Array(2), ...best };
+    const replica = { finishedSteps, weights, slots: state, epochScore: new Float64Array(2), ...best };
     return replica as unknown as Replica;
   }
 
@@ -98,7 +98,7 @@ describe("what is kept of a run", () => {
       const writable = Promise.resolve(checkpointer.writable()).then(() => {
         free = true;
         replica.weights.fill(Number.NaN);
-        replica.optimizer.state["m"]!.fill(Number.NaN);
+        replica.slots["m"]!.fill(Number.NaN);
       });
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
       return { free, writable };

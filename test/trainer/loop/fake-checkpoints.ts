@@ -2,14 +2,10 @@ import { createHash } from "node:crypto";
 import type { Replica } from "../../../trainer-container/loop/replica";
 
 /** Stores the whole state. @throws if the replica is not whole. */
-export function stateDigest({ weights, optimizer, epochScore, finishedSteps }: Replica): string {
+export function stateDigest({ weights, slots, epochScore, finishedSteps }: Replica): string {
   const hash = createHash("sha256").update(String(finishedSteps));
-  const slots = Object.keys(optimizer.state).sort();
-  for (const { buffer, byteOffset, byteLength } of [
-    weights,
-    ...slots.map((name) => optimizer.state[name]!),
-    epochScore,
-  ]) {
+  const names = Object.keys(slots).sort();
+  for (const { buffer, byteOffset, byteLength } of [weights, ...names.map((name) => slots[name]!), epochScore]) {
     hash.update(new Uint8Array(buffer, byteOffset, byteLength));
   }
   return hash.digest("hex");
@@ -27,8 +23,8 @@ export class FakeCheckpoints {
   readonly stored: Stored[] = [];
 
   save(replica: Replica): void {
-    const { finishedSteps, weights, optimizer, epochScore } = replica;
-    const state = Object.fromEntries(Object.entries(optimizer.state).map(([name, values]) => [name, values.slice()]));
+    const { finishedSteps, weights, slots, epochScore } = replica;
+    const state = Object.fromEntries(Object.entries(slots).map(([name, values]) => [name, values.slice()]));
     const digest = stateDigest(replica);
     this.stored.push({ finishedSteps, weights: weights.slice(), state, epochScore: epochScore.slice(), digest });
   }
@@ -41,7 +37,7 @@ export class FakeCheckpoints {
       return;
     }
     replica.weights.set(newest.weights);
-    for (const [name, values] of Object.entries(newest.state)) replica.optimizer.state[name]!.set(values);
+    for (const [name, values] of Object.entries(newest.state)) replica.slots[name]!.set(values);
     replica.epochScore.set(newest.epochScore);
     replica.finishedSteps = newest.finishedSteps;
   }

@@ -1,10 +1,12 @@
 import {
   type Batch,
   type BatchResult,
+  type OptimizerSettings,
   type ParameterSlot,
   passOfOne,
   type TrainableModel,
 } from "../../../trainer-container/engine/engine";
+import { memoryOptimizer } from "../../../trainer-container/engine/memory-optimizer";
 
 /** Parts of a model that the loop's tests do not use. */
 export const modelParts = {
@@ -12,7 +14,9 @@ export const modelParts = {
   takesSparse: false,
   maxSum: 1,
   shareWeights: () => undefined,
-  attachOptimizer: () => undefined,
+  attachOptimizer(this: TrainableModel, settings: OptimizerSettings, weights: Float32Array) {
+    return memoryOptimizer(this, settings, weights);
+  },
   explainNonFinite: () => undefined,
   predict: () => new Float32Array(0),
   topology: () => "{}",

@@ -89,7 +89,7 @@ describe("the loss scale of float16", () => {
       new FakeGang(6, ["a"]).member("a"),
       task,
       linearModel(features, classes, spike),
-      { boundary: (replica) => taken.push(...[replica.weights, replica.optimizer.state["v"]!].map((x) => x.slice())) },
+      { boundary: (replica) => taken.push(...[replica.weights, replica.slots["v"]!].map((x) => x.slice())) },
     );
     await run(worker);
     // Steps 3 and 4: weights (the statistic included) and a slot.

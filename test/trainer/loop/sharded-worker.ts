@@ -63,7 +63,7 @@ export function weightsDigest({ weights, epochScore, finishedSteps }: Replica): 
 export function slotsAgree({ shards, slotNames }: ShardedReplica, reference: Replica): boolean {
   return shards.every(({ slots, state }) =>
     slotNames.every((name) => {
-      const expected = reference.optimizer.state[name]!.subarray(slots.start, slots.end);
+      const expected = reference.slots[name]!.subarray(slots.start, slots.end);
       const bytes = (values: Float32Array) => Buffer.from(values.buffer, values.byteOffset, values.byteLength);
       return bytes(expected).equals(bytes(state[name]!));
     }),

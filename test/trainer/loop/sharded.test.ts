@@ -315,7 +315,7 @@ describe("a sharded optimizer", () => {
     await trainTogether(gang, workers, ids);
     expect(ids.map((id) => workers[id]!.replica.whole)).toEqual([true, false, false]);
     expect(stateDigest(workers["a"]!.replica)).toBe(states.get(6));
-    expect(() => workers["b"]!.replica.optimizer.state).toThrow("only its shards");
+    expect(() => workers["b"]!.replica.slots).toThrow("only its shards");
   });
 
   it("halts on every rank where the loss is not finite, and applies nothing", async () => {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../../adapters/saved-model/graph-def";
 import { allocateSum, inSumMemory, releaseSum } from "../../kernels/sum-memory";
-import type { OptimizerMemory, OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
+import type { OptimizerSettings, ParameterSlot, StepUpdate } from "../engine";
 import type { Operations, TensorId } from "../native/operations";
 import type { TensorReader } from "../native/shared-tensors";
 import type { NativeBinding } from "../native-binding";
+import type { OptimizerMemory } from "../program-trainable";
 import { floatType, type GraphBuilder } from "./builder";
 import { type GraphSession, namesOf } from "./session";
 import { addUpdate, constantCount, takesOwnAdam, type UpdateOptions, updateConstants } from "./update";

@@ -4,21 +4,12 @@ import type { ModelDefinition } from "../../../core/runs/model-definition";
 import { add } from "../../kernels/add";
 import { allocateSum, releaseSum } from "../../kernels/sum-memory";
 import { canonicalAdditions } from "../../reduction/plan";
-import type {
-  Batch,
-  BatchResult,
-  EngineOptimizer,
-  EngineOptions,
-  OptimizerMemory,
-  OptimizerSettings,
-  StepTaken,
-  StepUpdate,
-} from "../engine";
+import type { Batch, BatchResult, EngineOptions, OptimizerSettings, StepTaken, StepUpdate } from "../engine";
 import { ModelError, needsGraph } from "../errors";
 import type { LayersTrainable } from "../layers-trainable";
 import { hasOwnOperations, type NativeBackend, Operations } from "../native/operations";
 import { TensorReader } from "../native/shared-tensors";
-import type { ProgramPass } from "../program-trainable";
+import type { OptimizerMemory, ProgramOptimizer, ProgramPass } from "../program-trainable";
 import { withinScope } from "../tensor-scope";
 import { GraphOptimizer, HostWeights } from "./optimizer";
 import { PassRecorder, type Recorded } from "./pass-recorder";
@@ -77,7 +68,7 @@ export class GraphProgram {
   }
 
   /** See `TrainableModel.begin`, for batches that have been checked. */
-  begin(microBatches: number): ProgramPass {
+  begin(microBatches: number): Required<ProgramPass> {
     let staging: Staging | undefined;
     return {
       add: (batch, randomKey) => {
@@ -104,7 +95,7 @@ export class GraphProgram {
     return this.sumsAreExact && !this.rematerialises ? this.runner.maxSum(this.layers.parameterCount) : 1;
   }
 
-  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): EngineOptimizer {
+  attachOptimizer(settings: OptimizerSettings, memory: OptimizerMemory): ProgramOptimizer {
     const { session, weights, operations, reader, handles, runner } = this;
     const { binding } = this.backend;
     const ownOperations = hasOwnOperations(binding);
