@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import type { Clock } from "./clock";
 import type { JsonDatabase } from "./storage/json-database";
 
@@ -21,8 +22,8 @@ export interface DurableQueueOptions<T> {
   readonly prefix: string;
   readonly clock: Clock;
   readonly deliver: (queued: Queued<T>) => Promise<Delivery>;
-  /** Called before an item that is given up leaves the queue. */
-  readonly giveUp: (queued: Queued<T>, error: string) => void;
+  /** File to which a dead letter is written before the item leaves the queue: a line of JSON with the item and the error. */
+  readonly deadLetters: string;
   readonly concurrency?: number;
 }
 
@@ -120,10 +121,13 @@ export class DurableQueue<T> {
         () => this.arm(next),
       );
     }
-    let givenUp = false;
+    let isWritten = result.outcome !== "dead";
     const remove = async (): Promise<void> => {
-      if (result.outcome === "dead" && !givenUp) this.options.giveUp(row, result.error);
-      givenUp = true;
+      if (!isWritten) {
+        const letter = { time: new Date(clock.now()).toISOString(), ...row, attempts: row.attempts + 1, ...result };
+        appendFileSync(this.options.deadLetters, `${JSON.stringify(letter)}\n`);
+        isWritten = true;
+      }
       await db.del(prefix + row.id);
     };
     return this.record(row.id, remove, () => this.ids.delete(row.id));

@@ -51,7 +51,11 @@ export class Bus {
     const { dataDirectory, clock, db } = options;
     this.journal = new Journal<BusEvent>(join(dataDirectory, "events-journal.ndjson"));
     this.unrouted.push(...this.journal.recover());
-    this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "events" });
+    this.queue = createTargetQueue(options, {
+      db,
+      clock,
+      deadLetters: join(dataDirectory, "events-dead-letters.ndjson"),
+    });
     this.ticker = new Ticker(clock, "events", (name, dueAt) => this.fire(name, dueAt));
   }
 

@@ -1,35 +1,18 @@
 import { createHash } from "node:crypto";
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Clock } from "../clock";
-import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
+import { type Delivery, DurableQueue, type DurableQueueOptions, type Queued } from "../durable-queue";
 import type { FunctionInvoker } from "../service";
-import type { JsonDatabase } from "../storage/json-database";
 import { ServiceError } from "../wire";
 
-/**
- * Creates the durable queue of the deliveries of rules and schedules. A delivery that is given up is written to a
- * dead-letter file.
- */
+/** Creates the durable queue of the deliveries of rules and schedules. */
 export function createTargetQueue(
   ports: TargetPorts,
-  options: {
-    readonly db: JsonDatabase;
-    readonly clock: Clock;
-    readonly dataDirectory: string;
-    readonly sender: "events" | "scheduler";
-  },
+  options: Pick<DurableQueueOptions<TargetMessage>, "db" | "clock" | "deadLetters">,
 ): DurableQueue<TargetMessage> {
-  const { db, clock, dataDirectory, sender } = options;
-  return new DurableQueue<TargetMessage>({
-    db,
+  const { clock } = options;
+  return new DurableQueue({
+    ...options,
     prefix: "delivery!",
-    clock,
     deliver: (queued) => deliver(ports, queued, clock.now()),
-    giveUp: (queued, error) => {
-      const line = JSON.stringify({ time: new Date(clock.now()).toISOString(), ...queued, error });
-      appendFileSync(join(dataDirectory, `${sender}-dead-letters.ndjson`), `${line}\n`);
-    },
   });
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { appendFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../clock";
-import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
+import { type Delivery, DurableQueue } from "../durable-queue";
 import { lambdaAccess } from "../iam/access/json";
 import { type FunctionInvoker, ServiceStore, type StoredService } from "../service";
 import type { JsonDatabase } from "../storage/json-database";
@@ -37,9 +36,9 @@ interface AsyncInvocationsOptions {
  * then written to the dead letters.
  */
 function createAsyncInvocations(options: AsyncInvocationsOptions): DurableQueue<Invocation> {
-  const { clock, retryDelaysMs } = options;
+  const { db, clock, retryDelaysMs } = options;
   return new DurableQueue<Invocation>({
-    db: options.db,
+    db,
     prefix: "async!",
     clock,
     deliver: async (queued): Promise<Delivery> => {
@@ -55,20 +54,8 @@ function createAsyncInvocations(options: AsyncInvocationsOptions): DurableQueue<
         throw error;
       }
     },
-    giveUp: (queued, error) => appendDeadLetter(options.dataDirectory, queued, error, clock.now()),
+    deadLetters: join(options.dataDirectory, "lambda-dead-letters.ndjson"),
   });
-}
-
-/** Writes one JSON line for an event that was given up: the event, the function and the reason. */
-function appendDeadLetter(directory: string, queued: Queued<Invocation>, error: string, now: number): void {
-  const line = {
-    time: new Date(now).toISOString(),
-    functionName: queued.item.functionName,
-    attempts: queued.attempts + 1,
-    error,
-    payload: queued.item.payload,
-  };
-  appendFileSync(join(directory, "lambda-dead-letters.ndjson"), `${JSON.stringify(line)}\n`);
 }
 
 export type { FunctionConfig, LambdaOptions } from "./types";

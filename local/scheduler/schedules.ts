@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import type { Clock } from "../clock";
 import type { DurableQueue } from "../durable-queue";
 import { createTargetQueue, type ParseSchedule, type TargetMessage, type TargetPorts } from "../events/target";
@@ -38,7 +39,11 @@ export class Schedules {
 
   constructor(private readonly options: SchedulesOptions) {
     const { clock, db, dataDirectory } = options;
-    this.queue = createTargetQueue(options, { db, clock, dataDirectory, sender: "scheduler" });
+    this.queue = createTargetQueue(options, {
+      db,
+      clock,
+      deadLetters: join(dataDirectory, "scheduler-dead-letters.ndjson"),
+    });
     this.ticker = new Ticker(clock, "scheduler", (key, dueAt) => this.fire(key, dueAt));
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { account, region } from "../account";
 import { systemClock } from "../clock";
 import { type Delivery, DurableQueue, type Queued } from "../durable-queue";
@@ -145,7 +146,7 @@ export function createSns(options: SnsOptions): StoredService {
   const subscriptions = new Map<string, Subscription>();
   const queue = new DurableQueue<Notification>({
     ...{ db, clock, deliver, prefix: "message!" },
-    giveUp: ({ item }, error) => process.stderr.write(`sns: gave up ${item.messageId} to ${item.endpoint}: ${error}\n`),
+    deadLetters: join(options.dataDirectory, "sns-dead-letters.ndjson"),
   });
   const ready = store.open(async () => {
     for (const key of await db.keys({ gt: "topic!", lt: "topic!\uffff" })) topics.add(key.slice("topic!".length));

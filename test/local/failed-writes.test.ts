@@ -52,7 +52,7 @@ describe("a queue", () => {
         accept = refuseWrites();
         return { outcome: "done" };
       },
-      giveUp: () => undefined,
+      deadLetters: "/nonexistent/never-written",
     });
     const allow = refuseWrites();
     await expect(queue.add("a", "item")).rejects.toThrow("No space");

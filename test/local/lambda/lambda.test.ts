@@ -204,7 +204,7 @@ describe("lambda", () => {
     await until(() => count() === 6);
     const letters = join(directory, "data", "lambda-dead-letters.ndjson");
     await until(() => readFileSync(letters, "utf8") !== "");
-    expect(JSON.parse(readFileSync(letters, "utf8"))).toMatchObject({ functionName: "flaky", attempts: 3 });
+    expect(JSON.parse(readFileSync(letters, "utf8"))).toMatchObject({ item: { functionName: "flaky" }, attempts: 3 });
   });
 
   it("delivers accepted invocations after a restart", async () => {
