@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DamagedFileError, readSealedFile } from "../adapters/files/sealed-file";
+import { DamagedFileError, readCheckedFile } from "../adapters/files/checked-file";
 
 /** A running stack's own description in `<data>/stack.json`. */
 export interface StackInfo {
@@ -18,7 +18,7 @@ const remedy = "Stop the stack by its process id (it is in stack.lock), then sta
 /** The stack may have died since. @throws DamagedFileError so that damage does not look like a stack never started */
 export function readStackFile(data: string): StackInfo | undefined {
   const file = join(resolve(data), "stack.json");
-  const info = readSealedFile<StackInfo>(file, "pid", remedy);
+  const info = readCheckedFile<StackInfo>(file, "pid", remedy);
   if (info === undefined || isStackInfo(info)) return info;
   throw new DamagedFileError(file, "it does not name a process and two URLs", remedy);
 }

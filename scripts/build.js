@@ -53,7 +53,7 @@ const trainerEntryPoints = {
   trainer: "trainer-container/main.ts",
   "define-training": "trainer-container/define-training.ts",
   "checkpoint-upload-worker": "trainer-container/checkpoint/upload-worker.ts",
-  "metrics-outbox-worker": "trainer-container/telemetry/outbox-thread.ts",
+  "metrics-send-thread": "trainer-container/telemetry/send-thread.ts",
   "prefetch-worker": "trainer-container/data/prefetch-worker.ts",
 };
 

@@ -50,7 +50,7 @@ const layers = {
 
 /** Files and folders without I/O. They may import only each other and `purePackages`. */
 const pure = [
-  "adapters/files/sealed-document.ts",
+  "adapters/files/checked-document.ts",
   "adapters/metric-log/",
   "adapters/saved-model/",
   "trainer-container/tfjs/layers/sequence-constants.ts",

@@ -3,9 +3,9 @@ import { rename, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { checkedDocument } from "../adapters/files/checked-document";
 import { makeDirectory } from "../adapters/files/directory";
 import { directoryProblem } from "../adapters/files/directory-problem";
-import { sealDocument } from "../adapters/files/sealed-document";
 import { createTokenStore, requireTokens } from "../adapters/files/token-store";
 import {
   checkLayout,
@@ -80,7 +80,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     startedAt: new Date().toISOString(),
   };
   const { stackFile } = dataPaths(data);
-  await writeFile(`${stackFile}.tmp`, sealDocument(file));
+  await writeFile(`${stackFile}.tmp`, checkedDocument(file));
   await rename(`${stackFile}.tmp`, stackFile);
   process.send?.({ type: "ready", stack: file });
   process.stdout.write(

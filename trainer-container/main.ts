@@ -23,12 +23,12 @@ import { createInterruption, type Interruption, interruptOnSignals, pause, waitF
 import { createLoopWatch, refuseModuleExit, uncaughtException } from "./host/loop-watch";
 import { runTrainer } from "./host/run-trainer";
 import { continueRequests, trainInTurn } from "./host/shared-job";
-import { Outbox, type Sender } from "./telemetry/outbox";
-import { createLambdaMetricSink, createOutboxThread } from "./telemetry/outbox-thread";
+import { type Sender, SendQueue } from "./telemetry/send-queue";
+import { createLambdaMetricSink, createSendThread } from "./telemetry/send-thread";
 import { createTelemetry, noTelemetry } from "./telemetry/telemetry";
 
 const uploadScript = path.join(__dirname, "checkpoint-upload-worker.js");
-const outboxScript = path.join(__dirname, "metrics-outbox-worker.js");
+const sendScript = path.join(__dirname, "metrics-send-thread.js");
 
 /** Interval between batches of metrics of a job's later trials, which are short: most of them send one batch. */
 const laterFlushMs = 2_000;
@@ -201,18 +201,17 @@ function createSender(
   threads: boolean,
 ): Sender {
   const name = `${memberId.replace(/[^\w-]/g, "_")}-${process.pid}`;
-  const directory = path.join(os.tmpdir(), "ringmaster-outbox", name);
+  const directory = path.join(os.tmpdir(), "ringmaster-metrics", name);
   const onTrouble = (message: string, error: unknown) =>
     logger.log("warn", message, error === undefined ? {} : { error });
-  if (threads && existsSync(outboxScript))
-    return createOutboxThread(outboxScript, { ingestFunction, directory }, onTrouble);
+  if (threads && existsSync(sendScript)) return createSendThread(sendScript, { ingestFunction, directory }, onTrouble);
   const sink = createLambdaMetricSink(
     new LambdaClient({ maxAttempts: 2, ...session.client }),
     ingestFunction,
     session.runKey,
   );
   const onRefused = ({ message }: Error) => onTrouble(message, undefined);
-  return new Outbox({ sink, directory, onRefused, onTrouble, sleep, random: Math.random });
+  return new SendQueue({ sink, directory, onRefused, onTrouble, sleep, random: Math.random });
 }
 
 main().then(

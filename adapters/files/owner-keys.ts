@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkedSecret, openSecret } from "./checked-document";
 import { makeDirectory, syncDirectory } from "./directory";
-import { openSecret, sealSecret } from "./sealed-document";
 
 /** The AWS keys of the owner, who may do everything in one stack's embedded cloud. */
 export interface OwnerKeys {
@@ -39,7 +39,7 @@ export function stackSecret(data: string): string {
 function createSecret(file: string): void {
   const unfinished = `${file}.${randomUUID()}.tmp`;
   try {
-    writeFileSync(unfinished, sealSecret(randomBytes(32).toString("hex")), { mode: 0o600, flag: "wx", flush: true });
+    writeFileSync(unfinished, checkedSecret(randomBytes(32).toString("hex")), { mode: 0o600, flag: "wx", flush: true });
     linkSync(unfinished, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -49,7 +49,7 @@ function createSecret(file: string): void {
 }
 
 /**
- * Derives the owner's keys. The texts contain a space, so that no session token in base64url can have the same seal.
+ * Derives the owner's keys. The texts contain a space, so that no session token in base64url can have the same HMAC.
  */
 export function ownerKeysOf(secret: string): OwnerKeys {
   const derive = (purpose: string): Buffer => createHmac("sha256", secret).update(purpose).digest();

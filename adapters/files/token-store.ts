@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type TokenRecord, tokenIdOf, tokenMatches } from "../../core/access/tokens";
-import { openSecret, sealSecret } from "./sealed-document";
-import { createFile, createSealedFile, DamagedFileError, readSealedFile, syncDirectory } from "./sealed-file";
+import { checkedSecret, openSecret } from "./checked-document";
+import { createCheckedFile, createFile, DamagedFileError, readCheckedFile, syncDirectory } from "./checked-file";
 
 const rawSecretBytes = 32;
 
@@ -47,7 +47,7 @@ export function createTokenStore(data: string): TokenStore {
    */
   function read(id: string): TokenRecord | undefined {
     const remedy = `Revoke the token (ringmaster tokens revoke ${id}) and make another`;
-    const record = readSealedFile<TokenRecord>(fileOf(id), "id", remedy);
+    const record = readCheckedFile<TokenRecord>(fileOf(id), "id", remedy);
     if (record === undefined || (isRecord(record) && record.id === id)) return record;
     throw new DamagedFileError(fileOf(id), "it is not the record of this token", remedy);
   }
@@ -70,7 +70,7 @@ export function createTokenStore(data: string): TokenStore {
       if (!record) return undefined;
       // Verifying a signature needs the key itself. The key is derived from the record and a separate secret, and is
       // not stored.
-      const secretAccessKey = createHmac("sha256", await sealingSecret(directory))
+      const secretAccessKey = createHmac("sha256", await tokenSecret(directory))
         .update(`execute-api ${record.id} ${record.sha256}`)
         .digest("base64url");
       return { accessKeyId, secretAccessKey, record };
@@ -78,7 +78,7 @@ export function createTokenStore(data: string): TokenStore {
 
     async add(record) {
       await requireTokens(data);
-      await createSealedFile(fileOf(record.id), record);
+      await createCheckedFile(fileOf(record.id), record);
     },
 
     async list() {
@@ -123,11 +123,11 @@ export async function signingKeys(store: TokenStore, id: string): Promise<Signin
 }
 
 /** Returns the secret for signing keys. The first call creates it atomically. @throws DamagedFileError */
-async function sealingSecret(directory: string): Promise<Buffer> {
+async function tokenSecret(directory: string): Promise<Buffer> {
   const file = join(directory, "signing-secret");
   if (!existsSync(file)) {
     try {
-      await createFile(file, sealSecret(randomBytes(rawSecretBytes).toString("hex")));
+      await createFile(file, checkedSecret(randomBytes(rawSecretBytes).toString("hex")));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }

@@ -12,7 +12,7 @@ export interface IamOptions {
   readonly roles: ReadonlyMap<string, Role>;
   /** The keys of the machine's owner, who may do everything. */
   readonly owner: Pick<TemporaryKeys, "accessKeyId" | "secretAccessKey">;
-  /** The secret that seals keys. Its owner can create keys. */
+  /** The secret that signs keys. Its owner can create keys. */
   readonly secret: string;
   readonly clock?: Time;
   /** Called for each access that a caller with temporary keys asks for, before it is decided. */

@@ -23,7 +23,7 @@ export interface IssuedKeys {
 const temporary = "ASIA";
 
 /**
- * Creates and reads temporary keys. The session token contains the whole session under a seal. Nothing is stored, so
+ * Creates and reads temporary keys. The session token contains the whole session with its HMAC. Nothing is stored, so
  * keys stay valid after the process that issued them has ended.
  */
 export class KeyMaker {
@@ -35,11 +35,11 @@ export class KeyMaker {
 
   issue(session: Session): TemporaryKeys {
     const body = Buffer.from(JSON.stringify(session)).toString("base64url");
-    const seal = this.seal(body);
+    const mac = this.mac(body);
     return {
-      accessKeyId: keyOf(seal),
+      accessKeyId: keyOf(mac),
       secretAccessKey: this.secretOf(body),
-      sessionToken: `${body}.${seal.toString("base64url")}`,
+      sessionToken: `${body}.${mac.toString("base64url")}`,
     };
   }
 
@@ -48,23 +48,23 @@ export class KeyMaker {
    * belong together.
    */
   read(accessKeyId: string, sessionToken: string): IssuedKeys | undefined {
-    const [body = "", sealed = ""] = sessionToken.split(".");
-    const seal = this.seal(body);
-    const given = Buffer.from(sealed, "base64url");
-    if (given.length !== seal.length || !timingSafeEqual(given, seal) || accessKeyId !== keyOf(seal)) return undefined;
+    const [body = "", sentMac = ""] = sessionToken.split(".");
+    const mac = this.mac(body);
+    const given = Buffer.from(sentMac, "base64url");
+    if (given.length !== mac.length || !timingSafeEqual(given, mac) || accessKeyId !== keyOf(mac)) return undefined;
     const session = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as Session;
     return { session, secretAccessKey: this.secretOf(body) };
   }
 
   private secretOf(body: string): string {
-    return this.seal(`secret ${body}`).toString("base64").slice(0, 40);
+    return this.mac(`secret ${body}`).toString("base64").slice(0, 40);
   }
 
-  private seal(text: string): Buffer {
+  private mac(text: string): Buffer {
     return createHmac("sha256", this.secret).update(text).digest();
   }
 }
 
-function keyOf(seal: Buffer): string {
-  return `${temporary}${seal.toString("hex").slice(0, 16).toUpperCase()}`;
+function keyOf(mac: Buffer): string {
+  return `${temporary}${mac.toString("hex").slice(0, 16).toUpperCase()}`;
 }

@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { sealDocument } from "../../adapters/files/sealed-document";
+import { checkedDocument } from "../../adapters/files/checked-document";
 import { isAlive, readStackFile } from "../../cli/stack-file";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -12,17 +12,17 @@ describe("stack.json", () => {
   };
   const stack = { pid: 4_000, endpoint: "http://127.0.0.1:1", api: "http://127.0.0.1:2", data: "/d", startedAt: "" };
 
-  it("says where the stack is", () => expect(written(sealDocument(stack))).toEqual(stack));
+  it("says where the stack is", () => expect(written(checkedDocument(stack))).toEqual(stack));
 
   it.each([
     ["half a file", '{"pid": 4'],
     ["null", "null"],
     ["nothing of a stack", "{}"],
     ["a document without its digest", JSON.stringify(stack)],
-    ["a pid that means a group of processes", sealDocument({ ...stack, pid: 0 })],
-    ["a pid that is text", sealDocument({ ...stack, pid: "4000" })],
-    ["an API that is no URL", sealDocument({ ...stack, api: "nowhere" })],
-    ["another port than was written", sealDocument(stack).replace("127.0.0.1:2", "127.0.0.1:3")],
+    ["a pid that means a group of processes", checkedDocument({ ...stack, pid: 0 })],
+    ["a pid that is text", checkedDocument({ ...stack, pid: "4000" })],
+    ["an API that is no URL", checkedDocument({ ...stack, api: "nowhere" })],
+    ["another port than was written", checkedDocument(stack).replace("127.0.0.1:2", "127.0.0.1:3")],
   ])("is reported as damaged where it holds %s", (_what, text) => {
     expect(() => written(text)).toThrow(`${path.join(data, "stack.json")} is damaged`);
   });

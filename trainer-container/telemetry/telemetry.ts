@@ -4,7 +4,7 @@ import type { Clock } from "../../core/ports";
 import type { TrainingProgress } from "../../core/runs/progress";
 import type { MachineRecord, RecoveryRecord } from "../../core/runs/shapes";
 import type { MetricBatch, MetricSeries } from "../../core/tracking/metric-store";
-import type { Sender } from "./outbox";
+import type { Sender } from "./send-queue";
 import { within } from "./within";
 
 interface Columns {
@@ -87,7 +87,7 @@ const maxUnsentPoints = 10_000;
 interface Entry {
   readonly points: number;
   readonly gone: Promise<void>;
-  /** Undefined: too old to be kept here. It still waits in the outbox. */
+  /** Undefined: too old to be kept here. It still waits in the queue. */
   series: readonly MetricSeries[] | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import type { Measures } from "../../../core/metering/metrics";
 import type { MetricSeries, MetricStore } from "../../../core/tracking/metric-store";
 import { ingest } from "../../../lambdas/ingest-metrics/handler";
-import { createLambdaMetricSink } from "../../../trainer-container/telemetry/outbox-thread";
+import { createLambdaMetricSink } from "../../../trainer-container/telemetry/send-thread";
 import { createMemoryRuns } from "../../core/training/life/memory-runs";
 import { runOf } from "../../support/fixtures";
 

@@ -12,7 +12,7 @@ import type { TrainingAttempt } from "../../../core/runs/shapes";
 import { functionNameIn } from "../../../platform/functions";
 import { jobRoleName } from "../../../stack/iam";
 import { openRunSession } from "../../../trainer-container/credentials/run-session";
-import { createLambdaMetricSink } from "../../../trainer-container/telemetry/outbox-thread";
+import { createLambdaMetricSink } from "../../../trainer-container/telemetry/send-thread";
 import { runOf } from "../../support/fixtures";
 import { startPlatform, type TestPlatform } from "./platform";
 
@@ -268,9 +268,9 @@ describe("the credentials of a run's trainers", () => {
     const get = new GetCommand({ TableName: platform.config.tables.gangs, Key: { pk: "GANG#run-own", sk: "HEAD" } });
     await expect(table.send(get)).rejects.toMatchObject({ name: "ExpiredTokenException" });
     platform.clock.offset = 0;
-    const [body = "", seal] = credentials.sessionToken.split(".");
+    const [body = "", mac] = credentials.sessionToken.split(".");
     const session = { ...JSON.parse(Buffer.from(body, "base64url").toString()), policy: undefined };
-    const forged = `${Buffer.from(JSON.stringify(session)).toString("base64url")}.${seal}`;
+    const forged = `${Buffer.from(JSON.stringify(session)).toString("base64url")}.${mac}`;
     const forger = new DynamoDB({
       ...platform.connection,
       credentials: { ...credentials, sessionToken: forged },

@@ -1,8 +1,8 @@
 import type { TrainingProgress } from "../../../core/runs/progress";
 import type { MetricBatch } from "../../../core/tracking/metric-store";
-import { Outbox } from "../../../trainer-container/telemetry/outbox";
 import { packPoints, unpackPoints } from "../../../trainer-container/telemetry/packed-points";
 import { systemMetrics, WorkerRoster } from "../../../trainer-container/telemetry/progress";
+import { SendQueue } from "../../../trainer-container/telemetry/send-queue";
 import { createTelemetry, PointBuffer } from "../../../trainer-container/telemetry/telemetry";
 
 describe("PointBuffer", () => {
@@ -48,7 +48,7 @@ describe("createTelemetry", () => {
 
   function open() {
     const sent: MetricBatch[] = [];
-    const outbox = new Outbox({
+    const queue = new SendQueue({
       sink: { send: async (batch) => void sent.push(batch) },
       directory: "/nonexistent/never-written",
       onRefused: () => undefined,
@@ -56,7 +56,7 @@ describe("createTelemetry", () => {
       random: () => 0,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     });
-    return { sent, telemetry: createTelemetry("run-1", outbox, { now: () => 99 }) };
+    return { sent, telemetry: createTelemetry("run-1", queue, { now: () => 99 }) };
   }
   const metricsOf = (sent: readonly MetricBatch[]) => sent.flatMap(({ series }) => series.map(({ metric }) => metric));
 

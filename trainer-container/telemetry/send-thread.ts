@@ -6,27 +6,27 @@ import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { toJson } from "../../core/json-text";
 import { type MetricBatch, type MetricSink, MetricsRefusedError } from "../../core/tracking/metric-store";
 import { openRunSession } from "../credentials/run-session";
-import { Outbox, type Sender } from "./outbox";
+import { type Sender, SendQueue } from "./send-queue";
 import { within } from "./within";
 
-interface OutboxThreadSettings {
+interface SendThreadSettings {
   readonly ingestFunction: string;
   /** Directory of batches that wait on disk. */
   readonly directory: string;
 }
 
-type OutboxRequest =
+type SendRequest =
   | { readonly kind: "post"; readonly id: number; readonly batch: MetricBatch }
   | { readonly kind: "close"; readonly patienceMs: number };
 
-type OutboxReply =
+type SendReply =
   | { readonly kind: "gone"; readonly id: number }
   | { readonly kind: "trouble"; readonly message: string; readonly error: Error | undefined }
   | { readonly kind: "closed" };
 
 /** Batches that a second thread can repeat: half a minute's. The first thread has written earlier ones to disk, or lost them. */
 const repeatable = 64;
-/** Added to the outbox's maximum wait, for a thread that no longer answers. */
+/** Added to the queue's maximum wait, for a thread that no longer answers. */
 const graceMs = 1_000;
 
 interface Waiting {
@@ -38,9 +38,9 @@ interface Waiting {
  * A request costs 2 to 3 ms, which must not delay a step. After a thread's end the next repeats unsent batches: twice
  * is possible.
  */
-export function createOutboxThread(
+export function createSendThread(
   script: string,
-  settings: OutboxThreadSettings,
+  settings: SendThreadSettings,
   onTrouble: (message: string, error: unknown) => void,
 ): Sender {
   let worker: Worker | undefined;
@@ -52,9 +52,13 @@ export function createOutboxThread(
   function start(): Worker {
     // Each thread has its own folder, because the files belong to its batches.
     const directory = path.join(settings.directory, String(threads++));
-    const started = new Worker(script, { name: "outbox", workerData: { ...settings, directory }, env: process.env });
+    const started = new Worker(script, {
+      name: "send-metrics",
+      workerData: { ...settings, directory },
+      env: process.env,
+    });
     started.unref();
-    started.on("message", (reply: OutboxReply) => {
+    started.on("message", (reply: SendReply) => {
       if (reply.kind === "gone") settle(reply.id);
       else if (reply.kind === "trouble") onTrouble(reply.message, reply.error);
       else closed();
@@ -68,7 +72,7 @@ export function createOutboxThread(
     started.on("exit", (code) => ended(new Error(`it ended with code ${code}`)));
     for (const [id, { batch }] of waiting) {
       if (batch === undefined) settle(id);
-      else started.postMessage({ kind: "post", id, batch } satisfies OutboxRequest);
+      else started.postMessage({ kind: "post", id, batch } satisfies SendRequest);
     }
     return started;
   }
@@ -78,7 +82,7 @@ export function createOutboxThread(
     waiting.delete(id);
   }
 
-  function ask(request: OutboxRequest): void {
+  function ask(request: SendRequest): void {
     if (worker === undefined) worker = start();
     worker.postMessage(request);
   }
@@ -110,12 +114,12 @@ export function createOutboxThread(
 }
 
 /** In the thread: encodes, signs and sends metrics, and keeps them on disk while they cannot be sent. */
-function serve({ ingestFunction, directory }: OutboxThreadSettings): void {
-  const say = (reply: OutboxReply) => parentPort?.postMessage(reply);
+function serve({ ingestFunction, directory }: SendThreadSettings): void {
+  const say = (reply: SendReply) => parentPort?.postMessage(reply);
   const onTrouble = (message: string, error: unknown) => say({ kind: "trouble", message, error: cloneable(error) });
   const session = openRunSession(process.env, onTrouble);
   const client = new LambdaClient({ maxAttempts: 2, ...session.client });
-  const outbox = new Outbox({
+  const queue = new SendQueue({
     sink: createLambdaMetricSink(client, ingestFunction, session.runKey),
     directory,
     onRefused: ({ message }) => onTrouble(message, undefined),
@@ -123,9 +127,9 @@ function serve({ ingestFunction, directory }: OutboxThreadSettings): void {
     sleep,
     random: Math.random,
   });
-  parentPort?.on("message", (request: OutboxRequest) => {
-    if (request.kind === "post") void outbox.post(request.batch).then(() => say({ kind: "gone", id: request.id }));
-    else void outbox.close(request.patienceMs).then(() => say({ kind: "closed" }));
+  parentPort?.on("message", (request: SendRequest) => {
+    if (request.kind === "post") void queue.post(request.batch).then(() => say({ kind: "gone", id: request.id }));
+    else void queue.close(request.patienceMs).then(() => say({ kind: "closed" }));
   });
 }
 
@@ -178,5 +182,5 @@ function parseError(payload: Uint8Array | undefined): { readonly errorType?: str
 }
 
 // This file is also the thread's script.
-if (!isMainThread && (workerData as Partial<OutboxThreadSettings> | null)?.ingestFunction !== undefined)
-  serve(workerData as OutboxThreadSettings);
+if (!isMainThread && (workerData as Partial<SendThreadSettings> | null)?.ingestFunction !== undefined)
+  serve(workerData as SendThreadSettings);

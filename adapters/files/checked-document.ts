@@ -8,14 +8,14 @@ export class DamagedDocumentError extends Error {
 }
 
 /** Returns a small document as JSON text with its digest. */
-export function sealDocument(content: object): string {
+export function checkedDocument(content: object): string {
   // Removes what JSON omits, because the document is compared with what is read.
   const document = JSON.parse(JSON.stringify(content)) as object;
   return JSON.stringify({ sha256: digestOf(document), document }, null, 2);
 }
 
 /**
- * Reads the text of a sealed document.
+ * Reads the text of a document with its checksum.
  *
  * @param member a member that every such document has
  * @throws DamagedDocumentError
@@ -45,7 +45,7 @@ function parseObject(text: string): object {
 const digits = 8;
 
 /** Adds a check value to a secret of 64 hexadecimal digits, so that a changed digit is detected. */
-export function sealSecret(secret: string): string {
+export function checkedSecret(secret: string): string {
   return `${secret}-${checkOf(secret)}`;
 }
 

@@ -13,9 +13,9 @@ export interface Sender {
   close(patienceMs: number): Promise<void>;
 }
 
-interface OutboxOptions {
+interface SendQueueOptions {
   readonly sink: MetricSink;
-  /** Directory for batches that exceed the memory while the sink is unavailable; used by this outbox only. */
+  /** Directory for batches that exceed the memory while the sink is unavailable; used by this queue only. */
   readonly directory: string;
   readonly onRefused: (error: MetricsRefusedError) => void;
   /** Called once per outage, and again when more is lost. */
@@ -31,7 +31,7 @@ const batchesOnDisk = 20_000;
 const pauses: BackoffTiming = { firstMs: 500, maxMs: 15_000, minShare: 0.5 };
 
 /** Sends batches in order, one at a time. While the sink is unavailable they wait in memory, then on disk. */
-export class Outbox implements Sender {
+export class SendQueue implements Sender {
   private readonly memory: MetricBatch[] = [];
   private spilledFirst = 0;
   private spilledEnd = 0;
@@ -41,7 +41,7 @@ export class Outbox implements Sender {
   /** Callbacks of the waiting batches, oldest first. */
   private readonly senders: (() => void)[] = [];
 
-  constructor(private readonly options: OutboxOptions) {}
+  constructor(private readonly options: SendQueueOptions) {}
 
   get length(): number {
     return this.memory.length + (this.spilledEnd - this.spilledFirst);

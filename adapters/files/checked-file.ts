@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { RingmasterError } from "../../core/errors";
-import { DamagedDocumentError, openDocument, sealDocument } from "./sealed-document";
+import { checkedDocument, DamagedDocumentError, openDocument } from "./checked-document";
 
 export class DamagedFileError extends RingmasterError {
   constructor(file: string, damage: string, remedy: string, cause?: unknown) {
@@ -17,12 +17,12 @@ export class DamagedFileError extends RingmasterError {
 }
 
 /**
- * Reads a sealed document. Returns undefined if the file does not exist.
+ * Reads a document with its checksum. Returns undefined if the file does not exist.
  * @param member see `openDocument`
  * @param remedy the next step if the file is damaged
  * @throws DamagedFileError
  */
-export function readSealedFile<T extends object>(
+export function readCheckedFile<T extends object>(
   file: string,
   member: keyof T & string,
   remedy: string,
@@ -36,9 +36,9 @@ export function readSealedFile<T extends object>(
   }
 }
 
-/** Creates a sealed document that only its owner can read. Atomic, and durable when it returns. @throws EEXIST */
-export function createSealedFile(file: string, document: object): Promise<void> {
-  return createFile(file, sealDocument(document));
+/** Creates a document with its checksum that only its owner can read. Atomic, and durable when it returns. @throws EEXIST */
+export function createCheckedFile(file: string, document: object): Promise<void> {
+  return createFile(file, checkedDocument(document));
 }
 
 /** Creates a file. Atomic, and durable when it returns. @throws EEXIST */

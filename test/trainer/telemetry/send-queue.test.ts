@@ -2,7 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { type MetricBatch, MetricsRefusedError } from "../../../core/tracking/metric-store";
-import { Outbox } from "../../../trainer-container/telemetry/outbox";
+import { SendQueue } from "../../../trainer-container/telemetry/send-queue";
 
 const batch = (step: number): MetricBatch => ({
   runId: "run-1",
@@ -11,7 +11,7 @@ const batch = (step: number): MetricBatch => ({
 const stepOf = (sent: MetricBatch) => sent.series[0]!.steps[0]!;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("Outbox", () => {
+describe("SendQueue", () => {
   let directory: string;
   let received: number[];
   let away: boolean;
@@ -19,15 +19,15 @@ describe("Outbox", () => {
   let troubles: string[];
   let refused: string[];
   let refuse: number | undefined;
-  let outbox: Outbox;
+  let queue: SendQueue;
   let observe: (sent: MetricBatch) => void;
 
   beforeEach(() => {
-    directory = fs.mkdtempSync(path.join(os.tmpdir(), "outbox-"));
+    directory = fs.mkdtempSync(path.join(os.tmpdir(), "send-queue-"));
     [received, pauses, troubles, refused] = [[], [], [], []];
     [away, refuse] = [false, undefined];
     observe = () => undefined;
-    outbox = new Outbox({
+    queue = new SendQueue({
       sink: {
         async send(sent) {
           await turn();
@@ -51,15 +51,15 @@ describe("Outbox", () => {
   afterEach(() => fs.rmSync(directory, { recursive: true, force: true }));
 
   const settle = async () => {
-    while (outbox.length > 0) await turn();
+    while (queue.length > 0) await turn();
   };
 
   it("tells of each batch when it is stored, and not before", async () => {
-    await outbox.post(batch(1));
+    await queue.post(batch(1));
     expect(received).toEqual([1]);
     away = true;
     const stored: number[] = [];
-    for (let step = 2; step <= 40; step += 1) void outbox.post(batch(step)).then(() => stored.push(step)); // memory and disk
+    for (let step = 2; step <= 40; step += 1) void queue.post(batch(step)).then(() => stored.push(step)); // memory and disk
     while (pauses.length < 3) await turn();
     expect(stored).toEqual([]);
     away = false;
@@ -70,10 +70,10 @@ describe("Outbox", () => {
 
   it("tells of a batch that is refused, or lost on disk, as of one that is gone", async () => {
     refuse = 1;
-    await outbox.post(batch(1));
+    await queue.post(batch(1));
     expect(refused).toEqual([expect.stringContaining("no such run")]);
     away = true;
-    const ends = Array.from({ length: 40 }, (_, index) => outbox.post(batch(index + 2)));
+    const ends = Array.from({ length: 40 }, (_, index) => queue.post(batch(index + 2)));
     while (!fs.existsSync(path.join(directory, "7.batch"))) await turn();
     fs.rmSync(path.join(directory, "3.batch"));
     away = false;
@@ -83,13 +83,13 @@ describe("Outbox", () => {
 
   it("keeps what memory does not hold on disk while the sink is away, and catches up in order", async () => {
     away = true;
-    for (let step = 1; step <= 100; step += 1) void outbox.post(batch(step));
+    for (let step = 1; step <= 100; step += 1) void queue.post(batch(step));
     while (fs.readdirSync(directory).length < 60) await turn();
     while (pauses.length < 4) await turn();
     expect(received).toEqual([]);
     expect(troubles).toEqual(["metrics cannot be sent; they wait"]);
     away = false;
-    void outbox.post(batch(101));
+    void queue.post(batch(101));
     await settle();
     expect(received).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
     expect(fs.readdirSync(directory)).toEqual([]);
@@ -99,9 +99,9 @@ describe("Outbox", () => {
     away = true;
     const sent: (readonly number[])[] = [];
     const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (let step = 1; step <= 32; step += 1) void outbox.post(batch(step));
+    for (let step = 1; step <= 32; step += 1) void queue.post(batch(step));
     observe = ({ series }) => sent.push(series[0]!.values);
-    void outbox.post({
+    void queue.post({
       runId: "run-1",
       series: [{ metric: "train/loss", steps: [33, 34, 35], values, times: [0, 0, 0] }],
     });
@@ -113,7 +113,7 @@ describe("Outbox", () => {
 
   it("waits longer and longer, up to a bound", async () => {
     away = true;
-    void outbox.post(batch(1));
+    void queue.post(batch(1));
     while (pauses.length < 8) await turn();
     // The random number is 0.5: three quarters of the bound.
     expect(pauses.slice(0, 8)).toEqual([375, 750, 1_500, 3_000, 6_000, 11_250, 11_250, 11_250]);
@@ -123,8 +123,8 @@ describe("Outbox", () => {
 
   it("gives up at the end after its patience, leaving nothing behind", async () => {
     away = true;
-    for (let step = 1; step <= 40; step += 1) void outbox.post(batch(step));
-    await outbox.close(10);
+    for (let step = 1; step <= 40; step += 1) void queue.post(batch(step));
+    await queue.close(10);
     expect(fs.existsSync(directory)).toBe(false);
   });
 });

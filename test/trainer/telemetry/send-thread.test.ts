@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { buildSync } from "esbuild";
 import type { MetricBatch } from "../../../core/tracking/metric-store";
-import { createOutboxThread } from "../../../trainer-container/telemetry/outbox-thread";
+import { createSendThread } from "../../../trainer-container/telemetry/send-thread";
 import { bundle, root } from "../../support/bundle";
 import { startServer, type WebServer } from "../../support/web-server";
 
@@ -22,9 +22,9 @@ describe("the thread that sends metrics", () => {
 
   beforeAll(async () => {
     fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-    folder = fs.mkdtempSync(path.join(root, "dist/test-outbox-"));
+    folder = fs.mkdtempSync(path.join(root, "dist/test-send-"));
     script = path.join(folder, "worker.js");
-    bundle({ entryPoints: ["trainer-container/telemetry/outbox-thread.ts"], outfile: script });
+    bundle({ entryPoints: ["trainer-container/telemetry/send-thread.ts"], outfile: script });
     server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -52,11 +52,11 @@ describe("the thread that sends metrics", () => {
   });
 
   const open = (worker: string) => {
-    const settings = { ingestFunction: "ingest", directory: path.join(folder, "outbox") };
-    return createOutboxThread(worker, settings, (message) => troubles.push(message));
+    const settings = { ingestFunction: "ingest", directory: path.join(folder, "batches") };
+    return createSendThread(worker, settings, (message) => troubles.push(message));
   };
 
-  it.each(["telemetry/outbox-thread", "checkpoint/upload-worker"])("loads no schemas: %s", (name) => {
+  it.each(["telemetry/send-thread", "checkpoint/upload-worker"])("loads no schemas: %s", (name) => {
     const { metafile } = buildSync({
       absWorkingDir: root,
       entryPoints: [`trainer-container/${name}.ts`],
@@ -74,12 +74,12 @@ describe("the thread that sends metrics", () => {
   });
 
   it("sends batches in their order, and tells of each when it is stored", async () => {
-    const outbox = open(script);
+    const queue = open(script);
     const stored: number[] = [];
-    const ends = [1, 2, 3].map((step) => outbox.post(batch(step)).then(() => stored.push(step)));
+    const ends = [1, 2, 3].map((step) => queue.post(batch(step)).then(() => stored.push(step)));
     await Promise.all(ends);
     expect([received, stored, troubles]).toEqual([[1, 2, 3], [1, 2, 3], []]);
-    await outbox.close(1_000);
+    await queue.close(1_000);
   });
 
   it("tells what went wrong, and sends again what may succeed", async () => {
@@ -88,25 +88,25 @@ describe("the thread that sends metrics", () => {
       { status: 200, error: "Unhandled", body: refusal },
       { status: 200, error: "Unhandled", body: "{}" },
     ];
-    const outbox = open(script);
-    await outbox.post(batch(1));
-    await outbox.post(batch(2));
+    const queue = open(script);
+    await queue.post(batch(1));
+    await queue.post(batch(2));
     expect(received).toEqual([2]);
     expect(troubles).toEqual([expect.stringContaining("no such run"), "metrics cannot be sent; they wait"]);
-    await outbox.close(1_000);
+    await queue.close(1_000);
   });
 
   it("ends with what it has within its patience, leaving nothing behind", async () => {
-    const outbox = open(script);
-    for (let step = 1; step <= 40; step += 1) void outbox.post(batch(step));
-    await outbox.close(60_000);
+    const queue = open(script);
+    for (let step = 1; step <= 40; step += 1) void queue.post(batch(step));
+    await queue.close(60_000);
     expect(received).toHaveLength(40);
     answers = Array.from({ length: 99 }, () => ({ status: 200, error: "Unhandled" }));
     const away = open(script);
     const ends = Array.from({ length: 40 }, (_, index) => away.post(batch(index)));
     await away.close(50);
     await Promise.all(ends); // nobody waits for ever
-    expect(fs.readdirSync(path.join(folder, "outbox"))).toEqual([]);
+    expect(fs.readdirSync(path.join(folder, "batches"))).toEqual([]);
     await open(script).close(60_000); // none was started
   });
 
@@ -124,13 +124,13 @@ describe("the thread that sends metrics", () => {
          process.exit(7);
        });`,
     );
-    const outbox = open(dying);
-    await outbox.post(batch(1));
-    const second = outbox.post(batch(2));
+    const queue = open(dying);
+    await queue.post(batch(1));
+    const second = queue.post(batch(2));
     while (troubles.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([second, outbox.post(batch(3))]);
+    await Promise.all([second, queue.post(batch(3))]);
     expect(received).toEqual([2, 3]); // the dying one said of the first that it is stored
     expect(troubles).toEqual(["the thread that sends metrics ended; another one continues"]);
-    await outbox.close(1_000);
+    await queue.close(1_000);
   });
 });
