@@ -45,19 +45,19 @@ ${groups.map(
 ${paragraphs(info.description)}
 ${groups.map(
   ({ name, description, entries }) => html`<section><h2>${name}</h2><p>${inline(description)}</p>
-${entries.map((entry) => operationView(document, entry.path, entry.method, entry.operation))}</section>`,
+${entries.map((entry) => operationHtml(document, entry.path, entry.method, entry.operation))}</section>`,
 )}
 <section id="schemas"><h2>Schemas</h2>${Object.entries(components.schemas).map(
     ([
       name,
       schema,
     ]) => html`<article id="schema-${name}" data-search="${`schema ${name}`.toLowerCase()}"><h3>${name}</h3>
-${schemaView(schema)}</article>`,
+${schemaHtml(schema)}</article>`,
   )}</section></main>`;
   return documentOf({ title: `${info.title} API`, style, script, body });
 }
 
-function operationView(document: OpenApiDocument, path: string, method: string, operation: Operation): Markup {
+function operationHtml(document: OpenApiDocument, path: string, method: string, operation: Operation): Markup {
   const { operationId, summary, description, requestBody, responses } = operation;
   const body = requestBody?.content["application/json"];
   return html`<article id="${operationId}" data-search="${searchText(path, method, operation)}">
@@ -67,19 +67,19 @@ ${description === undefined ? "" : paragraphs(description)}
     const { name, in: place, required, schema, description: text } = resolve<Parameter>(document, given);
     return member(name, required, text === undefined ? schema : { ...schema, description: text }, place);
   })}</ul>
-${body?.schema ? html`<h4>Body${requestBody?.required ? "" : " (optional)"}</h4>${schemaView(body.schema)}${example(body.example)}` : ""}
+${body?.schema ? html`<h4>Body${requestBody?.required ? "" : " (optional)"}</h4>${schemaHtml(body.schema)}${example(body.example)}` : ""}
 <h4>Responses</h4>${Object.entries(responses).map(([status, given]) => {
     const { description: text, content = {} } = resolve<ResponseObject>(document, given);
     const shown = status.startsWith("2") ? Object.entries(content) : [];
     return html`<div><strong>${status}</strong> ${inline(text)} ${shown.map(
       ([type, media]) =>
-        html`${media.schema ? schemaView(media.schema) : html`<code>${type}</code>`}${example(media.example)}`,
+        html`${media.schema ? schemaHtml(media.schema) : html`<code>${type}</code>`}${example(media.example)}`,
     )}</div>`;
   })}
 <small>Repeating the request is safe: ${operation["x-ringmaster"].repeatable}.</small></article>`;
 }
 
-function schemaView(schema: JsonSchema): Markup {
+function schemaHtml(schema: JsonSchema): Markup {
   const { properties, required = [], items, anyOf, oneOf, additionalProperties, description } = schema;
   const nested = [items, additionalProperties, ...((anyOf ?? oneOf ?? []) as readonly unknown[])];
   const members = Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(([name, one]) =>
@@ -87,11 +87,11 @@ function schemaView(schema: JsonSchema): Markup {
   );
   return html`<small>${typeOf(schema)}</small> ${typeof description === "string" ? inline(description) : ""}${
     members.length === 0 ? "" : html`<ul>${members}</ul>`
-  }${nested.filter(hasMembers).map(schemaView)}`;
+  }${nested.filter(hasMembers).map(schemaHtml)}`;
 }
 
 function member(name: string, required: boolean, schema: JsonSchema, place = ""): Markup {
-  return html`<li><code>${name}</code>${required ? "" : "?"} <small>${place}</small> ${schemaView(schema)}</li>`;
+  return html`<li><code>${name}</code>${required ? "" : "?"} <small>${place}</small> ${schemaHtml(schema)}</li>`;
 }
 
 const hasMembers = (value: unknown): value is JsonSchema =>

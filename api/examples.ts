@@ -184,7 +184,7 @@ export const examples = {
   content,
   experiment,
   runRecord,
-  runView: {
+  describedRun: {
     run: runRecord,
     metrics: [{ metric: "accuracy", last: 0.97, lastStep: 0, lastTime: 1_767_259_800_000, min: 0.97, max: 0.97 }],
     children: [],

@@ -4,10 +4,10 @@ import type { MetricHistory, MetricStore, MetricSummary } from "../../core/track
 import type { RunChanges } from "../../core/tracking/run-records";
 import type { RunIdentity } from "../../core/tracking/shapes";
 import { table } from "../../platform/permissions/grants";
+import { downsample, followPage, historyPage } from "../metric-log/curves";
 import type { LogLimits } from "../metric-log/log-state";
 import type { PointIdentity } from "../metric-log/packed-points";
 import { openAll } from "../metric-log/series";
-import { downsample, followPage, historyPage } from "../metric-log/views";
 import { sharedPort, teamPort } from "../port";
 import { documents } from "./client";
 import { MetricLog } from "./metric-log";

@@ -6,7 +6,7 @@ import { hasPassword, passwordRule } from "../../core/url-password";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { pageQuery } from "../schemas/common";
-import { experimentIdText, experimentName, lifecycleView, runIdText, runView } from "../schemas/runs";
+import { describedRun, experimentIdText, experimentName, lifecycleView, runIdText } from "../schemas/runs";
 
 const contract = contractsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });
@@ -101,7 +101,7 @@ export const listExperimentRuns = contract("listExperimentRuns", "GET /experimen
 export const getExperimentRun = contract("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
-  responses: { 200: response("Like `GET /runs/{runId}`.", runView, examples.runView) },
+  responses: { 200: response("Like `GET /runs/{runId}`.", describedRun, examples.describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 

@@ -2,12 +2,12 @@ import * as z from "zod";
 import { nextToken } from "../../core/shapes";
 import { contractsFor, response } from "../contract";
 import {
+  curveQuery,
   logMetricsBody,
   metricName as metric,
+  metricCurve,
   metricLimits,
   metricSummaries,
-  metricView,
-  viewQuery,
 } from "../schemas/metrics";
 import { metricPoint, runIdText } from "../schemas/runs";
 
@@ -48,7 +48,7 @@ export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metric
   description: "The default view has 1,000 points. It takes as long for a million stored points as for a few thousand.",
   params,
   query: z
-    .strictObject({ metric: metric.optional(), ...viewQuery })
+    .strictObject({ metric: metric.optional(), ...curveQuery })
     .refine(
       ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
       {
@@ -59,7 +59,7 @@ export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metric
   responses: {
     200: response(
       "Without `metric`: last, min and max value of each. With it: a view of its points.",
-      z.union([metricSummaries, metricView]).meta({ id: "LoggedMetrics" }),
+      z.union([metricSummaries, metricCurve]).meta({ id: "LoggedMetrics" }),
       viewExample,
     ),
   },

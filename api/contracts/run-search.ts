@@ -45,7 +45,7 @@ export const searchRuns = contract("searchRuns", "POST /runs/search", {
     200: response(
       "Runs in the requested order.",
       z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
-      { runs: [{ run: summaryExample(), metrics: examples.runView.metrics }], total: 1 },
+      { runs: [{ run: summaryExample(), metrics: examples.describedRun.metrics }], total: 1 },
     ),
   },
   errors: ["EXPERIMENT_NOT_FOUND"],

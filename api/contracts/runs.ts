@@ -12,7 +12,7 @@ import {
 } from "../../core/tracking/shapes";
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
-import { datasetGiven, experimentIdText, experimentName, runIdText, runView } from "../schemas/runs";
+import { datasetGiven, describedRun, experimentIdText, experimentName, runIdText } from "../schemas/runs";
 
 const contract = contractsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
@@ -79,7 +79,7 @@ export const logRun = contract("logRun", "POST /runs", {
 export const getRun = contract("getRun", "GET /runs/{runId}", {
   summary: "Get a run's record with its metrics' summaries, children and attempts",
   params,
-  responses: { 200: response("The run, deleted or not.", runView, examples.runView) },
+  responses: { 200: response("The run, deleted or not.", describedRun, examples.describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 

@@ -12,7 +12,7 @@ import {
 import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { nameText, pageQuery } from "../schemas/common";
-import { metricSummaries, metricView, viewQuery } from "../schemas/metrics";
+import { curveQuery, metricCurve, metricSummaries } from "../schemas/metrics";
 import { jobInput, restoreOverrides, runPage } from "../schemas/runs";
 
 const contract = contractsFor("Training runs");
@@ -186,7 +186,7 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
         .max(250)
         .optional()
         .meta({ description: "The points of this one.", example: "train/loss" }),
-      ...viewQuery,
+      ...curveQuery,
     })
     .refine(
       ({ metric, points, fromStep, toStep }) => metric !== undefined || (points ?? fromStep ?? toStep) === undefined,
@@ -196,7 +196,7 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
     200: {
       description:
         "Without `metric`: last, min and max value of each. With it: its points, ascending by step, and how many there are.",
-      schema: z.union([metricSummaries, metricView]).meta({ id: "RunMetrics" }),
+      schema: z.union([metricSummaries, metricCurve]).meta({ id: "RunMetrics" }),
       example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
       content: ["application/json", "text/event-stream"],
     },

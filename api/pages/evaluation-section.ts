@@ -3,7 +3,7 @@ import { type EvaluationTable, importanceTable, shown, sliceTables } from "../..
 import { metricsOfTask } from "../../core/evaluation/metrics";
 import { html, Markup } from "../../core/html/markup";
 import { listing, shortened } from "../../core/html/tables";
-import type { EvaluationView } from "../report/evaluation-view";
+import type { ShownEvaluation } from "../report/shown-evaluation";
 import {
   calibrationPlot,
   confusionPlot,
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<TaskKind, string>> = {
   positive: "binary classification, class of interest",
 };
 
-export function evaluationSection(evaluation: EvaluationView | undefined): Markup | undefined {
+export function evaluationSection(evaluation: ShownEvaluation | undefined): Markup | undefined {
   if (!evaluation) return undefined;
   const { report } = evaluation;
   const figures = plotsOf(evaluation);
@@ -43,7 +43,7 @@ function tableOf({ title, note, head, rows }: EvaluationTable): Markup | undefin
   return listing(heading, head, lines);
 }
 
-function plotsOf({ report, calibration, curves, scatter }: EvaluationView): readonly Markup[] {
+function plotsOf({ report, calibration, curves, scatter }: ShownEvaluation): readonly Markup[] {
   const { classes, confusionMatrix, importance, task } = report;
   const figures: Markup[] = [];
   const add = (title: string, svg: string, note?: string | Markup): void => {

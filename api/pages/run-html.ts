@@ -71,7 +71,7 @@ const maxLines = 1_200;
 /** Maximum length of a line; a minified file has lines that nobody reads. */
 const maxLine = 400;
 
-export function diffView(patch: string, cut: boolean): Markup {
+export function diffHtml(patch: string, cut: boolean): Markup {
   const lines = patch.split("\n");
   const shown = lines.slice(0, maxLines);
   const more = cut || lines.length > shown.length;
@@ -164,7 +164,7 @@ const markdown = new Marked({
   },
 });
 
-export function notesView(notes: string): Markup {
+export function notesHtml(notes: string): Markup {
   const cut = notes.length - maxCharacters;
   const more = cut > 0 ? html`<p class="faint">… ${cut} more characters</p>` : undefined;
   return html`<div class="notes">${rendered(notes.slice(0, maxCharacters))}${more}</div>`;
@@ -198,13 +198,13 @@ ${lineageStrip(page, links)}
 ${evaluationSection(page.evaluation)}
 ${curveSections(curves, record.reusedFrom)}
 ${details && timeline(details, now)}
-${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesView(record.notes)}</section>`}
+${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesHtml(record.notes)}</section>`}
 <div class="two">${metricTable(page)}
 ${pairs("Params", own)}</div>
 ${childTable(page, links)}
 <div class="two">${pairs("Code", codePairs(record))}
 ${pairs("Environment", environmentPairs(record))}</div>
-${diff && html`<section><h2>Uncommitted changes</h2>${diffView(diff.text, diff.cut)}</section>`}
+${diff && html`<section><h2>Uncommitted changes</h2>${diffHtml(diff.text, diff.cut)}</section>`}
 ${datasetTable(record)}
 ${attemptTable(page)}
 ${fileTable(page, links)}`;

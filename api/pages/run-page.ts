@@ -18,7 +18,7 @@ import type { ArtifactEntry, Experiment, RunRecord } from "../../core/tracking/s
 import type { Curve } from "../compare/comparison";
 import { curvesOf } from "../compare/curves";
 import { metricsOf } from "../compare/pivot";
-import { type EvaluationView, readEvaluationView } from "../report/evaluation-view";
+import { readShownEvaluation, type ShownEvaluation } from "../report/shown-evaluation";
 import { nextSteps } from "../services/next-steps";
 
 const fileLimits = { entries: 300, directories: 40, images: 6, imageBytes: 400_000, allImageBytes: 1_200_000 } as const;
@@ -121,7 +121,7 @@ export interface RunPage extends RunFiles {
   /** The next steps of those of `versions` that this run made or waits for; absent if no step leads to production. */
   readonly next: readonly { readonly version: ModelVersion; readonly steps: readonly NextStep[] }[];
   readonly details?: RunDetails;
-  readonly evaluation?: EvaluationView;
+  readonly evaluation?: ShownEvaluation;
   readonly diff?: { readonly text: string; readonly cut: boolean };
 }
 
@@ -158,7 +158,7 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
 /** Returns the error of an evaluation whose documents are damaged: the rest of the page is shown without it. */
 async function evaluationOf(objects: RunPagePorts["objects"], { report }: EvaluationOutput) {
   try {
-    return await readEvaluationView(objects, report);
+    return await readShownEvaluation(objects, report);
   } catch (error) {
     if (error instanceof CorruptObjectError) return error;
     throw error;

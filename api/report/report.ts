@@ -10,8 +10,8 @@ import { readArtifact } from "../../core/registry/artifact";
 import { type GateCheck, type GateVerdict, gateVerdict } from "../../core/registry/gates/verdict";
 import type { ModelVersion } from "../../core/registry/model";
 import type { Shape } from "../../core/shapes";
-import { calibrationOf } from "./evaluation-view";
 import type { VersionReport } from "./shapes";
+import { calibrationOf } from "./shown-evaluation";
 
 const verdictSchema = z.object({ checks: gateVerdict.shape.checks, latency: latency.optional() });
 /** The document that `verdictOn` stores with the verdict. */

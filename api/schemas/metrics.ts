@@ -4,7 +4,7 @@ import { keyText } from "../../core/tracking/shapes";
 import { metricPoint, metricSummary } from "./runs";
 
 /** Limits of one request, far above what logging each step needs, and of one response. */
-export const metricLimits = { series: 10_000, points: 100_000, view: 10_000, page: 25_000 } as const;
+export const metricLimits = { series: 10_000, points: 100_000, curve: 10_000, page: 25_000 } as const;
 
 const step = z.int().meta({ description: "May be negative." });
 
@@ -57,21 +57,21 @@ export const logMetricsBody = z
 const stepQuery = z.coerce.number<number | string>().int();
 
 /** Query parameters of a view of a metric. */
-export const viewQuery = {
-  points: z.coerce.number<number | string>().int().min(1).max(metricLimits.view).optional().meta({
+export const curveQuery = {
+  points: z.coerce.number<number | string>().int().min(1).max(metricLimits.curve).optional().meta({
     description: "At most this many: first and last, and the min and max of each stretch at their own steps.",
   }),
   fromStep: stepQuery.optional().meta({ description: "This step and later ones." }),
   toStep: stepQuery.optional().meta({ description: "This step and earlier ones." }),
 };
 
-export const metricView = z
+export const metricCurve = z
   .object({
     metric: z.string(),
     points: z.array(metricPoint).meta({ description: "Ascending by step." }),
     total: z.int().min(0).meta({ description: "Number of points in the range." }),
   })
-  .meta({ id: "MetricView" });
+  .meta({ id: "MetricCurve" });
 
 export const metricSummaries = z
   .object({

@@ -77,14 +77,14 @@ export const restoreOverrides = z
   })
   .meta({ id: "RestoreOverrides", description: "Fields that may differ from the checkpoint's run." });
 
-export const runView = z
+export const describedRun = z
   .object({
     run: runRecord,
     metrics: z.array(metricSummary).meta({ description: "Sorted by name." }),
     children: z.array(z.string()).meta({ description: "Ids of the runs that name this one as their parent." }),
     attempts: z.array(attempt).optional().meta({ description: "Batch jobs of a training run." }),
   })
-  .meta({ id: "RunView", description: "A run's record and what belongs to it." });
+  .meta({ id: "DescribedRun", description: "A run's record and what belongs to it." });
 
 export { experimentName };
 

@@ -8,7 +8,7 @@ import { measureDrift } from "../../core/drift/measure";
 import { formatBytes, formatCount } from "../../core/quantities";
 import type { Command } from "../command";
 import { contextOf } from "../context";
-import { describeVersion, printColumns, printPreview } from "../datasets/rows-view";
+import { describeVersion, printColumns, printPreview } from "../datasets/described-rows";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { printJson, printTable, shownText } from "../output";

@@ -8,7 +8,7 @@ import type { Experiment, RunRecord } from "../../core/tracking/shapes";
 import type { Command } from "../command";
 import type { CliContext } from "../context";
 import { printJson, printTable } from "../output";
-import { tookOf } from "../record-view";
+import { tookOf } from "../record-lines";
 import { tagsOf } from "../tags";
 
 interface ViewOptions {

@@ -16,7 +16,7 @@ import { attemptColumns, attemptRow, describeEnds, describeLosses, describeUsage
 import { type Command, wholeNumber } from "../command";
 import { printEvaluationTable, printMetrics } from "../metric-table";
 import { exitCodes, formatNumber, printJson, printTable, shownText } from "../output";
-import { printLines, recordLines, showRecord } from "../record-view";
+import { printLines, recordLines, showRecord } from "../record-lines";
 import { describeRun, reportOf } from "../run-description";
 import { exitCodeOf, watchRun } from "../watch";
 import { addArtifactCommands, addCheckpointCommands } from "./artifacts";

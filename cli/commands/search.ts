@@ -6,7 +6,7 @@ import { displayedStatus } from "../../core/runs/run";
 import { type Command, wholeNumber } from "../command";
 import { groupTag } from "../group";
 import { formatNumber, printJson, printTable } from "../output";
-import { tookOf } from "../record-view";
+import { tookOf } from "../record-lines";
 import { cellOf, checkColumns, usualColumns } from "../run-columns";
 import { writeFileOf } from "../write-file";
 

@@ -1,7 +1,7 @@
 import { reportHtml } from "../../api/pages/version-report";
-import { calibrationOf } from "../../api/report/evaluation-view";
 import { reportMarkdown } from "../../api/report/markdown";
 import type { VersionReport } from "../../api/report/shapes";
+import { calibrationOf } from "../../api/report/shown-evaluation";
 import { verdictWord } from "../../core/registry/gates/verdict";
 
 const at = "2026-01-01T00:00:00.000Z";

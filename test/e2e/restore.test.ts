@@ -14,7 +14,7 @@ import { restClient } from "./newcomer/mlflow";
 
 type Shown = ReturnType<typeof describeRun>;
 
-interface RunView {
+interface DescribedRun {
   readonly run: RunRecord;
   readonly metrics: readonly MetricSummary[];
 }
@@ -252,7 +252,7 @@ describe("a run that continues from a checkpoint", () => {
     for (const [name, value] of Object.entries(tested.metrics))
       expect(value).toBeCloseTo(undisturbed.evaluation![name]!, 6);
     expect((await evaluate()).runId).toBe(tested.runId);
-    const { run, metrics } = await stack.get<RunView>(`/runs/${tested.runId}`);
+    const { run, metrics } = await stack.get<DescribedRun>(`/runs/${tested.runId}`);
     expect(run).toMatchObject({
       status: "completed",
       name: "toy by mlflow@1 on toy@1 (test)",

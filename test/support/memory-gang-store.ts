@@ -1,24 +1,30 @@
 import { isSameRegistration } from "../../trainer-container/gang/members";
-import type { GangHead, GangStore, GangView, MemberRecord, RegistrationKey } from "../../trainer-container/gang/store";
+import type {
+  GangHead,
+  GangRecords,
+  GangStore,
+  MemberRecord,
+  RegistrationKey,
+} from "../../trainer-container/gang/store";
 
 /** The store's meaning in its plainest form: what the contract suite and the simulations run on. */
 export class MemoryGangStore implements GangStore {
   private readonly heads = new Map<string, GangHead>();
   private readonly members = new Map<string, Map<string, MemberRecord>>();
 
-  async read(gangId: string): Promise<GangView> {
-    return this.view(gangId);
+  async read(gangId: string): Promise<GangRecords> {
+    return this.records(gangId);
   }
 
-  async readHead(gangId: string, memberId: string): Promise<GangView> {
+  async readHead(gangId: string, memberId: string): Promise<GangRecords> {
     return this.readHeadAt(gangId, memberId);
   }
 
-  view(gangId: string): GangView {
+  records(gangId: string): GangRecords {
     return { head: this.headOf(gangId), members: [...this.of(gangId).values()] };
   }
 
-  readHeadAt(gangId: string, memberId: string): GangView {
+  readHeadAt(gangId: string, memberId: string): GangRecords {
     const own = this.of(gangId).get(memberId);
     return { head: this.headOf(gangId), members: own ? [own] : [] };
   }

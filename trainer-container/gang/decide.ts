@@ -1,6 +1,6 @@
-/** The next move of a member, and what rank 0 of a training generation finds: pure functions of the view of the store. */
+/** The next move of a member, and what rank 0 of a training generation finds: pure functions of the records in the store. */
 import { canMeet, isSameRegistration, type MemberStatus, statusesIn, successions, thatCanMeet } from "./members";
-import type { GangHead, GangView, MemberRecord, RegistrationKey, SealedMember } from "./store";
+import type { GangHead, GangRecords, MemberRecord, RegistrationKey, SealedMember } from "./store";
 import type { RendezvousTiming } from "./timing";
 
 /** The deciding member. It is inside `enter` and has registered. */
@@ -30,27 +30,32 @@ const wait = (reason: string): Decision => ({ kind: "wait", reason });
 
 /** Decides a member's next action inside `enter`; pure. Safety depends only on the store's conditions. */
 export function decide(
-  view: GangView,
+  records: GangRecords,
   self: Self,
   limits: GangLimits,
   timing: RendezvousTiming,
   now: number,
 ): Decision {
-  const status = statusesIn(view, now, timing);
-  return decideOwn(view, self, status) ?? decideSeal(view, self, limits, timing, now, status);
+  const status = statusesIn(records, now, timing);
+  return decideOwn(records, self, status) ?? decideSeal(records, self, limits, timing, now, status);
 }
 
 /** Decides from the head and the own item alone. Decisions that need the other items wait. */
-export function decideFromHead(view: GangView, self: Self, timing: RendezvousTiming, now: number): Decision {
-  return decideOwn(view, self, statusesIn(view, now, timing)) ?? wait("not its turn to look at the whole gang");
+export function decideFromHead(records: GangRecords, self: Self, timing: RendezvousTiming, now: number): Decision {
+  return decideOwn(records, self, statusesIn(records, now, timing)) ?? wait("not its turn to look at the whole gang");
 }
 
 /** Decides from the head and the own item; `undefined` if the decision depends on the others. */
-function decideOwn(view: GangView, self: Self, status: (member: MemberRecord) => MemberStatus): Decision | undefined {
-  const { head } = view;
+function decideOwn(
+  records: GangRecords,
+  self: Self,
+  status: (member: MemberRecord) => MemberStatus,
+): Decision | undefined {
+  const { head } = records;
   if (head?.completed) return { kind: "completed" };
-  const mine = view.members.find(({ memberId }) => memberId === self.memberId);
-  if (mine && (mine.incarnation !== self.incarnation || successions(view.members)(mine))) return { kind: "superseded" };
+  const mine = records.members.find(({ memberId }) => memberId === self.memberId);
+  if (mine && (mine.incarnation !== self.incarnation || successions(records.members)(mine)))
+    return { kind: "superseded" };
   if (head && head.number > self.past) {
     // Registrations are not compared: a list may be sealed from a read just before this member registered again.
     const rank = head.members.findIndex(
@@ -63,17 +68,17 @@ function decideOwn(view: GangView, self: Self, status: (member: MemberRecord) =>
 }
 
 function decideSeal(
-  view: GangView,
+  records: GangRecords,
   self: Self,
   limits: GangLimits,
   timing: RendezvousTiming,
   now: number,
   status: (member: MemberRecord) => MemberStatus,
 ): Decision {
-  const { head } = view;
-  const ready = view.members.filter((member) => status(member) === "ready");
+  const { head } = records;
+  const ready = records.members.filter((member) => status(member) === "ready");
   // These members are still in their generation, as far as others can see.
-  const pending = view.members.filter((member) => status(member) === "sealed");
+  const pending = records.members.filter((member) => status(member) === "sealed");
   const before = new Set(head?.members.map(({ memberId }) => memberId));
   const survivors = ready.filter(({ memberId }) => before.has(memberId));
 
@@ -143,19 +148,19 @@ function toSealed(member: MemberRecord): SealedMember {
 type Check = "superseded" | "joiner" | "quiet";
 
 export function monitor(
-  view: GangView,
+  records: GangRecords,
   generation: number,
   limits: GangLimits,
   timing: RendezvousTiming,
   now: number,
 ): Check {
-  const { head } = view;
+  const { head } = records;
   if (!head || head.number < generation) return "quiet";
   if (head.number > generation) return "superseded";
   if (head.members.length >= limits.maxWorkers) return "quiet";
-  const status = statusesIn(view, now, timing);
-  const inside = view.members.filter((member) => head.members.some((sealed) => isSameRegistration(sealed, member)));
+  const status = statusesIn(records, now, timing);
+  const inside = records.members.filter((member) => head.members.some((sealed) => isSameRegistration(sealed, member)));
   const joins = (member: MemberRecord) =>
     status(member) === "ready" && inside.every((other) => canMeet(member, other, now));
-  return view.members.some(joins) ? "joiner" : "quiet";
+  return records.members.some(joins) ? "joiner" : "quiet";
 }

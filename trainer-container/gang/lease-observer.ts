@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports";
-import type { GangStore, GangView, MemberRecord } from "./store";
+import type { GangRecords, GangStore, MemberRecord } from "./store";
 
 interface Seen {
   readonly incarnation: string;
@@ -18,9 +18,12 @@ export class LeaseObserver {
 
   constructor(private readonly leaseMs: number) {}
 
-  /** Returns the view with each `leaseExpiresAt` by the own clock. */
-  observe(view: GangView, now: number): GangView {
-    return { ...view, members: view.members.map((member) => ({ ...member, leaseExpiresAt: this.until(member, now) })) };
+  /** Returns the records with each `leaseExpiresAt` by the own clock. */
+  observe(records: GangRecords, now: number): GangRecords {
+    return {
+      ...records,
+      members: records.members.map((member) => ({ ...member, leaseExpiresAt: this.until(member, now) })),
+    };
   }
 
   private until(member: MemberRecord, now: number): number {

@@ -1,5 +1,5 @@
 /** The status of members as others see it, and which members can connect to each other. */
-import type { GangView, MemberRecord, SealedMember, Unreachable } from "./store";
+import type { GangRecords, MemberRecord, SealedMember, Unreachable } from "./store";
 import type { RendezvousTiming } from "./timing";
 
 /**
@@ -11,15 +11,15 @@ import type { RendezvousTiming } from "./timing";
  */
 export type MemberStatus = "ready" | "sealed" | "astray" | "gone";
 
-/** Returns the status of each member of a view: one pass over the view, then one look-up per member. */
+/** Returns the status of each member: one pass over the records, then one look-up per member. */
 export function statusesIn(
-  view: GangView,
+  records: GangRecords,
   now: number,
   timing: RendezvousTiming,
 ): (member: MemberRecord) => MemberStatus {
-  const isSucceeded = successions(view.members);
-  const isReplaced = replacements(view.members);
-  const sealed = new Map(view.head?.members.map((member) => [member.memberId, member]));
+  const isSucceeded = successions(records.members);
+  const isReplaced = replacements(records.members);
+  const sealed = new Map(records.head?.members.map((member) => [member.memberId, member]));
   return (member) => {
     if (member.state === "left" || member.accused || isSucceeded(member)) return "gone";
     const grace = member.state === "training" && !isReplaced(member) ? timing.trainingGraceMs : 0;

@@ -26,10 +26,10 @@ export function startMonitor(
 
   async function look(): Promise<void> {
     try {
-      const view = await withDeadline(store.read(gangId), timing.storeCallMs, "the gang's store", timers);
-      const seen = monitor(view, generation.number, limits, timing, clock.now());
+      const records = await withDeadline(store.read(gangId), timing.storeCallMs, "the gang's store", timers);
+      const seen = monitor(records, generation.number, limits, timing, clock.now());
       if (seen === "joiner") generation.raise(gangSignals.joinerWaiting);
-      if (seen === "superseded") generation.abandon(`the gang went on to generation ${view.head?.number}`);
+      if (seen === "superseded") generation.abandon(`the gang went on to generation ${records.head?.number}`);
     } catch (error) {
       logger?.warn("the monitor could not read the gang", { error: String(error) });
     }

@@ -18,7 +18,7 @@ import { Membership } from "./membership";
 import { MeshGeneration } from "./mesh-generation";
 import { startMonitor } from "./monitor-loop";
 import { defaultGangTiming, type GangOptions, type GangTiming, limitsOf } from "./options";
-import type { GangHead, GangView } from "./store";
+import type { GangHead, GangRecords } from "./store";
 import { reportsLoss, Slowest, timingOf, withSurvivorCall } from "./timing";
 import { Watch } from "./watch";
 
@@ -67,8 +67,8 @@ class RendezvousGang implements Gang {
     this.watch.restart();
     for (;;) {
       this.requireStaying();
-      const { view, decision } = await this.look();
-      const generation = await this.act(decision, view, finishedSteps);
+      const { records, decision } = await this.look();
+      const generation = await this.act(decision, records, finishedSteps);
       if (generation) return generation;
       if (decision.kind === "wait") await this.alarm.sleep(this.watch.pauseMs());
       else this.watch.restart();
@@ -80,20 +80,20 @@ class RendezvousGang implements Gang {
     return this.leaving;
   }
 
-  private async look(): Promise<{ readonly view: GangView; readonly decision: Decision }> {
+  private async look(): Promise<{ readonly records: GangRecords; readonly decision: Decision }> {
     const { store, gangId, clock, workerIndex } = this.options;
     const { whole } = this.watch;
-    const view = await this.retry(() => (whole ? store.read(gangId) : store.readHead(gangId, this.memberId)));
-    if (whole) this.watch.looked(view, workerIndex);
+    const records = await this.retry(() => (whole ? store.read(gangId) : store.readHead(gangId, this.memberId)));
+    if (whole) this.watch.looked(records, workerIndex);
     const self = { ...this.membership.key, past: this.past };
     const pace = { storeMs: this.storeCall.value, microBatchMs: this.microBatchMs };
     const decision = whole
-      ? decide(view, self, this.limits, withSurvivorCall(this.timing, pace), clock.now())
-      : decideFromHead(view, self, this.timing, clock.now());
-    return { view, decision };
+      ? decide(records, self, this.limits, withSurvivorCall(this.timing, pace), clock.now())
+      : decideFromHead(records, self, this.timing, clock.now());
+    return { records, decision };
   }
 
-  private async act(decision: Decision, view: GangView, finishedSteps: number): Promise<Generation | undefined> {
+  private async act(decision: Decision, records: GangRecords, finishedSteps: number): Promise<Generation | undefined> {
     switch (decision.kind) {
       case "completed":
         this.membership.release();
@@ -103,7 +103,7 @@ class RendezvousGang implements Gang {
         throw new GangMemberReplacedError(this.memberId);
       case "register":
         // The current list was sealed with a registration that is no longer valid.
-        this.past = Math.max(this.past, view.head?.number ?? 0);
+        this.past = Math.max(this.past, records.head?.number ?? 0);
         await this.register(finishedSteps);
         return undefined;
       case "seal": {

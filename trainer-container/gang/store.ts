@@ -59,7 +59,7 @@ export interface GangHead {
   readonly sealedAt: number;
 }
 
-export interface GangView {
+export interface GangRecords {
   /** `undefined` before the first generation. */
   readonly head: GangHead | undefined;
   readonly members: readonly MemberRecord[];
@@ -74,9 +74,9 @@ export interface RegistrationKey {
 
 /** The table `Gangs`. Reads are strongly consistent; a write returns false if its condition fails. */
 export interface GangStore {
-  read(gangId: string): Promise<GangView>;
+  read(gangId: string): Promise<GangRecords>;
   /** Reads the head and one member's own item only. A member of a large gang does this between its turns. */
-  readHead(gangId: string, memberId: string): Promise<GangView>;
+  readHead(gangId: string, memberId: string): Promise<GangRecords>;
   /** Writes the member's item, unless an incarnation registered later under the same id: they never alternate. */
   register(gangId: string, member: MemberRecord): Promise<boolean>;
   /** Extends the lease of one registration; false if it is no longer the stored one. */

@@ -1,6 +1,6 @@
 import type { GangTimers } from "./environment";
 import type { GangTiming } from "./options";
-import type { GangView } from "./store";
+import type { GangRecords } from "./store";
 import { isLargeGang, readHeadMs, wholeLookMs } from "./timing";
 
 /** Number of frequent reads after a registration or a change. */
@@ -36,10 +36,10 @@ export class Watch {
   }
 
   /** Updates the position in line after a read of the whole gang. */
-  looked(view: GangView, workerIndex: number): void {
+  looked(records: GangRecords, workerIndex: number): void {
     if (!this.isLarge) return;
     const now = this.timers.now();
-    const ahead = view.members.filter((member) => member.workerIndex < workerIndex && member.state === "waiting");
+    const ahead = records.members.filter((member) => member.workerIndex < workerIndex && member.state === "waiting");
     this.position = ahead.filter(({ accused }) => !accused).length;
     this.wholeAt = now + wholeLookMs(this.position, this.workers);
   }

@@ -3,7 +3,7 @@ import { invalidParameter, MlflowError } from "../errors";
 import { integer, list, message, required, text } from "../fields";
 import { type MlflowOperation, operation, rawOperation } from "../operation";
 import { downloadUri } from "../registry/download-uri";
-import { findVersion } from "../registry/view";
+import { findVersion } from "../registry/messages";
 import { findRun } from "../tracking/ports";
 import {
   baseName,

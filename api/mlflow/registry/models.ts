@@ -16,8 +16,21 @@ import {
   parseModelVersionFilter,
   parseModelVersionOrder,
 } from "../search/registered-models";
+import { undefinedIfEmpty } from "../tracking/messages";
 import { pageOf } from "../tracking/ports";
-import { undefinedIfEmpty } from "../tracking/run-view";
+import {
+  actorOf,
+  findModel,
+  latestOfStages,
+  modelMessage,
+  stageName,
+  stageOf,
+  translateErrors,
+  translateVersionErrors,
+  versionAnswer,
+  versionMessage,
+  versionsOf,
+} from "./messages";
 import {
   checkAlias,
   checkAliasIsFree,
@@ -28,19 +41,6 @@ import {
   tagsOf,
   versionNumber,
 } from "./validation";
-import {
-  actorOf,
-  findModel,
-  latestOfStages,
-  modelView,
-  stageName,
-  stageOf,
-  translateErrors,
-  translateVersionErrors,
-  versionAnswer,
-  versionsOf,
-  versionView,
-} from "./view";
 
 const path = "/mlflow/registered-models/alias";
 
@@ -87,7 +87,7 @@ export const aliasOperations: readonly MlflowOperation[] = [
       if (alias.toLowerCase() === "latest") {
         const [newest] = await versionsOf(platform, model);
         if (!newest) throw doesNotExist(`Latest version not found for model ${name}.`);
-        return { model_version: versionView(newest, model.aliases) };
+        return { model_version: versionMessage(newest, model.aliases) };
       }
       const named = Object.hasOwn(model.aliases, alias) ? model.aliases[alias] : undefined;
       if (named === undefined) throw invalidParameter(`Registered model alias ${alias} not found.`);
@@ -120,7 +120,7 @@ export const modelOperations: readonly MlflowOperation[] = [
       const labels = { tags: tagsOf(tags), description: checkDescription(description) };
       const who = actorOf(platform, caller);
       const model = await translateErrors(() => platform.registry.create(platform.team, name, labels, who));
-      return { registered_model: modelView(model, []) };
+      return { registered_model: modelMessage(model, []) };
     },
   ),
 
@@ -181,14 +181,14 @@ export const modelOperations: readonly MlflowOperation[] = [
         ({ stage }) => wanted.length === 0 || wanted.includes(stageName(stage)),
       );
       return {
-        model_versions: undefinedIfEmpty(latest.map((version) => versionView(version, model.aliases))),
+        model_versions: undefinedIfEmpty(latest.map((version) => versionMessage(version, model.aliases))),
       };
     }),
   ),
 ];
 
 async function modelAnswer(platform: Platform, model: Model) {
-  return { registered_model: modelView(model, latestOfStages(await versionsOf(platform, model))) };
+  return { registered_model: modelMessage(model, latestOfStages(await versionsOf(platform, model))) };
 }
 
 /** Changes a model. `transition` checks the other fields. */
@@ -217,7 +217,7 @@ export const searchOperations: readonly MlflowOperation[] = [
     const found = (await platform.registry.list()).filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
     const views = await mapLimited(items, readsInParallel, async (model) =>
-      modelView(model, latestOfStages(await versionsOf(platform, model))),
+      modelMessage(model, latestOfStages(await versionsOf(platform, model))),
     );
     return { registered_models: undefinedIfEmpty(views), next_page_token: nextToken };
   }),
@@ -231,7 +231,7 @@ export const searchOperations: readonly MlflowOperation[] = [
     const versions = (await mapLimited(models, readsInParallel, (model) => versionsOf(platform, model))).flat();
     const found = versions.filter(matches).sort(order);
     const { items, nextToken } = pageOf(found, limit, page_token);
-    const views = items.map((version) => versionView(version, {}));
+    const views = items.map((version) => versionMessage(version, {}));
     return { model_versions: undefinedIfEmpty(views), next_page_token: nextToken };
   }),
 ];

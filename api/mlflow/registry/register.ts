@@ -9,9 +9,9 @@ import { registerTrainedRun } from "../../services/register-run";
 import { addSubmitters, submittersOfVersion } from "../../services/registered-source";
 import { doesNotExist, invalidParameter } from "../errors";
 import { identifyRun } from "../tracking/ports";
+import { actorOf, findModel, findVersion, stageName, stageOf, translateErrors, versionsOf } from "./messages";
 import { checkSource, notTheSources, parseModelUri, schemeOf } from "./source";
 import { checkDescription, checkModelName, tagsOf } from "./validation";
-import { actorOf, findModel, findVersion, stageName, stageOf, translateErrors, versionsOf } from "./view";
 
 /** Sources that MLflow's clients send for prompts. */
 const promptSources: ReadonlySet<string> = new Set(["dummy-source", "prompt-template"]);

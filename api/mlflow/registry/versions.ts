@@ -9,8 +9,6 @@ import { invalidParameter, MlflowError } from "../errors";
 import { boolean, keyValue, list, required, text } from "../fields";
 import { type MlflowCall, type MlflowOperation, operation } from "../operation";
 import { downloadUri } from "./download-uri";
-import { registerVersion } from "./register";
-import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
 import {
   actorOf,
   findModel,
@@ -21,7 +19,9 @@ import {
   translateVersionErrors,
   versionAnswer,
   versionsOf,
-} from "./view";
+} from "./messages";
+import { registerVersion } from "./register";
+import { checkDescription, checkModelName, checkTag, checkTagKey, versionNumber } from "./validation";
 
 const named = { name: required(text), version: required(text) };
 

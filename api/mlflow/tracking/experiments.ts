@@ -8,8 +8,8 @@ import { doesNotExist, invalidParameter, MlflowError } from "../errors";
 import { integer, keyValue, list, oneOf, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
 import { entityGrammar, entityOrder, parseEntityFilter, parseEntityOrder } from "../search/grammar";
+import { experimentMessage, undefinedIfEmpty } from "./messages";
 import { checkExperimentIsActive, checkMaxResults, findExperiment, noSuchExperiment, pageOf } from "./ports";
-import { experimentView, undefinedIfEmpty } from "./run-view";
 import { checkExperimentName, checkExperimentTag, limits } from "./validation";
 
 type Searched = Pick<Experiment, "experimentId" | "name" | "createdAt" | "updatedAt" | "tags">;
@@ -70,7 +70,7 @@ export const experimentOperations: readonly MlflowOperation[] = [
   ),
 
   operation("GET /mlflow/experiments/get", { experiment_id: required(text) }, async ({ fields, platform }) => ({
-    experiment: experimentView(await findExperiment(platform, fields.experiment_id)),
+    experiment: experimentMessage(await findExperiment(platform, fields.experiment_id)),
   })),
 
   operation(
@@ -79,7 +79,7 @@ export const experimentOperations: readonly MlflowOperation[] = [
     async ({ fields, platform }) => {
       const experiment = await platform.experiments.findByName(fields.experiment_name);
       if (!experiment) throw doesNotExist(`Could not find experiment with name '${fields.experiment_name}'`);
-      return { experiment: experimentView(experiment) };
+      return { experiment: experimentMessage(experiment) };
     },
   ),
 
@@ -162,7 +162,7 @@ export const experimentOperations: readonly MlflowOperation[] = [
         .filter(meets)
         .sort(order);
       const { items, nextToken } = pageOf(found, limit, page_token);
-      return { experiments: undefinedIfEmpty(items.map(experimentView)), next_page_token: nextToken };
+      return { experiments: undefinedIfEmpty(items.map(experimentMessage)), next_page_token: nextToken };
     }),
   ),
 ];

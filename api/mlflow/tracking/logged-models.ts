@@ -9,8 +9,8 @@ import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { parseLoggedModelFilter, parseLoggedModelOrder } from "../search/logged-models";
 import { locationWithin } from "./experiments";
+import { keyValues, metricMessage, undefinedIfEmpty } from "./messages";
 import { checkExperimentIsActive, findExperiment, pageOf, parseExperimentId } from "./ports";
-import { keyValues, metricView, undefinedIfEmpty } from "./run-view";
 
 type MlflowModelStatus =
   | "LOGGED_MODEL_STATUS_UNSPECIFIED"
@@ -29,7 +29,7 @@ function modelStatusFromMlflow(status: MlflowModelStatus): LoggedModel["status"]
   return (Object.keys(toMlflow) as LoggedModel["status"][]).find((ours) => toMlflow[ours] === status)!;
 }
 
-function loggedModelView(model: LoggedModel): object {
+function loggedModelMessage(model: LoggedModel): object {
   return {
     info: {
       model_id: model.modelId,
@@ -47,7 +47,7 @@ function loggedModelView(model: LoggedModel): object {
       params: undefinedIfEmpty(keyValues(model.params)),
       metrics: undefinedIfEmpty(
         model.metrics.map(({ key, value, timestamp, step, runId, datasetName, datasetDigest }) =>
-          metricView(
+          metricMessage(
             key,
             { value, step, time: timestamp },
             {
@@ -109,18 +109,18 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         updatedAt: at,
         revision: 0,
       };
-      return { model: loggedModelView(await platform.loggedModels.create(model)) };
+      return { model: loggedModelMessage(await platform.loggedModels.create(model)) };
     },
   ),
 
   operation(`GET ${one}`, { allow_deleted: boolean }, async ({ fields, params, platform }) => {
     const model = await platform.loggedModels.find(params["model_id"]!);
     if (!model || (model.lifecycle === "deleted" && !fields.allow_deleted)) throw notFound(params["model_id"]!);
-    return { model: loggedModelView(model) };
+    return { model: loggedModelMessage(model) };
   }),
 
   operation(`PATCH ${one}`, { model_id: required(text), status: required(status) }, async ({ fields, platform }) => ({
-    model: loggedModelView(
+    model: loggedModelMessage(
       await change(platform, fields.model_id, (model) => ({ ...model, status: modelStatusFromMlflow(fields.status) })),
     ),
   })),
@@ -219,7 +219,7 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         filter: fields.filter || "",
         order_by: fields.order_by,
       });
-      return { models: undefinedIfEmpty(items.map(loggedModelView)), next_page_token: nextToken };
+      return { models: undefinedIfEmpty(items.map(loggedModelMessage)), next_page_token: nextToken };
     },
   ),
 ];

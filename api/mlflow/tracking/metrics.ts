@@ -3,7 +3,7 @@ import type { MetricPoint, PointRange } from "../../../core/tracking/metric-stor
 import { invalidParameter, invalidValue } from "../errors";
 import { integer, list, required, text } from "../fields";
 import { type MlflowOperation, operation } from "../operation";
-import { metricView, undefinedIfEmpty } from "./run-view";
+import { metricMessage, undefinedIfEmpty } from "./messages";
 import { runId } from "./runs";
 
 const pageSize = 10_000;
@@ -23,7 +23,7 @@ export const metricOperations: readonly MlflowOperation[] = [
       }
       // For an unknown run MLflow's server returns no points.
       if (!(await platform.records.identify(run_id))) return {};
-      const view = (point: MetricPoint): object => metricView(metric_key, point);
+      const view = (point: MetricPoint): object => metricMessage(metric_key, point);
       if (max_results === undefined && !page_token) {
         return { metrics: undefinedIfEmpty((await wholeHistory(platform, run_id, metric_key)).map(view)) };
       }
@@ -53,7 +53,7 @@ export const metricOperations: readonly MlflowOperation[] = [
         if (metrics.length >= max) break;
         if (!(await platform.records.identify(id))) continue;
         const points = await wholeHistory(platform, id, metric_key, max - metrics.length);
-        metrics.push(...points.map((point) => metricView(metric_key, point, { run_id: id })));
+        metrics.push(...points.map((point) => metricMessage(metric_key, point, { run_id: id })));
       }
       return { metrics };
     },
@@ -83,7 +83,7 @@ export const metricOperations: readonly MlflowOperation[] = [
       for (const id of runIds) {
         if (!(await platform.records.identify(id))) continue;
         const points = await sampleOf(platform, id, metric_key, max_results, range);
-        metrics.push(...points.map((point) => metricView(metric_key, point, { run_id: id })));
+        metrics.push(...points.map((point) => metricMessage(metric_key, point, { run_id: id })));
       }
       return { metrics: undefinedIfEmpty(metrics) };
     },

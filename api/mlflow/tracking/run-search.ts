@@ -13,8 +13,8 @@ import {
   refuseDuplicates,
 } from "../search/grammar";
 import { viewType } from "./experiments";
+import { runMessage, undefinedIfEmpty } from "./messages";
 import { checkMaxResults, parseExperimentId } from "./ports";
-import { runView, undefinedIfEmpty } from "./run-view";
 
 const entities: Readonly<Record<string, Field["kind"]>> = {
   metric: "metric",
@@ -171,7 +171,7 @@ async function fittingPage(
   const runs: string[] = [];
   let bytes = 0;
   for (const { record, metrics } of page.runs) {
-    const run = JSON.stringify(runView(record, metrics));
+    const run = JSON.stringify(runMessage(record, metrics));
     bytes += Buffer.byteLength(run) + 1;
     if (bytes > maxAnswerBytes && runs.length > 0) return fittingPage(search, { ...query, limit: runs.length });
     runs.push(run);

@@ -15,6 +15,7 @@ import { double, integer, keyValue, list, oneOf, required, text } from "../field
 import { randomName } from "../names";
 import { type MlflowOperation, operation } from "../operation";
 import { locationWithin } from "./experiments";
+import { newRunMessage, runInfoMessage, runMessage, statusFromMlflow } from "./messages";
 import { logModelMetrics } from "./model-metrics";
 import {
   changeActiveRun,
@@ -24,7 +25,6 @@ import {
   identifyRun,
   requireActiveRun,
 } from "./ports";
-import { newRunView, runInfoView, runView, statusFromMlflow } from "./run-view";
 import { checkedParam, checkedTag, checkMetric } from "./validation";
 
 export interface KeyValue {
@@ -106,7 +106,7 @@ export const runOperations: readonly MlflowOperation[] = [
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
       const made = await platform.records.create(record, { requestDigest: digest });
       if (!made.created && made.requestDigest !== digest) throw idempotencyConflict(key!);
-      return { run: newRunView(made.record) };
+      return { run: newRunMessage(made.record) };
     },
   ),
 
@@ -116,7 +116,7 @@ export const runOperations: readonly MlflowOperation[] = [
       findRun(platform, fields.run_id),
       platform.metrics.summariesOf([fields.run_id]),
     ]);
-    return { run: runView(record, metrics.get(fields.run_id) ?? []) };
+    return { run: runMessage(record, metrics.get(fields.run_id) ?? []) };
   }),
 
   operation(
@@ -132,7 +132,7 @@ export const runOperations: readonly MlflowOperation[] = [
         if (named === before && known === before.status && ended === before.endedAt) return undefined;
         return { ...named, status: known, endedAt: ended };
       });
-      return { run_info: runInfoView(changed) };
+      return { run_info: runInfoMessage(changed) };
     },
   ),
 

@@ -1,6 +1,6 @@
 import { correlationRatio, cramersV, describeRows } from "../../../adapters/duckdb/describe-rows";
 import { withDuckDb } from "../../../adapters/duckdb/workspace";
-import { printPreview, sparkline } from "../../../cli/datasets/rows-view";
+import { printPreview, sparkline } from "../../../cli/datasets/described-rows";
 import type { ColumnSchema, DatasetManifest } from "../../../core/datasets/shapes";
 
 const schema: readonly ColumnSchema[] = [

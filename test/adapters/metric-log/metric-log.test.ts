@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { compactSegment } from "../../../adapters/metric-log/compaction";
+import { decimate, downsample } from "../../../adapters/metric-log/curves";
 import { ByteReader, ByteWriter, eachSeries, unpackPoints } from "../../../adapters/metric-log/packed-points";
 import { Receipts } from "../../../adapters/metric-log/receipts";
 import { type StoredSeries, unpackDirectory } from "../../../adapters/metric-log/series";
-import { decimate, downsample } from "../../../adapters/metric-log/views";
 
 const written = (write: (out: ByteWriter) => void): Buffer => {
   const out = new ByteWriter(1);

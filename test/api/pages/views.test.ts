@@ -1,7 +1,7 @@
 import type { Curve } from "../../../api/compare/comparison";
 import { familiesOf } from "../../../api/pages/curve-families";
 import { relativeLinks } from "../../../api/pages/links";
-import { diffView, notesView } from "../../../api/pages/run-html";
+import { diffHtml, notesHtml } from "../../../api/pages/run-html";
 import { shortened } from "../../../core/html/tables";
 
 describe("notes", () => {
@@ -39,15 +39,15 @@ describe("notes", () => {
     ],
     ["<!-- a --><?b ?>", "&lt;!-- a --&gt;&lt;?b ?&gt;"],
   ])("%j are %s", (notes, markup) => {
-    expect(notesView(notes).text).toBe(`<div class="notes">${markup}</div>`);
+    expect(notesHtml(notes).text).toBe(`<div class="notes">${markup}</div>`);
   });
 
   it("that nest too deep are shown as plain text", () => {
-    expect(notesView("> ".repeat(10_000)).text).toMatch(/^<div class="notes"><pre>(?:&gt; )+<\/pre><\/div>$/);
+    expect(notesHtml("> ".repeat(10_000)).text).toMatch(/^<div class="notes"><pre>(?:&gt; )+<\/pre><\/div>$/);
   });
 
   it("are cut where they are long, and say so", () => {
-    const { text } = notesView("a".repeat(20_007));
+    const { text } = notesHtml("a".repeat(20_007));
     expect(text).toContain("… 7 more characters");
     expect(text.length).toBeLessThan(20_200);
   });
@@ -55,7 +55,7 @@ describe("notes", () => {
 
 describe("a patch", () => {
   it("is described by its lines", () => {
-    const { text } = diffView("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-<x>\n+y\n z\n", false);
+    const { text } = diffHtml("diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-<x>\n+y\n z\n", false);
     const kinds = [...text.matchAll(/<span class="(\w+)">([^<]*)/g)].map(([, kind, line]) => [kind, line]);
     expect(kinds).toEqual([
       ["file", "diff --git a/b b/b"],
@@ -71,8 +71,8 @@ describe("a patch", () => {
   });
 
   it("of thousands of lines, or of one line of a megabyte, is cut", () => {
-    expect(diffView("+a\n".repeat(5_000), false).text).toContain("Patch truncated");
-    const long = diffView(`+${"x".repeat(1_000_000)}`, false).text;
+    expect(diffHtml("+a\n".repeat(5_000), false).text).toContain("Patch truncated");
+    const long = diffHtml(`+${"x".repeat(1_000_000)}`, false).text;
     expect(long).toContain("(1000001 characters)");
     expect(long.length).toBeLessThan(1_000);
   });

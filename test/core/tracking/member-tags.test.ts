@@ -1,4 +1,4 @@
-import { metricValueView, newRunView, runView } from "../../../api/mlflow/tracking/run-view";
+import { metricValueMessage, newRunMessage, runMessage } from "../../../api/mlflow/tracking/messages";
 import { withParamsAndTags } from "../../../api/mlflow/tracking/runs";
 import { mlflowTag, mlflowTags, withMlflowTag, withoutMlflowTag } from "../../../core/tracking/member-tags";
 import type { RunRecord } from "../../../core/tracking/shapes";
@@ -106,7 +106,7 @@ describe("params", () => {
 describe("the view", () => {
   it("leaves out what is empty, and tells the latest of each metric", () => {
     const metrics = [{ metric: "loss", last: Number.NaN, lastStep: 3, lastTime: 9, min: 1, max: 2 }];
-    expect(runView({ ...record, params: {}, status: "completed", endedAt: 5 }, metrics)).toEqual({
+    expect(runMessage({ ...record, params: {}, status: "completed", endedAt: 5 }, metrics)).toEqual({
       info: {
         run_id: "r",
         run_uuid: "r",
@@ -129,7 +129,7 @@ describe("the view", () => {
       inputs: {},
       outputs: {},
     });
-    expect(newRunView(record)).not.toHaveProperty("outputs");
+    expect(newRunMessage(record)).not.toHaveProperty("outputs");
   });
 
   it.each([
@@ -137,5 +137,5 @@ describe("the view", () => {
     [Number.POSITIVE_INFINITY, Number.MAX_VALUE],
     [Number.NEGATIVE_INFINITY, -Number.MAX_VALUE],
     [-0.5, -0.5],
-  ])("%d is shown as %s", (value, shown) => expect(metricValueView(value)).toBe(shown));
+  ])("%d is shown as %s", (value, shown) => expect(metricValueMessage(value)).toBe(shown));
 });

@@ -1,5 +1,5 @@
 import { inlineMembers } from "../../../trainer-container/gang/dynamodb-store";
-import type { GangHead, GangStore, GangView } from "../../../trainer-container/gang/store";
+import type { GangHead, GangRecords, GangStore } from "../../../trainer-container/gang/store";
 import { MemoryGangStore } from "../memory-gang-store";
 import type { Partition } from "./partition";
 
@@ -38,8 +38,8 @@ export class SimulatedTable {
   client(alive: () => boolean): GangStore {
     const { inner, partition } = this;
     let rosterOf = 0;
-    const withRoster = async (view: GangView): Promise<GangView> => {
-      const { head } = view;
+    const withRoster = async (records: GangRecords): Promise<GangRecords> => {
+      const { head } = records;
       if (head && head.number !== rosterOf && isSeparate(head)) {
         const bytes = head.members.length * rosterBytes;
         await partition.read(
@@ -49,7 +49,7 @@ export class SimulatedTable {
         );
         rosterOf = head.number;
       }
-      return view;
+      return records;
     };
     const write = <T>(bytes: number, run: () => Promise<T>): Promise<T> => partition.write(bytes, run);
     const ask = <T>(call: () => Promise<T>): Promise<T> => (alive() ? call() : new Promise<never>(() => {}));
@@ -57,7 +57,7 @@ export class SimulatedTable {
       read: (gangId) =>
         ask(async () => {
           const bytes = () => this.headBytes(inner.headOf(gangId)) + inner.countOf(gangId) * this.memberBytes;
-          return withRoster(await partition.read(true, bytes, () => inner.view(gangId)));
+          return withRoster(await partition.read(true, bytes, () => inner.records(gangId)));
         }),
       readHead: (gangId, memberId) =>
         ask(async () => {

@@ -1,6 +1,6 @@
 import { type Decision, decide, type GangLimits, monitor } from "../../../trainer-container/gang/decide";
 import { stateSource } from "../../../trainer-container/gang/gang";
-import type { GangHead, GangView, MemberRecord } from "../../../trainer-container/gang/store";
+import type { GangHead, GangRecords, MemberRecord } from "../../../trainer-container/gang/store";
 import { defaultRendezvousTiming as timing } from "../../../trainer-container/gang/timing";
 import { head as someHead, member as someMember } from "./store-contract";
 
@@ -31,11 +31,11 @@ const longExpired = { leaseExpiresAt: now - timing.trainingGraceMs - 1 };
 
 function decisionOf(
   me: MemberRecord,
-  view: GangView,
+  records: GangRecords,
   { past = 0, limits = { minWorkers: 1, maxWorkers: 3 } as GangLimits } = {},
 ): Decision {
   const { memberId, incarnation, registration } = me;
-  return decide(view, { memberId, incarnation, registration, past }, limits, timing, now);
+  return decide(records, { memberId, incarnation, registration, past }, limits, timing, now);
 }
 
 const ranks = (decision: Decision) =>
@@ -68,15 +68,15 @@ describe("decide", () => {
 
     it("does not count members that left, are reported lost or have expired", () => {
       const members = [worker(0, 3_000), worker(1, 0, { state: "left" }), worker(2, 0, { accused: true })];
-      const view = { head: undefined, members: [...members, worker(3, 0, lapsed)] };
-      expect(ranks(decisionOf(members[0]!, view))).toEqual([0]);
+      const records = { head: undefined, members: [...members, worker(3, 0, lapsed)] };
+      expect(ranks(decisionOf(members[0]!, records))).toEqual([0]);
     });
 
     it("leaves the first turn to the first in line", () => {
       const members = [worker(0, timing.turnMs - 1), worker(1, timing.turnMs - 1), worker(2, timing.turnMs - 1)];
-      const view = { head: undefined, members };
-      expect(decisionOf(members[0]!, view).kind).toBe("seal");
-      expect(decisionOf(members[1]!, view).kind).toBe("wait");
+      const records = { head: undefined, members };
+      expect(decisionOf(members[0]!, records).kind).toBe("seal");
+      expect(decisionOf(members[1]!, records).kind).toBe("wait");
       const later = { head: undefined, members: members.map((m) => ({ ...m, registeredAt: now - timing.turnMs })) };
       expect(decisionOf(members[1]!, later).kind).toBe("seal");
     });
@@ -86,8 +86,8 @@ describe("decide", () => {
     const one = sealed(1, training(0), training(1), training(2));
 
     it("goes at once when every survivor is back and the lost one was reported", () => {
-      const view = { head: one, members: [back(0), back(1), training(2, { accused: true })] };
-      expect(decisionOf(view.members[0]!, view, { past: 1 })).toMatchObject({ kind: "seal", number: 2 });
+      const records = { head: one, members: [back(0), back(1), training(2, { accused: true })] };
+      expect(decisionOf(records.members[0]!, records, { past: 1 })).toMatchObject({ kind: "seal", number: 2 });
     });
 
     it("waits for a survivor that may come, but not long", () => {
@@ -97,14 +97,14 @@ describe("decide", () => {
     });
 
     it("takes a joiner along", () => {
-      const view = { head: one, members: [back(0), back(2), training(1, { state: "left" }), worker(7)] };
-      expect(ranks(decisionOf(view.members[0]!, view, { past: 1 }))).toEqual([0, 2, 7]);
+      const records = { head: one, members: [back(0), back(2), training(1, { state: "left" }), worker(7)] };
+      expect(ranks(decisionOf(records.members[0]!, records, { past: 1 }))).toEqual([0, 2, 7]);
     });
 
     it("prefers those that hold the state where not all fit", () => {
-      const view = { head: one, members: [worker(0, 0, { memberId: "new" }), back(1), back(2)] };
+      const records = { head: one, members: [worker(0, 0, { memberId: "new" }), back(1), back(2)] };
       const limits = { minWorkers: 1, maxWorkers: 2 };
-      expect(ranks(decisionOf(view.members[1]!, view, { past: 1, limits }))).toEqual([1, 2]);
+      expect(ranks(decisionOf(records.members[1]!, records, { past: 1, limits }))).toEqual([1, 2]);
     });
 
     it("is not begun by an outsider while members may still be at work", () => {
@@ -122,8 +122,8 @@ describe("decide", () => {
     it("is begun by outsiders when all members are gone: by their leases, sooner where others took their places", () => {
       const joiners = [0, 1, 2].map((i) => worker(i, 4_000, { memberId: `another:${i}/1` }));
       for (const gone of [longExpired, lapsed]) {
-        const view = { head: one, members: [training(0, gone), training(1, gone), training(2, gone), ...joiners] };
-        expect(ranks(decisionOf(joiners[0]!, view))).toEqual([0, 1, 2]);
+        const records = { head: one, members: [training(0, gone), training(1, gone), training(2, gone), ...joiners] };
+        expect(ranks(decisionOf(joiners[0]!, records))).toEqual([0, 1, 2]);
       }
     });
 
@@ -138,8 +138,8 @@ describe("decide", () => {
       // An attempt of another job succeeds nobody.
       for (const memberId of ["job:0", "other:0/3", "job:10/2"]) {
         const other = worker(0, 0, { memberId });
-        const view = { head: sealed(1, dead[0]!), members: [dead[0]!, other] };
-        expect(decisionOf(other, view)).toMatchObject({ kind: "wait" });
+        const records = { head: sealed(1, dead[0]!), members: [dead[0]!, other] };
+        expect(decisionOf(other, records)).toMatchObject({ kind: "wait" });
       }
     });
   });

@@ -8,8 +8,8 @@ const leaseMs = 6_000;
 function untils(looks: readonly (readonly [now: number, written: Partial<MemberRecord>])[]): readonly number[] {
   const observer = new LeaseObserver(leaseMs);
   return looks.map(([now, written]) => {
-    const view = observer.observe({ head: undefined, members: [member(written)] }, now);
-    return view.members[0]!.leaseExpiresAt;
+    const records = observer.observe({ head: undefined, members: [member(written)] }, now);
+    return records.members[0]!.leaseExpiresAt;
   });
 }
 

@@ -85,12 +85,12 @@ describe("with a broken link between 1 and 2 of three", () => {
 
   it("a generation is not ended for a joiner that it cannot reach, until it is time to try again", () => {
     const inside = members.slice(0, 2).map((one) => ({ ...one, state: "training" as const, generation: 1 }));
-    const view = {
+    const records = {
       head: head(1, { members: inside }),
       members: [...inside, { ...members[2]!, leaseExpiresAt: later + 1 }],
     };
     const limits = { minWorkers: 1, maxWorkers: 3 };
-    expect(monitor(view, 1, limits, timing, now)).toBe("quiet");
-    expect(monitor(view, 1, limits, timing, later)).toBe("joiner");
+    expect(monitor(records, 1, limits, timing, now)).toBe("quiet");
+    expect(monitor(records, 1, limits, timing, later)).toBe("joiner");
   });
 });

@@ -1,6 +1,6 @@
 import { decide, decideFromHead, type GangLimits, monitor } from "../../../trainer-container/gang/decide";
 import { stateSource } from "../../../trainer-container/gang/gang";
-import type { GangHead, GangView, MemberState } from "../../../trainer-container/gang/store";
+import type { GangHead, GangRecords, MemberState } from "../../../trainer-container/gang/store";
 import { defaultRendezvousTiming as timing, wholeLookMs } from "../../../trainer-container/gang/timing";
 import { MemoryGangStore } from "../../support/memory-gang-store";
 
@@ -18,8 +18,8 @@ interface Process {
   phase: Phase;
   up: boolean;
   stopped: boolean;
-  view: GangView | undefined;
-  /** The view is of its own item and the head alone. */
+  records: GangRecords | undefined;
+  /** The records are those of its own item and the head alone. */
   headReads: boolean;
   wholeLookAt: number;
   head: GangHead | undefined;
@@ -64,7 +64,7 @@ export class GangSimulation {
       phase: "register",
       up: true,
       stopped: false,
-      view: undefined,
+      records: undefined,
       headReads: false,
       wholeLookAt: 0,
       head: undefined,
@@ -104,7 +104,7 @@ export class GangSimulation {
       me.phase = "read";
     } else if (me.phase === "read") {
       me.headReads = this.isLarge && this.now < me.wholeLookAt;
-      me.view = await (me.headReads ? this.store.readHead(gangId, me.memberId) : this.store.read(gangId));
+      me.records = await (me.headReads ? this.store.readHead(gangId, me.memberId) : this.store.read(gangId));
       // Places far apart, so that turns differ: half a second for the first two, then 2 s and 8 s.
       if (!me.headReads) me.wholeLookAt = this.now + wholeLookMs(me.workerIndex * 3, 1_000);
       me.phase = "act";
@@ -128,10 +128,10 @@ export class GangSimulation {
     me.phase = "read";
     const self = { ...this.keyOf(me), past: me.past };
     const decision = me.headReads
-      ? decideFromHead(me.view!, self, timing, this.now)
-      : decide(me.view!, self, this.limits, timing, this.now);
+      ? decideFromHead(me.records!, self, timing, this.now)
+      : decide(me.records!, self, this.limits, timing, this.now);
     if (decision.kind === "register") {
-      me.past = Math.max(me.past, me.view!.head?.number ?? 0);
+      me.past = Math.max(me.past, me.records!.head?.number ?? 0);
       this.registerAgain(me);
     } else if (decision.kind === "seal") {
       const { number, members } = decision;
@@ -162,8 +162,8 @@ export class GangSimulation {
   private async train(me: Process, index: number): Promise<void> {
     const missing = this.absent(me.head!);
     if (missing.length > 0) return this.lose(me, missing[0]);
-    const view = await this.store.read(gangId);
-    const seen = monitor(view, me.head!.number, this.limits, timing, this.now);
+    const records = await this.store.read(gangId);
+    const seen = monitor(records, me.head!.number, this.limits, timing, this.now);
     const members = me.head!.members.map(({ memberId }) => this.processes.find((p) => p.memberId === memberId)!);
     if (members.some((p) => p.phase !== "train" || p.stopped)) return;
     if (this.processes.indexOf(members[0]!) !== index) return;

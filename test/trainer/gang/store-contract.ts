@@ -63,9 +63,9 @@ export function gangStoreContract(open: () => GangStore): void {
     await store.register(gangId, other);
     await store.register(`${gangId}-2`, member({ memberId: "stranger" }));
     await store.seal(gangId, head(1));
-    const view = await store.read(gangId);
-    expect(view.head).toEqual(head(1));
-    expect([...view.members].sort((a, b) => a.workerIndex - b.workerIndex)).toEqual([member(), other]);
+    const records = await store.read(gangId);
+    expect(records.head).toEqual(head(1));
+    expect([...records.members].sort((a, b) => a.workerIndex - b.workerIndex)).toEqual([member(), other]);
   });
 
   it("reads a gang of a thousand whole", async () => {

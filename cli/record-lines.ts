@@ -7,12 +7,12 @@ import { paramsOfJob } from "../core/tracking/records/training-record";
 import { printMetrics } from "./metric-table";
 import { printTable, shownText } from "./output";
 
-type RunView = Answer<"getRun">;
+type DescribedRun = Answer<"getRun">;
 
 type Line = readonly [name: string, value: string | undefined];
 
 /** Returns the parts of a record that a training run's own state lacks. */
-export function recordLines({ run, children }: RunView, experiment?: string): readonly Line[] {
+export function recordLines({ run, children }: DescribedRun, experiment?: string): readonly Line[] {
   const { code, environment, tags, params, job } = run;
   const own = job === undefined ? {} : paramsOfJob(job as Job);
   const further = Object.entries(params).filter(([key]) => !Object.hasOwn(own, key));
@@ -36,7 +36,7 @@ export function recordLines({ run, children }: RunView, experiment?: string): re
   ];
 }
 
-export function showRecord(view: RunView, experiment?: string): void {
+export function showRecord(view: DescribedRun, experiment?: string): void {
   const { run, metrics } = view;
   const took = run.endedAt === undefined ? "" : `, took ${formatDuration(run.endedAt - run.startedAt)}`;
   const lines: readonly Line[] = [
@@ -59,7 +59,7 @@ export function showRecord(view: RunView, experiment?: string): void {
 }
 
 /** `–` for a paused run, and for an open one that is logged from elsewhere, because its client may have died. */
-export function tookOf(run: Pick<RunView["run"], "source" | "status" | "startedAt" | "endedAt">): string {
+export function tookOf(run: Pick<DescribedRun["run"], "source" | "status" | "startedAt" | "endedAt">): string {
   if (run.endedAt === undefined && (run.source === "logged" || run.status === "paused")) return "–";
   return formatDuration(workMs(run, Date.now()));
 }

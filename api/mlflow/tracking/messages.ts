@@ -16,23 +16,23 @@ export function statusFromMlflow(status: MlflowRunStatus): RunStatus {
   return fromMlflow[status];
 }
 
-export function newRunView(record: RunRecord): object {
-  const { outputs: _, ...view } = runView(record, []);
+export function newRunMessage(record: RunRecord): object {
+  const { outputs: _, ...view } = runMessage(record, []);
   return view;
 }
 
 /** Builds an `mlflow.Run`; absent and empty members are omitted, as by protobuf's JSON mapping. */
-export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
+export function runMessage(record: RunRecord, metrics: readonly MetricSummary[]) {
   const { params, datasets, modelInputs, modelOutputs } = record;
   return {
-    info: runInfoView(record),
+    info: runInfoMessage(record),
     data: {
-      metrics: undefinedIfEmpty(metrics.map(latestView)),
+      metrics: undefinedIfEmpty(metrics.map(latestMessage)),
       params: undefinedIfEmpty(keyValues(params)),
       tags: undefinedIfEmpty(keyValues(mlflowTags(record))),
     },
     inputs: {
-      dataset_inputs: undefinedIfEmpty(datasets.map(datasetInputView)),
+      dataset_inputs: undefinedIfEmpty(datasets.map(datasetInputMessage)),
       model_inputs: undefinedIfEmpty(modelInputs.map((model_id) => ({ model_id }))),
     },
     outputs: {
@@ -41,7 +41,7 @@ export function runView(record: RunRecord, metrics: readonly MetricSummary[]) {
   };
 }
 
-export function runInfoView(record: RunRecord): object {
+export function runInfoMessage(record: RunRecord): object {
   return {
     run_id: record.runId,
     run_uuid: record.runId,
@@ -56,29 +56,29 @@ export function runInfoView(record: RunRecord): object {
   };
 }
 
-function latestView({ metric, last, lastStep, lastTime }: MetricSummary): object {
-  return { key: metric, value: metricValueView(last), timestamp: lastTime, step: lastStep };
+function latestMessage({ metric, last, lastStep, lastTime }: MetricSummary): object {
+  return { key: metric, value: metricValueMessage(last), timestamp: lastTime, step: lastStep };
 }
 
 /** @param more additional members, such as the run's id */
-export function metricView(key: string, { value, time, step }: MetricPoint, more: object = {}): object {
-  return { key, value: metricValueView(value), timestamp: time, step, ...more };
+export function metricMessage(key: string, { value, time, step }: MetricPoint, more: object = {}): object {
+  return { key, value: metricValueMessage(value), timestamp: time, step, ...more };
 }
 
 /** Maps infinities to the largest numbers, as MLflow's databases do, and NaN to a text, as protobuf does. */
-export function metricValueView(value: number): number | "NaN" {
+export function metricValueMessage(value: number): number | "NaN" {
   if (Number.isNaN(value)) return "NaN";
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
 }
 
-function datasetInputView({ name, digest, sourceType, source, schema, profile, tags }: DatasetInput): object {
+function datasetInputMessage({ name, digest, sourceType, source, schema, profile, tags }: DatasetInput): object {
   return {
     tags: undefinedIfEmpty(keyValues(tags)),
     dataset: { name, digest, source_type: sourceType, source, schema, profile },
   };
 }
 
-export function experimentView(experiment: Experiment): object {
+export function experimentMessage(experiment: Experiment): object {
   return {
     experiment_id: experiment.experimentId,
     name: experiment.name,

@@ -5,7 +5,7 @@ import { isVisible } from "../../../core/registry/change";
 import { type Actor, type Model, type ModelVersion, type Stage, stages } from "../../../core/registry/model";
 import { asOf, visibleVersions } from "../../../core/registry/registry";
 import { doesNotExist, invalidParameter, MlflowError } from "../errors";
-import { keyValues, undefinedIfEmpty } from "../tracking/run-view";
+import { keyValues, undefinedIfEmpty } from "../tracking/messages";
 import { checkModelName, versionNumber } from "./validation";
 
 /** MLflow has no canary stage; its clients see Staging. */
@@ -31,14 +31,14 @@ export function stageOf(name: string): Stage {
   return stage;
 }
 
-export function modelView(model: Model, latest: readonly ModelVersion[]): object {
+export function modelMessage(model: Model, latest: readonly ModelVersion[]): object {
   return {
     name: model.name,
     creation_timestamp: Date.parse(model.createdAt),
     last_updated_timestamp: Date.parse(model.updatedAt),
     description: model.description || undefined,
     // Aliases are shown with the model.
-    latest_versions: undefinedIfEmpty(latest.map((version) => versionView(version, {}))),
+    latest_versions: undefinedIfEmpty(latest.map((version) => versionMessage(version, {}))),
     tags: undefinedIfEmpty(keyValues(model.tags)),
     aliases: undefinedIfEmpty(
       Object.entries(model.aliases).map(([alias, version]) => ({ alias, version: String(version) })),
@@ -47,7 +47,7 @@ export function modelView(model: Model, latest: readonly ModelVersion[]): object
 }
 
 /** Its status is always READY. @param aliases aliases of the model */
-export function versionView(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
+export function versionMessage(version: ModelVersion, aliases: Readonly<Record<string, number>>): object {
   return {
     name: version.model,
     version: String(version.version),
@@ -104,7 +104,7 @@ export async function findVersion(
 
 export async function versionAnswer(platform: Pick<Platform, "registry">, name: string, version: string) {
   const found = await findVersion(platform, name, version);
-  return { model_version: versionView(found.version, found.model.aliases) };
+  return { model_version: versionMessage(found.version, found.model.aliases) };
 }
 
 /** Lists the versions that are not deleted, newest first, consistent with the model's head. */

@@ -7,7 +7,7 @@ import { readPredictions } from "../../core/evaluation/stored-predictions";
 import type { ObjectStore } from "../../core/ports";
 import type { ContentReference } from "../../core/shapes";
 
-export interface EvaluationView {
+export interface ShownEvaluation {
   readonly report: EvaluationReport;
   /** The following fields are absent if there are too many predictions for a page. */
   readonly calibration?: Calibration;
@@ -23,10 +23,10 @@ interface ClassCurves extends RankingCurves {
 
 const limits = { predictionBytes: 16 * 1024 * 1024, curves: 10, scatterPoints: 500 } as const;
 
-export async function readEvaluationView(
+export async function readShownEvaluation(
   objects: Pick<ObjectStore, "getContent">,
   reference: ContentReference,
-): Promise<EvaluationView> {
+): Promise<ShownEvaluation> {
   const report = await readReport(objects, reference);
   if (report.predictions.bytes > limits.predictionBytes) return { report };
   const { predictions } = await readPredictions(objects, report);
