@@ -5,11 +5,11 @@ import {
   driftThresholds,
   type Measurement,
   type ModelDriftReport,
+  severities,
 } from "../core/drift/shapes";
 import { InvalidInputError } from "../core/errors";
 import { driftHtml, numberText } from "../core/html/drift-html";
 import { problemsOf } from "../core/problems";
-import { severities } from "../core/retraining/rule";
 import { numberOrText } from "./command";
 import { exitCodes, printJson, printTable } from "./output";
 import { writeReport } from "./write-file";

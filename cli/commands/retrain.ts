@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Option } from "commander";
+import { severities } from "../../core/drift/shapes";
 import { InvalidInputError } from "../../core/errors";
 import type { CauseRecord as RetrainingCauseRecord } from "../../core/retraining/cause";
-import { type RetrainingRule, type RuleState as RetrainingRuleState, severities } from "../../core/retraining/rule";
+import type { RetrainingRule, RuleState as RetrainingRuleState } from "../../core/retraining/rule";
 import { type Command, wholeNumber } from "../command";
 import { contextOf } from "../context";
 import { exitCodes, printJson, printTable } from "../output";

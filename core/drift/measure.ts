@@ -1,11 +1,11 @@
 import type { ColumnSchema, DatasetManifest } from "../datasets/shapes";
 import { quantile } from "../evaluation/draws";
 import type { RowSource } from "../features/values";
-import { type Severity, severities } from "../retraining/rule";
 import { jointColumnsOf, measureJoint } from "./joint";
 import { adjustedPValues, binDistances, categoryTest, kolmogorovSmirnov, wasserstein } from "./measures";
 import { type ColumnSample, readSample, type Sample } from "./sample";
 import type { ColumnDrift, DriftBins, DriftReport, DriftThresholds, Measurement, SchemaChange } from "./shapes";
+import { type Severity, severities } from "./shapes";
 
 export interface MeasuredVersion {
   readonly manifest: DatasetManifest;

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { columnSchema } from "../datasets/shapes";
-import { severities } from "../retraining/rule";
 import { category, count, datasetReference, instant, type Shape, sha256 } from "../shapes";
+
+export const severities = ["warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
 
 export const thresholdsInput = z.strictObject({
   level: z.number().gt(0).max(0.5).default(0.01).meta({

@@ -1,5 +1,5 @@
 import type { Page } from "../datasets/repository";
-import type { Severity } from "../retraining/rule";
+import type { Severity } from "../drift/shapes";
 import type { Monitor, MonitorWindow } from "./shapes";
 
 interface PageQuery {

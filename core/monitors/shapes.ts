@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { datasetName } from "../datasets/shapes";
-import { driftReport, driftThresholds, modelDriftReport, thresholdsInput } from "../drift/shapes";
+import { driftReport, driftThresholds, modelDriftReport, severities, thresholdsInput } from "../drift/shapes";
 import type { DocumentKind } from "../object-documents";
-import { severities, triggerSchema } from "../retraining/rule";
+import { triggerSchema } from "../retraining/rule";
 import { contentReference, count, instant, type Shape } from "../shapes";
 
 const [, scheduleTrigger] = triggerSchema.options;

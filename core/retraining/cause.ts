@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { sha256 } from "../digest";
+import { severities } from "../drift/shapes";
 import type { RunCause } from "../runs/shapes";
 import { instant, type Shape, sha256 as sha256Digest } from "../shapes";
-import { severities } from "./rule";
 
 const cause = z
   .discriminatedUnion("type", [

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { severities } from "../drift/shapes";
 import { jobSchema } from "../runs/job";
 import { type CodeReference, codeReference, job } from "../runs/shapes";
 import { ExpressionError, isTimeZone, nextFire, parseExpression } from "../schedules/expression";
@@ -18,9 +19,6 @@ export const ruleNameSchema = z
     /^[a-z0-9][a-z0-9-]{0,30}$/,
     "must be 1–31 lower-case letters, digits and hyphens, starting with a letter or digit",
   );
-
-export const severities = ["warning", "critical"] as const;
-export type Severity = (typeof severities)[number];
 
 const expression = z
   .string()

@@ -1,7 +1,7 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import { teamNamePattern } from "../../core/access/principals";
+import { type Severity, severities } from "../../core/drift/shapes";
 import type { ScheduleInput } from "../../core/retraining/ports";
-import { type Severity, severities } from "../../core/retraining/rule";
 import { parseDriftAlarmName } from "../../platform/retraining";
 
 interface ObjectCreated {

@@ -1,9 +1,9 @@
+import { severities } from "../../core/drift/shapes";
 import type { Logger } from "../../core/logging";
 import type { Cause, CauseRecord } from "../../core/retraining/cause";
 import { type FireDependencies, fire } from "../../core/retraining/fire";
 import { syncSchedule } from "../../core/retraining/lifecycle";
 import type { RetrainingIndex, RetrainingSchedules } from "../../core/retraining/ports";
-import { severities } from "../../core/retraining/rule";
 import { type Happening, type RetrainEvent, readEvent } from "./events";
 
 interface SweepDependencies {

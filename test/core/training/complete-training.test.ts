@@ -89,25 +89,31 @@ describe("the end of a run's training", () => {
     /** Returns a clock that is that much later than the attempt's start. */
     const later = (minutes: number) => ({ now: () => Date.parse("2026-01-01T00:00:00.000Z") + minutes * 60_000 });
 
-    it("goes on-demand after the maximum wait, and uses no retry", async () => {
-      const base = runOf("x").job;
-      const job = { ...base, retries: 0, resources: { ...base.resources, workers: 4, maxWaitMinutes: 5 } };
-      const { platform, calls, runId } = await launched({ job });
-      calls.job = waiting;
-      expect(await completeTraining({ ...platform, clock: later(4) }, runId)).toBe("wait");
-      expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("terminate");
-      expect(calls.terminated).toEqual([`job-${runId}-1`]);
-      const { warnings } = (await platform.runs.findDetails(runId))!;
-      expect(warnings).toMatchObject([{ code: "NO_SPOT_CAPACITY", message: expect.stringContaining("5 minutes") }]);
-      calls.job = { status: "failed", hostLoss: false, reason: "no spot capacity in time" };
-      expect(await completeTraining({ ...platform, clock: later(6) }, runId)).toBe("resubmit");
-      expect(calls.submitted.map(({ attempt, market, placement }) => [attempt, market, placement])).toEqual([
-        [1, "spot", "spread"],
-        [2, "on-demand", "spread"],
-      ]);
-      calls.job = waiting;
-      expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");
-    });
+    it.each([5, undefined])(
+      "goes on-demand after the maximum wait of %j, and uses no retry",
+      async (maxWaitMinutes) => {
+        const base = runOf("x").job;
+        const job = { ...base, retries: 0, resources: { ...base.resources, workers: 4, maxWaitMinutes } };
+        const most = maxWaitMinutes ?? 60;
+        const { platform, calls, runId } = await launched({ job });
+        calls.job = waiting;
+        expect(await completeTraining({ ...platform, clock: later(most - 1) }, runId)).toBe("wait");
+        expect(await completeTraining({ ...platform, clock: later(most + 1) }, runId)).toBe("terminate");
+        expect(calls.terminated).toEqual([`job-${runId}-1`]);
+        const { warnings } = (await platform.runs.findDetails(runId))!;
+        expect(warnings).toMatchObject([
+          { code: "NO_SPOT_CAPACITY", message: expect.stringContaining(`${most} minutes`) },
+        ]);
+        calls.job = { status: "failed", hostLoss: false, reason: "no spot capacity in time" };
+        expect(await completeTraining({ ...platform, clock: later(most + 1) }, runId)).toBe("resubmit");
+        expect(calls.submitted.map(({ attempt, market, placement }) => [attempt, market, placement])).toEqual([
+          [1, "spot", "spread"],
+          [2, "on-demand", "spread"],
+        ]);
+        calls.job = waiting;
+        expect(await completeTraining({ ...platform, clock: later(600) }, runId)).toBe("wait");
+      },
+    );
 
     it("does not end a trial that trains in a job which another trial began", async () => {
       const { platform, calls, runId } = await launched();
