@@ -97,9 +97,9 @@ export async function createJson<Content>(
   }
   const stored = await storedDocument(objects, key, kind);
   const expected = digestOf(essence(parseDocument(key, JSON.stringify(document), kind)));
-  const found = stored && digestOf(essence(stored));
-  if (stored === undefined || found !== expected)
-    throw objectDiffers(key, expected, found ?? `not that of ${kind.name}`);
+  const digest = stored && digestOf(essence(stored));
+  if (stored === undefined || digest !== expected)
+    throw objectDiffers(key, expected, digest ?? `not that of ${kind.name}`);
   return { created: false, document: stored };
 }
 

@@ -88,8 +88,8 @@ function ownMessage({ message }: Issue): string | undefined {
 
 function unionRule(issue: Extract<Issue, { readonly code: "invalid_union" }>): string {
   if ("options" in issue) {
-    const known = (issue.options as readonly unknown[]).map((option) => JSON.stringify(option));
-    return `must be one of ${known.join(", ")}`;
+    const choices = (issue.options as readonly unknown[]).map((option) => JSON.stringify(option));
+    return `must be one of ${choices.join(", ")}`;
   }
   const rules = [...new Set(issue.errors.flatMap(([first]) => (first ? [ruleOf(first)] : [])))];
   return rules.join(", or ").replaceAll(", or must be ", ", or ");

@@ -11,9 +11,9 @@ const timeForm =
 export function timeOf(value: unknown): number {
   if (typeof value === "number") return Math.floor(value);
   if (value instanceof Date) return value.getTime();
-  const found = typeof value === "string" ? timeForm.exec(value.trim()) : null;
-  if (!found) return Number.NaN;
-  const [, year, , month, day, hour = 0, minute = 0, second = 0, fraction = "", sign, hours = 0, minutes = 0] = found;
+  const match = typeof value === "string" ? timeForm.exec(value.trim()) : null;
+  if (!match) return Number.NaN;
+  const [, year, , month, day, hour = 0, minute = 0, second = 0, fraction = "", sign, hours = 0, minutes = 0] = match;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   if (date.getUTCMonth() + 1 !== Number(month) || date.getUTCDate() !== Number(day)) return Number.NaN;

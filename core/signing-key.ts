@@ -26,8 +26,8 @@ async function makeRoot(
   key: string,
   randomBytes: (count: number) => Uint8Array,
 ): Promise<Uint8Array> {
-  const made = randomBytes(keyBytes);
-  return (await objects.putNew(key, made, "application/octet-stream")) ? made : objects.get(key);
+  const newKey = randomBytes(keyBytes);
+  return (await objects.putNew(key, newKey, "application/octet-stream")) ? newKey : objects.get(key);
 }
 
 /** Formats a key for receivers' libraries (https://www.standardwebhooks.com). */

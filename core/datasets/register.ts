@@ -37,8 +37,8 @@ export async function registerDataset(
   const reasons = contradictions(draft);
   if (reasons.length > 0) throw invalidManifest(draft.name, reasons);
 
-  const known = await repository.findByDigest(draft.name, draft.digest);
-  if (!known) {
+  const existingVersion = await repository.findByDigest(draft.name, draft.digest);
+  if (!existingVersion) {
     await assertContentThere(objects, draft);
     const newest = await repository.findNewest(draft.name);
     if (newest && newest.manifest.schemaHash !== draft.schemaHash && !(await options.allowSchemaChange?.())) {
@@ -53,8 +53,8 @@ export async function registerDataset(
       assertFollows(newest.manifest, draft);
     }
   }
-  const registered = known
-    ? { created: false, version: known }
+  const registered = existingVersion
+    ? { created: false, version: existingVersion }
     : await repository.register(draft, { at: isoTime(clock), by: options.actor });
   await putManifestCopy(objects, registered.version.manifest);
   return registered;
@@ -85,8 +85,8 @@ export async function mayCorrectColumns<Version>(
 
 function contradictions(draft: DatasetDraft): readonly string[] {
   const reasons: string[] = [];
-  const expectEqual = (what: string, claimed: unknown, found: unknown): void => {
-    if (claimed !== found) reasons.push(`${what} is ${claimed}, but the sum of its parts is ${found}`);
+  const expectEqual = (what: string, claimed: unknown, total: unknown): void => {
+    if (claimed !== total) reasons.push(`${what} is ${claimed}, but the sum of its parts is ${total}`);
   };
   const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) => total + n, 0);
   expectEqual("rowCount", draft.rowCount, sum(draft.shards.map(({ rows }) => rows)));

@@ -79,9 +79,9 @@ export async function resolveDataset(repository: DatasetRepository, reference: s
     if (await repository.findNewest(name)) throw noActiveVersion(name);
     throw datasetNotFound(name);
   }
-  const found = await getDatasetVersion(repository, name, version);
-  if (found.deprecation) throw datasetVersionDeprecated(name, version, found.deprecation.reason);
-  return found;
+  const datasetVersion = await getDatasetVersion(repository, name, version);
+  if (datasetVersion.deprecation) throw datasetVersionDeprecated(name, version, datasetVersion.deprecation.reason);
+  return datasetVersion;
 }
 
 export async function getDatasetVersion(
@@ -89,8 +89,8 @@ export async function getDatasetVersion(
   name: string,
   version: number,
 ): Promise<DatasetVersion> {
-  const found = await repository.find(name, version);
-  if (found) return found;
+  const datasetVersion = await repository.find(name, version);
+  if (datasetVersion) return datasetVersion;
   const newest = await repository.findNewest(name);
   if (newest) throw datasetVersionNotFound(name, version, newest.manifest.version);
   throw datasetNotFound(name);

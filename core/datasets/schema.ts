@@ -92,14 +92,14 @@ export function parseDatasetSchema(text: string, fileName = "schema.yaml"): Data
 }
 
 /** Gives a column the file's tokens unless it has its own. A tensor has none. */
-function withTokens({ missing: own, ...rest }: z.output<typeof column>, ofFile: readonly string[]): ColumnSchema {
-  const missing = own ?? (rest.type === "tensor" ? [] : ofFile);
+function withTokens({ missing: ofColumn, ...rest }: z.output<typeof column>, ofFile: readonly string[]): ColumnSchema {
+  const missing = ofColumn ?? (rest.type === "tensor" ? [] : ofFile);
   return missing.length === 0 ? rest : { ...rest, missing: [...missing] };
 }
 
 export function assertDatasetSchema(schema: DatasetSchema, what: string): void {
-  const found = [...columnProblems(schema.columns), ...splitProblems(schema.columns, schema.split)];
-  const problems = found.map(({ path, value, rule }): Problem => ({ path: path.join("."), value, rule }));
+  const findings = [...columnProblems(schema.columns), ...splitProblems(schema.columns, schema.split)];
+  const problems = findings.map(({ path, value, rule }): Problem => ({ path: path.join("."), value, rule }));
   if (problems.length > 0) throw new InvalidInputError(what, problems);
 }
 

@@ -94,9 +94,9 @@ export function shardGroups(
     before += shard.bytes;
   }
   let firstRow = 0;
-  return groups.map((own, index) => {
-    const rows = own.reduce((sum, shard) => sum + shard.rows, 0);
-    const group = { index, firstRow, rows, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0), shards: own };
+  return groups.map((shards, index) => {
+    const rows = shards.reduce((sum, shard) => sum + shard.rows, 0);
+    const group = { index, firstRow, rows, bytes: shards.reduce((sum, { bytes }) => sum + bytes, 0), shards };
     firstRow += rows;
     return group;
   });

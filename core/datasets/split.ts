@@ -13,8 +13,8 @@ export function splitQuotas(
   const quotas: Record<SplitName, number> = { train: 0, validation: 0, test: 0 };
   for (const split of wanted) quotas[split] = Math.floor(count * fractions[split] + 1e-9);
   const byRemainder = [...wanted].sort((a, b) => count * fractions[b] - quotas[b] - (count * fractions[a] - quotas[a]));
-  const given = (): number => quotas.train + quotas.validation + quotas.test;
-  for (let i = 0; given() < count; i += 1) quotas[byRemainder[i % byRemainder.length]!] += 1;
+  const total = (): number => quotas.train + quotas.validation + quotas.test;
+  for (let i = 0; total() < count; i += 1) quotas[byRemainder[i % byRemainder.length]!] += 1;
   if (count >= wanted.length) {
     for (const split of wanted) {
       if (quotas[split] > 0) continue;
@@ -104,7 +104,7 @@ export function assertSplitsFilled(
     const { column, values } = strata;
     const shown = [...values].sort((a, b) => a.rows - b.rows).slice(0, 3);
     const listed = shown.map(
-      ({ value, rows: own }) => `${JSON.stringify(value)} has ${own} ${own === 1 ? "row" : "rows"}`,
+      ({ value, rows: rowCount }) => `${JSON.stringify(value)} has ${rowCount} ${rowCount === 1 ? "row" : "rows"}`,
     );
     const more = values.length > shown.length ? `, and ${values.length - shown.length} more values` : "";
     const rule =

@@ -91,9 +91,9 @@ export type SplitTimes = readonly [split: SplitName, first: number, last: number
  */
 export function timeReasons(column: string, times: readonly SplitTimes[]): readonly string[] {
   const ordered = splitNames.flatMap((split) => {
-    const own = times.filter(([name]) => name === split);
-    const [first, last] = [Math.min(...own.map((each) => each[1])), Math.max(...own.map((each) => each[2]))];
-    return own.length > 0 ? [{ split, first, last }] : [];
+    const ranges = times.filter(([name]) => name === split);
+    const [first, last] = [Math.min(...ranges.map((each) => each[1])), Math.max(...ranges.map((each) => each[2]))];
+    return ranges.length > 0 ? [{ split, first, last }] : [];
   });
   return ordered.slice(1).flatMap((later, index) => {
     const earlier = ordered[index]!;

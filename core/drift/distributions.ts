@@ -57,16 +57,16 @@ export function chiSquareTail(value: number, degrees: number): number {
  * Returns the two-sided p-value of Fisher's exact test: the probability of all 2 × 2 tables with these margins that are at
  * most as probable as the given one.
  *
- * @param found marked rows of a sample
+ * @param hits marked rows of a sample
  * @param marked marked rows of all rows
  */
-export function fisherTail(found: number, sample: number, marked: number, all: number): number {
+export function fisherTail(hits: number, sample: number, marked: number, all: number): number {
   const ways = (from: number, chosen: number) =>
     logGamma(from + 1) - logGamma(chosen + 1) - logGamma(from - chosen + 1);
   const total = ways(all, sample);
   const logOf = (count: number) => ways(marked, count) + ways(all - marked, sample - count) - total;
   // Tables of one probability differ by rounding.
-  const limit = logOf(found) + 1e-6;
+  const limit = logOf(hits) + 1e-6;
   let tail = 0;
   for (let count = max(0, sample + marked - all); count <= min(sample, marked); count += 1) {
     const probability = logOf(count);

@@ -82,13 +82,13 @@ export async function measureModelDrift(
 const minWrongShare = 0.01;
 
 function servedChange(column: ColumnSchema, served: ServedRows): readonly SchemaChange[] {
-  const { given, wrong } = served.valuesSeen(column.name);
-  const found = { column: column.name, before: column.type, severity: "critical" } as const;
-  if (given === 0) return column.nullable === true ? [] : [{ ...found, change: "removed" }];
-  if (wrong === given) return [{ ...found, change: "type", after: "another type" }];
-  if (wrong < minWrongShare * given) return [];
+  const { given: present, wrong } = served.valuesSeen(column.name);
+  const finding = { column: column.name, before: column.type, severity: "critical" } as const;
+  if (present === 0) return column.nullable === true ? [] : [{ ...finding, change: "removed" }];
+  if (wrong === present) return [{ ...finding, change: "type", after: "another type" }];
+  if (wrong < minWrongShare * present) return [];
   // The other values are compared, and these count as missing.
-  return [{ ...found, change: "type", after: `another type in ${wrong} of ${given} rows`, severity: "warning" }];
+  return [{ ...finding, change: "type", after: `another type in ${wrong} of ${present} rows`, severity: "warning" }];
 }
 
 const withoutMissing = (sample: ColumnSample): ColumnSample => ({

@@ -62,8 +62,8 @@ export function measureSamples(
     return { ...one, adjustedPValue, ...(isDrift ? { severity } : {}) };
   });
   const multivariate = measureJoint(before.joint, after.joint, thresholds);
-  const found = [...columns, ...schema, ...(multivariate ? [multivariate] : [])];
-  const severity = highest(found.map((one) => one.severity));
+  const changes = [...columns, ...schema, ...(multivariate ? [multivariate] : [])];
+  const severity = highest(changes.map((one) => one.severity));
   return {
     thresholds,
     rows: { baseline: before.rows, current: after.rows },
@@ -76,16 +76,16 @@ export function measureSamples(
 
 export const referenceOf = ({ name, version, digest }: DatasetManifest) => ({ name, version, digest });
 
-function highest(found: readonly (Severity | undefined)[]): Severity | undefined {
-  return [...severities].reverse().find((severity) => found.includes(severity));
+function highest(values: readonly (Severity | undefined)[]): Severity | undefined {
+  return [...severities].reverse().find((severity) => values.includes(severity));
 }
 
 function sharedColumns(before: readonly ColumnSchema[], after: readonly ColumnSchema[]): readonly ColumnSchema[] {
   return after.flatMap((column) => {
-    const known = before.find(({ name }) => name === column.name);
-    const isSame = known?.type === column.type && String(known.shape) === String(column.shape);
+    const oldColumn = before.find(({ name }) => name === column.name);
+    const isSame = oldColumn?.type === column.type && String(oldColumn.shape) === String(column.shape);
     // Whether numbers are categories depends on the baseline, so that both sides are read alike.
-    return isSame && column.role !== "ignore" ? { ...column, values: known.values } : [];
+    return isSame && column.role !== "ignore" ? { ...column, values: oldColumn.values } : [];
   });
 }
 
@@ -100,10 +100,10 @@ function schemaChanges(before: readonly ColumnSchema[], after: readonly ColumnSc
       }),
     ),
     ...after.flatMap((column): readonly SchemaChange[] => {
-      const known = before.find(({ name }) => name === column.name);
-      if (!known) return [{ column: column.name, change: "added", after: typeOf(column), severity: "warning" }];
-      if (typeOf(known) === typeOf(column)) return [];
-      const types = { before: typeOf(known), after: typeOf(column) };
+      const oldColumn = before.find(({ name }) => name === column.name);
+      if (!oldColumn) return [{ column: column.name, change: "added", after: typeOf(column), severity: "warning" }];
+      if (typeOf(oldColumn) === typeOf(column)) return [];
+      const types = { before: typeOf(oldColumn), after: typeOf(column) };
       return [{ column: column.name, change: "type", ...types, severity: "critical" }];
     }),
   ];

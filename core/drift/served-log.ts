@@ -59,8 +59,8 @@ export async function logServedRows(
 ): Promise<{ readonly batch: ServedBatch; readonly created: boolean } | undefined> {
   checkTimes(rows, clock.now());
   const digest = digestOf(rows);
-  const known = await served.find(version, digest);
-  if (known) return { batch: known, created: false };
+  const earlierBatch = await served.find(version, digest);
+  if (earlierBatch) return { batch: earlierBatch, created: false };
   const sampled = rows.filter(({ unit }) => placeOfUnit(unit) < rate);
   if (sampled.length === 0) return undefined;
   const times = sampled.map(({ at }) => new Date(at).toISOString()).sort();

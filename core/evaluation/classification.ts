@@ -93,10 +93,10 @@ export function weightedAverage(metrics: readonly ClassMetrics[]): Averages {
  */
 function average(metrics: readonly ClassMetrics[], weightOf: (metrics: ClassMetrics) => number): Averages {
   const mean = (key: keyof Averages): number => {
-    const known = metrics.filter((each) => !Number.isNaN(each[key]));
-    const total = known.reduce((sum, each) => sum + weightOf(each), 0);
-    const weigh = total === 0 ? () => 1 / known.length : (each: ClassMetrics) => weightOf(each) / total;
-    return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each[key] * weigh(each), 0);
+    const terms = metrics.filter((each) => !Number.isNaN(each[key]));
+    const total = terms.reduce((sum, each) => sum + weightOf(each), 0);
+    const weigh = total === 0 ? () => 1 / terms.length : (each: ClassMetrics) => weightOf(each) / total;
+    return terms.length === 0 ? Number.NaN : terms.reduce((sum, each) => sum + each[key] * weigh(each), 0);
   };
   return { precision: mean("precision"), recall: mean("recall"), f1: mean("f1") };
 }

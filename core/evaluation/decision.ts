@@ -18,9 +18,9 @@ export function decisionProblem(
   return { field, rule: `must be one of the classes of ${label.column}: ${classes.join(", ")}` };
 }
 
-export function decided(predictions: Predictions, { classes }: Classes, made: Decision | undefined): Predictions {
-  if (made === undefined || predictions.classes !== 2) return predictions;
-  return { ...predictions, positive: positiveIndex(classes, made), cut: cutOf(classes, made) };
+export function decided(predictions: Predictions, { classes }: Classes, decision: Decision | undefined): Predictions {
+  if (decision === undefined || predictions.classes !== 2) return predictions;
+  return { ...predictions, positive: positiveIndex(classes, decision), cut: cutOf(classes, decision) };
 }
 
 function positiveIndex(classes: Classes["classes"], { positive }: Pick<Decision, "positive">): 0 | 1 {
@@ -28,8 +28,8 @@ function positiveIndex(classes: Classes["classes"], { positive }: Pick<Decision,
 }
 
 /** Returns the probability of the second of two classes above which a row is predicted as the second. */
-export function cutOf(classes: Classes["classes"], made: Decision): number {
-  return positiveIndex(classes, made) === 1 ? made.threshold : 1 - made.threshold;
+export function cutOf(classes: Classes["classes"], decision: Decision): number {
+  return positiveIndex(classes, decision) === 1 ? decision.threshold : 1 - decision.threshold;
 }
 
 type Classes = { readonly classes: readonly Decision["positive"][] };

@@ -8,11 +8,11 @@ export const nonFinitePrediction = (row: number, value: number) =>
     { row, value: String(value) },
   );
 
-export const outputMismatch = (expected: number, found: number) =>
+export const outputMismatch = (expected: number, count: number) =>
   conflict(
     "MODEL_OUTPUT_MISMATCH",
-    `the model has ${found} outputs per row, but the label needs ${expected}; a user module must build its model with context.outputs outputs`,
-    { expected, found },
+    `the model has ${count} outputs per row, but the label needs ${expected}; a user module must build its model with context.outputs outputs`,
+    { expected, found: count },
   );
 
 export const noRows = () =>

@@ -26,16 +26,16 @@ export function sliceTables({
     ...names.map((metric) => shown(values[metric] ?? null)),
   ];
   return [...new Set(slices.map(({ column }) => column))].map((column) => {
-    const own = slices.filter((slice) => slice.column === column);
-    const total = own.reduce((sum, { rows }) => sum + rows, 0);
-    const left = own.length - maxSlices;
+    const members = slices.filter((slice) => slice.column === column);
+    const total = members.reduce((sum, { rows }) => sum + rows, 0);
+    const left = members.length - maxSlices;
     return {
       title: `Slices by ${column}`,
       ...(left > 0 ? { note: `${left} more slices are in the JSON` } : {}),
       head: [column, "rows", ...names],
       rows: [
         rowOf("all", total, metrics),
-        ...own.slice(0, maxSlices).map(({ value, rows, metrics: values }) => rowOf(String(value), rows, values)),
+        ...members.slice(0, maxSlices).map(({ value, rows, metrics: values }) => rowOf(String(value), rows, values)),
       ],
     };
   });

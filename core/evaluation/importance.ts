@@ -168,9 +168,9 @@ export function supportsOf(label: LabelEncoding, labels: ArrayLike<number>): rea
 function metricOf(metric: string, predictions: Predictions): number | undefined {
   const { length } = predictions.labels;
   const rows = Uint32Array.from({ length }, (_, row) => row);
-  const found = new Float64Array(1);
-  metricStatistic(metric, predictions)?.of(rows)(new Uint32Array(length).fill(1), found);
-  return Number.isFinite(found[0]) ? found[0] : undefined;
+  const estimates = new Float64Array(1);
+  metricStatistic(metric, predictions)?.of(rows)(new Uint32Array(length).fill(1), estimates);
+  return Number.isFinite(estimates[0]) ? estimates[0] : undefined;
 }
 
 /** Returns the numbers below `count` in random order (Fisher and Yates). */

@@ -13,9 +13,9 @@ export function goalOf(metric: string): "min" | "max" | undefined {
   const lastOf = (pattern: RegExp): number => {
     let at = -1;
     for (let from = 0; ; ) {
-      const found = name.slice(from).search(pattern);
-      if (found === -1) return at;
-      at = from + found;
+      const offset = name.slice(from).search(pattern);
+      if (offset === -1) return at;
+      at = from + offset;
       from = at + 1;
     }
   };

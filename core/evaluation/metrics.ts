@@ -211,8 +211,8 @@ export function summaryMetrics(
   metrics: Metrics,
   thresholds: Readonly<Record<string, number>>,
 ): readonly string[] {
-  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
-  const names = [...Object.keys(thresholds), metricsOfTask(kind)[0], ...own, ...summary];
+  const moduleNames = Object.keys(metrics).filter((name) => !isBuiltIn(name));
+  const names = [...Object.keys(thresholds), metricsOfTask(kind)[0], ...moduleNames, ...summary];
   return [...new Set(names)].filter((name) => Object.hasOwn(metrics, name));
 }
 

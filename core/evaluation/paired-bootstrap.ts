@@ -39,11 +39,11 @@ export function pairedBootstrap(
 ): PairedValues | undefined {
   const all = Uint32Array.from({ length: rows }, (_, row) => row);
   const measures = [candidate.of(all), champion.of(all)] as const;
-  const found = new Float64Array(1);
+  const estimates = new Float64Array(1);
   const weights = new Uint32Array(rows).fill(1);
   const measured = (measure: (typeof measures)[number]): number => {
-    measure(weights, found);
-    return found[0] as number;
+    measure(weights, estimates);
+    return estimates[0] as number;
   };
   const [candidateValue, championValue] = [measured(measures[0]), measured(measures[1])];
   if (!Number.isFinite(candidateValue) || !Number.isFinite(championValue)) return undefined;

@@ -63,11 +63,11 @@ export async function predictShards(
     for (let from = 0; from < shard.rows; from += batchRows) {
       const count = Math.min(batchRows, shard.rows - from);
       for (let row = 0; row < count; row += 1) shard.writeRow(from + row, inputs, row * width);
-      const found = predictor.predict(inputs.subarray(0, count * width), count);
-      if (found.length !== count * outputWidth) throw outputMismatch(outputWidth, found.length / count);
-      const wrong = found.findIndex((value) => !Number.isFinite(value));
-      if (wrong >= 0) throw nonFinitePrediction(at + from + Math.floor(wrong / outputWidth), found[wrong]!);
-      outputs.set(found, (at + from) * outputWidth);
+      const predictions = predictor.predict(inputs.subarray(0, count * width), count);
+      if (predictions.length !== count * outputWidth) throw outputMismatch(outputWidth, predictions.length / count);
+      const wrong = predictions.findIndex((value) => !Number.isFinite(value));
+      if (wrong >= 0) throw nonFinitePrediction(at + from + Math.floor(wrong / outputWidth), predictions[wrong]!);
+      outputs.set(predictions, (at + from) * outputWidth);
     }
     sample?.add(shard, at);
     at += shard.rows;
@@ -80,10 +80,10 @@ export function misfits({ inputSchema, label }: ModelArtifact, schema: readonly 
   const columns = new Map(schema.map((column) => [column.name, column]));
   const reasons: string[] = [];
   for (const { name, type, shape } of inputSchema) {
-    const found = columns.get(name);
-    const here = found && `${found.type}${found.shape ? ` of shape [${found.shape}]` : ""}`;
-    if (found === undefined) reasons.push(`it needs column ${name}, which the dataset does not have`);
-    else if (found.type !== type || String(found.shape) !== String(shape)) {
+    const source = columns.get(name);
+    const here = source && `${source.type}${source.shape ? ` of shape [${source.shape}]` : ""}`;
+    if (source === undefined) reasons.push(`it needs column ${name}, which the dataset does not have`);
+    else if (source.type !== type || String(source.shape) !== String(shape)) {
       reasons.push(
         `it needs column ${name} of type ${type}${shape ? ` and shape [${shape}]` : ""}; in the dataset it is ${here}`,
       );

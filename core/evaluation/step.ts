@@ -22,11 +22,11 @@ function opponentOf(training: TrainingOutput, champion: Champion | undefined): C
 
 /** Returns the metrics of the test split that only the run's module can compute; `undefined` if there are none. */
 function ownMetricsOf({ metrics }: TrainingOutput): Metrics | undefined {
-  const own = Object.entries(metrics).flatMap(([name, value]) => {
+  const ownMetrics = Object.entries(metrics).flatMap(([name, value]) => {
     const short = name.startsWith(testPrefix) ? name.slice(testPrefix.length) : undefined;
     return short === undefined || isBuiltIn(short) ? [] : [[short, value] as const];
   });
-  return own.length === 0 ? undefined : Object.fromEntries(own);
+  return ownMetrics.length === 0 ? undefined : Object.fromEntries(ownMetrics);
 }
 
 export function evaluationIdentity(

@@ -41,7 +41,7 @@ export async function evaluateModel(input: {
   readonly validates?: boolean | undefined;
   readonly count?: () => Promise<number | undefined>;
 }): Promise<EvaluationOutput & { readonly predictions: Predictions }> {
-  const { features, objects, predictor, settings = {}, count, own = {}, validates = false } = input;
+  const { features, objects, predictor, settings = {}, count, own: ownMetrics = {}, validates = false } = input;
   const { label } = features;
   const shape = { ...features, rows: features.splits.test.rows, slices: features.slices.length };
   const sample = count && (await planImportance(features, shape.rows, count));
@@ -54,8 +54,8 @@ export async function evaluateModel(input: {
   );
   const task = taskKindOf(supportsOf(label, predictions.labels), settings.positive !== undefined);
   const importance = sample?.measure(task, predictor, decision);
-  const made = reportOf(features, predictions, slices, stored, decision);
-  const report = { ...made, metrics: { ...own, ...made.metrics }, task, importance };
+  const basicReport = reportOf(features, predictions, slices, stored, decision);
+  const report = { ...basicReport, metrics: { ...ownMetrics, ...basicReport.metrics }, task, importance };
   const isValidated = validates && features.splits.validation.rows > 0;
   const validation = isValidated ? await validated(input) : undefined;
   return {
@@ -235,7 +235,7 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
     if (!isCounted) return undefined;
     return task.operations ?? operationsPerRow?.(await topologyOf(objects, model));
   };
-  const { predictions, ...own } = await withModel(tools, model, async (predictor) => {
+  const { predictions, ...evaluation } = await withModel(tools, model, async (predictor) => {
     const evaluated = await evaluateModel({
       features,
       predictor,
@@ -250,13 +250,13 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
     const latency = measureLatency(predictor, rows, stopwatch, timedPredictions);
     return latency ? { ...evaluated, latency } : evaluated;
   });
-  const output = engine ? { ...own, engine } : own;
+  const output = engine ? { ...evaluation, engine } : evaluation;
   if (!opponent) return output;
   const { manifest } = opponent;
   const candidate = { predictions, weightsSha256: model.weightsSha256 };
   const comparison = await withModel(tools, opponent.champion.artifact, (predictor) =>
     withRows(manifest, (rows) =>
-      compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate, task: own.task }),
+      compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate, task: evaluation.task }),
     ),
   );
   return { ...output, comparison };

@@ -81,8 +81,8 @@ function scaling(
     case "bucketize": {
       if (step.quantiles === undefined) return {};
       const parts = step.quantiles;
-      const found = at(Array.from({ length: parts - 1 }, (_, i) => (i + 1) / parts)) ?? [];
-      return { boundaries: [...new Set(found)] };
+      const cuts = at(Array.from({ length: parts - 1 }, (_, i) => (i + 1) / parts)) ?? [];
+      return { boundaries: [...new Set(cuts)] };
     }
     default:
       return {};
@@ -201,9 +201,9 @@ function bindTarget(step: NamedStep & StepOf<"target">, scope: Scope): BoundStep
       }
       const foldText = wholeText(fold);
       const means = new Map(
-        categories.flatMap((each) => each.foldMeans.map((own, i) => [`${i}${separator}${each.value}`, own] as const)),
+        categories.flatMap((each) => each.foldMeans.map((mean, i) => [`${i}${separator}${each.value}`, mean] as const)),
       );
-      const otherwise = lookup(foldText, new Map(foldMeans.map((own, i) => [String(i), own])));
+      const otherwise = lookup(foldText, new Map(foldMeans.map((mean, i) => [String(i), mean])));
       return numberResult(step.name, coalesce(lookup(join([foldText, value]), means), otherwise));
     },
   };
@@ -222,10 +222,10 @@ function targetsOf(
 ): FittedValues["targets"] {
   if (cells.size > maxCategories) throw tooManyCategories(name, cells.size, maxCategories, false);
   const all = Array.from({ length: folds }, () => ({ count: 0, sum: 0 }));
-  const found = [...cells]
+  const categories = [...cells]
     .map(([value, cell]) => ({ value, parts: all.map((_, fold) => cell.get(fold) ?? { count: 0, sum: 0 }) }))
     .sort((a, b) => compareCategories(a.value, b.value));
-  for (const { parts } of found) {
+  for (const { parts } of categories) {
     for (const [fold, { count, sum }] of parts.entries()) {
       all[fold]!.count += count;
       all[fold]!.sum += sum;
@@ -250,7 +250,7 @@ function targetsOf(
   return {
     mean: meanOf(without(all)),
     foldMeans: all.map((_, fold) => meanOf(without(all, fold))),
-    categories: found.flatMap(({ value, parts }) =>
+    categories: categories.flatMap(({ value, parts }) =>
       value === null ? [] : { value, mean: smoothed(parts), foldMeans: all.map((_, fold) => smoothed(parts, fold)) },
     ),
   };

@@ -57,8 +57,8 @@ export function numbersOf(column: Column, count: number): Float64Array {
 
 /** Returns an expression's values, each computed once a batch. */
 export function columnOf(expression: { columnOf(rows: RowColumns): Column }, rows: RowColumns): Column {
-  const known = rows.computed.get(expression);
-  if (known !== undefined) return known;
+  const cachedColumn = rows.computed.get(expression);
+  if (cachedColumn !== undefined) return cachedColumn;
   const column = expression.columnOf(rows);
   rows.computed.set(expression, column);
   return column;
@@ -77,8 +77,8 @@ export function valueIn(column: Column, row: number): unknown {
  * many batches may have the same one.
  */
 function mappedValues(compute: (value: unknown) => unknown, values: readonly unknown[]): readonly unknown[] {
-  const known = mapped.get(values)?.get(compute);
-  if (known) return known;
+  const cachedValues = mapped.get(values)?.get(compute);
+  if (cachedValues) return cachedValues;
   const result = values.map((value) => (value === null ? null : compute(value)));
   if (!mapped.has(values)) mapped.set(values, new Map());
   mapped.get(values)!.set(compute, result);

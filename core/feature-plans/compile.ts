@@ -29,8 +29,8 @@ function compileSteps({ view: plan, columns, fitted }: FittedPlan, outOfFold: bo
   return plan.steps.map((step) => {
     const bound = bindStep(step, scopes.of(step)!);
     // The plan of a feature view is not fitted: its steps have the values that they name.
-    const given = bound.statistics.length === 0 ? bound.finish([]) : {};
-    const compiled = bound.compile(fitted[step.name] ?? given, outOfFold);
+    const constants = bound.statistics.length === 0 ? bound.finish([]) : {};
+    const compiled = bound.compile(fitted[step.name] ?? constants, outOfFold);
     scopes.set(step, compiled.result);
     return { step, outputs: step.output ? compiled.outputs : [] };
   });
@@ -47,13 +47,13 @@ export function sourcesOfOutputs(plan: FittedPlan): readonly (readonly string[])
 }
 
 export function textsOf(plan: FittedPlan): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   const visit = (operation: Operation): void => {
-    if (operation.op === "lookup") found.push(...operation.table.map(([text]) => text));
+    if (operation.op === "lookup") texts.push(...operation.table.map(([text]) => text));
     for (const input of operation.inputs) visit(input);
   };
   for (const { value } of compilePlan(plan).outputs) visit(value.operation);
-  return found.flatMap((text) => text.split(separator));
+  return texts.flatMap((text) => text.split(separator));
 }
 
 /** Returns a subquery with the columns and intermediate values that expressions of the plan read. */

@@ -103,9 +103,9 @@ export function createAccumulator(statistic: Statistic): Accumulator {
       return {
         add(rows) {
           const { codes, values } = asDictionary(columnOf(statistic.value, rows));
-          const found = new Uint32Array(values.length);
-          for (let i = 0; i < rows.count; i += 1) found[codes[i]!]! += 1;
-          for (const [code, count] of found.entries()) {
+          const codeCounts = new Uint32Array(values.length);
+          for (let i = 0; i < rows.count; i += 1) codeCounts[codes[i]!]! += 1;
+          for (const [code, count] of codeCounts.entries()) {
             const value = values[code] as string | null;
             if (count > 0 && value !== null) counts.set(value, (counts.get(value) ?? 0) + count);
           }
@@ -145,11 +145,11 @@ function summary({ value }: Extract<Statistic, { readonly kind: "summary" }>): A
 
 function targets({ step, value, target, fold }: Extract<Statistic, { readonly kind: "targets" }>): Accumulator {
   /** Number and sum, by category and fold, in places that `cells` adds up at the end. */
-  const found = new Map<string | null, Cell[]>();
+  const byCategory = new Map<string | null, Cell[]>();
   const cellsOf = (category: string | null): Cell[] => {
-    const known = found.get(category) ?? [];
-    found.set(category, known);
-    return known;
+    const cells = byCategory.get(category) ?? [];
+    byCategory.set(category, cells);
+    return cells;
   };
   return {
     add(rows) {
@@ -165,22 +165,22 @@ function targets({ step, value, target, fold }: Extract<Statistic, { readonly ki
         const code = codes[i]!;
         ofCode[code] ??= cellsOf(values[code] as string | null);
         const cells = ofCode[code];
-        const own = folds[i]!;
-        const cell = cells[own];
-        if (cell === undefined) cells[own] = { count: 1, sum };
+        const rowFold = folds[i]!;
+        const cell = cells[rowFold];
+        if (cell === undefined) cells[rowFold] = { count: 1, sum };
         else {
           cell.count += 1;
           cell.sum += sum;
         }
       }
-      if (found.size > maxCounted) throw tooManyCategories(step, found.size, maxCounted, false);
+      if (byCategory.size > maxCounted) throw tooManyCategories(step, byCategory.size, maxCounted, false);
     },
     state() {
       const cells = new Map<string | null, Map<number, TargetCell>>();
-      for (const [category, folds] of found) {
-        for (const [own, cell] of folds.entries()) {
+      for (const [category, folds] of byCategory) {
+        for (const [part, cell] of folds.entries()) {
           // A fold without rows of the category is a hole of the array.
-          if (cell !== undefined) addToCell(cells, countedCategory(category), own, cell);
+          if (cell !== undefined) addToCell(cells, countedCategory(category), part, cell);
         }
       }
       return { kind: "targets", cells };

@@ -12,30 +12,30 @@ export const noWindow =
 
 export function consistencyProblems(plan: FeaturePlan): readonly Finding[] {
   const { steps } = plan;
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   if (plan.creationTime !== undefined && plan.eventTime === undefined) {
-    found.push({ path: ["eventTime"], rule: "is required where creationTime is given" });
+    findings.push({ path: ["eventTime"], rule: "is required where creationTime is given" });
   }
   /** The first step that defines each name, in lower case. */
   const definedBy = new Map<string, number>();
   for (const [index, step] of steps.entries()) {
-    const own = namesOf(step).map((name) => ({ name, lower: name.toLowerCase() }));
-    const taken = own.find(({ lower }) => definedBy.has(lower));
+    const stepNames = namesOf(step).map((name) => ({ name, lower: name.toLowerCase() }));
+    const taken = stepNames.find(({ lower }) => definedBy.has(lower));
     if (taken !== undefined) {
       const earlier = definedBy.get(taken.lower)!;
       const rule =
         taken.lower === steps[earlier]!.name.toLowerCase()
           ? `must differ from the name of step ${earlier + 1} (names are not case-sensitive); give the step a name`
           : `must not give a feature the name ${taken.name}, which step ${earlier + 1} gives; give the step another name`;
-      found.push({ path: ["steps", index, "name"], value: step.name, rule });
+      findings.push({ path: ["steps", index, "name"], value: step.name, rule });
     }
-    for (const { lower } of own) if (!definedBy.has(lower)) definedBy.set(lower, index);
-    if (step.kind === "window") found.push(...placeProblems(plan));
+    for (const { lower } of stepNames) if (!definedBy.has(lower)) definedBy.set(lower, index);
+    if (step.kind === "window") findings.push(...placeProblems(plan));
     for (const problem of optionProblems(step, steps.slice(0, index))) {
-      found.push({ ...problem, path: ["steps", index, problem.path] });
+      findings.push({ ...problem, path: ["steps", index, problem.path] });
     }
   }
-  return found;
+  return findings;
 }
 
 /** Returns what a plan with windows lacks. */

@@ -91,8 +91,8 @@ export function typeProblems(
   const check = (path: string, name: string, allowed: readonly ReferenceType[]): void => {
     const type = types.get(name);
     if (type === undefined) {
-      const known = [...types.keys()];
-      const rule = `must be a column or the result of an earlier step: ${known.slice(0, 30).join(", ")}${known.length > 30 ? ", …" : ""}`;
+      const names = [...types.keys()];
+      const rule = `must be a column or the result of an earlier step: ${names.slice(0, 30).join(", ")}${names.length > 30 ? ", …" : ""}`;
       problems.push({ path, value: name, rule });
     } else if (!allowed.includes(type)) {
       problems.push({ path, value: name, rule: `must be ${allowed.join(" or ")}, but is ${type}` });

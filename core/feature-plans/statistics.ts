@@ -63,8 +63,8 @@ export function addToCell(
 ): void {
   const folds = cells.get(category) ?? new Map<number, TargetCell>();
   if (folds.size === 0) cells.set(category, folds);
-  const known = folds.get(fold);
-  folds.set(fold, known === undefined ? { count, sum } : { count: known.count + count, sum: known.sum + sum });
+  const cell = folds.get(fold);
+  folds.set(fold, cell === undefined ? { count, sum } : { count: cell.count + count, sum: cell.sum + sum });
 }
 
 /**
@@ -221,11 +221,11 @@ export function stateOf(stored: StoredState): State {
  *
  * @param takesMinCount whether the step can omit rare categories
  */
-export function tooManyCategories(step: string, found: number, limit: number, takesMinCount: boolean) {
+export function tooManyCategories(step: string, count: number, limit: number, takesMinCount: boolean) {
   const remedy = takesMinCount ? "set minCount to omit rare ones, or use hash" : "use hash";
   return badRequest(
     "TOO_MANY_VALUES",
-    `step ${step} has ${found} categories in the training rows, and its maximum is ${limit}; ${remedy}, which needs no vocabulary`,
-    { step, found, limit },
+    `step ${step} has ${count} categories in the training rows, and its maximum is ${limit}; ${remedy}, which needs no vocabulary`,
+    { step, found: count, limit },
   );
 }

@@ -121,12 +121,12 @@ function characters(value: string): readonly string[] {
 
 /** Returns the function with a memory of the last texts: few texts are the values of most rows. */
 function cached<Value>(compute: (text: string) => Value): (text: string) => Value {
-  const known = new BoundedMap<string, Value>(10_000);
+  const cache = new BoundedMap<string, Value>(10_000);
   return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
+    const cachedValue = cache.get(text);
+    if (cachedValue !== undefined) return cachedValue;
     const value = compute(text);
-    known.set(text, value);
+    cache.set(text, value);
     return value;
   };
 }

@@ -24,15 +24,15 @@ export function chosenFeatures(
 export function choiceProblems(schema: readonly ColumnSchema[], choice: FeatureChoice): readonly Problem[] {
   const planned = planProblems(schema, choice.features ?? {});
   if (planned.length > 0) return planned;
-  const known = schema.filter(({ role }) => role === "feature").map(({ name }) => name);
+  const names = schema.filter(({ role }) => role === "feature").map(({ name }) => name);
   const problems: Problem[] = [];
   for (const field of ["columns", "drop"] as const) {
     choice[field]?.forEach((name, index) => {
-      if (!known.includes(name)) problems.push({ path: `${field}.${index}`, value: name, rule: unknownRule(known) });
+      if (!names.includes(name)) problems.push({ path: `${field}.${index}`, value: name, rule: unknownRule(names) });
     });
   }
   const chosen = chosenFeatures(schema, choice);
-  if (problems.length === 0 && chosen.length === 0 && known.length > 0) {
+  if (problems.length === 0 && chosen.length === 0 && names.length > 0) {
     problems.push({ path: "drop", value: choice.drop, rule: "must leave at least one feature" });
   }
   for (const [name, encoding] of Object.entries(choice.features?.columns ?? {})) {
@@ -44,8 +44,8 @@ export function choiceProblems(schema: readonly ColumnSchema[], choice: FeatureC
   return problems;
 }
 
-function unknownRule(known: readonly string[]): string {
-  return `must be a feature column of the job: ${known.slice(0, 50).join(", ")}${known.length > 50 ? ", …" : ""}`;
+function unknownRule(names: readonly string[]): string {
+  return `must be a feature column of the job: ${names.slice(0, 50).join(", ")}${names.length > 50 ? ", …" : ""}`;
 }
 
 function encodingRule({ type }: ColumnSchema, { encode }: ColumnEncoding): string | undefined {

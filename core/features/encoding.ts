@@ -176,8 +176,8 @@ function integersOrReals(
     return dtype === "F32" ? new Float32Array(0) : new Int32Array(0);
   }
   if (tensor === undefined || tensor.dtype !== dtype || tensor.data.length !== rows * width) {
-    const found = tensor === undefined ? "none" : `${tensor.dtype} [${tensor.shape}]`;
-    throw new CorruptShardError(`it must have tensor "${name}" ${dtype} [${rows},${width}], but has ${found}`);
+    const layout = tensor === undefined ? "none" : `${tensor.dtype} [${tensor.shape}]`;
+    throw new CorruptShardError(`it must have tensor "${name}" ${dtype} [${rows},${width}], but has ${layout}`);
   }
   return tensor.data as Float32Array | Int32Array;
 }

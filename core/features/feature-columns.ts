@@ -100,7 +100,7 @@ function slicesOf(schema: readonly ColumnSchema[], jobSlices: readonly string[])
   for (const name of names) {
     const column = schema.find((candidate) => candidate.name === name);
     if (column === undefined) {
-      const rule = `must name columns of the dataset: ${schema.map((known) => known.name).join(", ")}`;
+      const rule = `must name columns of the dataset: ${schema.map((one) => one.name).join(", ")}`;
       problems.push({ path: "evaluation.slices", value: name, rule });
     } else if (column.type !== "int" && column.type !== "string" && column.type !== "bool") {
       const rule = `must name int, string or bool columns, but the type of this one is ${column.type}`;

@@ -173,11 +173,11 @@ export class FeatureFitter {
 
   /** Adds the rows of the next part. @throws TOO_MANY_VALUES */
   merge({ stats, sample, label, vocabularies, classes, sliceValues }: FitState): void {
-    for (const [index, own] of [...this.stats.values()].entries()) own.merge(stats[index]!);
+    for (const [index, columnStats] of [...this.stats.values()].entries()) columnStats.merge(stats[index]!);
     if (sample) this.sample.merge(sample);
     if (label) this.labelStats?.merge(label);
-    for (const [index, own] of [...this.vocabularies.values()].entries()) {
-      for (const [value, rows] of vocabularies[index]!) own.add(value, rows);
+    for (const [index, counter] of [...this.vocabularies.values()].entries()) {
+      for (const [value, rows] of vocabularies[index]!) counter.add(value, rows);
     }
     for (const value of classes) insert(this.classes, value, this.columns.label.column.name, "label");
     for (const [index, { name }] of this.columns.slices.entries()) {

@@ -44,26 +44,26 @@ type BatchFeatures = (batch: ColumnBatch, outOfFold: boolean) => readonly Column
 const batchFeatures = new WeakMap<FittedPlan, BatchFeatures>();
 
 function batchFeaturesOf(plan: FittedPlan): BatchFeatures {
-  const known = batchFeatures.get(plan);
-  if (known) return known;
-  const [own, outside] = [compilePlan(plan), compilePlan(plan, true)];
+  const cachedFeatures = batchFeatures.get(plan);
+  if (cachedFeatures) return cachedFeatures;
+  const [inFold, outside] = [compilePlan(plan), compilePlan(plan, true)];
   // Outputs with the same SQL are the same expression; the others depend on a target encoding.
-  const values = own.outputs.map(({ value }, i) => {
+  const values = inFold.outputs.map(({ value }, i) => {
     const training = outside.outputs[i]!.value;
     return { value, training: training.sql(duckdb) === value.sql(duckdb) ? value : training };
   });
   let current: { readonly batch: ColumnBatch; readonly rows: RowColumns } | undefined;
-  const made: BatchFeatures = (batch, outOfFold) => {
+  const features: BatchFeatures = (batch, outOfFold) => {
     if (current?.batch !== batch) {
       const rows = batchColumns(batch, plan.columns);
-      for (const { name, value } of own.intermediates) rows.columns.set(name, columnOf(value, rows));
+      for (const { name, value } of inFold.intermediates) rows.columns.set(name, columnOf(value, rows));
       current = { batch, rows };
     }
     const { rows } = current;
     return values.map(({ value, training }) => columnOf(outOfFold ? training : value, rows));
   };
-  batchFeatures.set(plan, made);
-  return made;
+  batchFeatures.set(plan, features);
+  return features;
 }
 
 interface RowTensor<Values> {
@@ -128,17 +128,17 @@ export function plannedRow(
       const value = Object.hasOwn(raw, column.name) ? raw[column.name] : undefined;
       const { rule, numbers, category } = readRaw(value, column);
       if (rule !== undefined) problems.push({ path: column.name, ...(value === null ? {} : { value }), rule });
-      const found = column.type === "string" || column.type === "bool" ? category : numbers?.[0];
-      row[column.name] = typeof found === "string" ? canonicalText(found) : (found ?? null);
+      const scalar = column.type === "string" || column.type === "bool" ? category : numbers?.[0];
+      row[column.name] = typeof scalar === "string" ? canonicalText(scalar) : (scalar ?? null);
     }
     if (problems.length > 0) return problems;
     for (const { name, value } of intermediates) row[name] = value.valueOf(row);
     for (const [i, { value }] of outputs.entries()) {
-      const found = value.valueOf(row);
+      const result = value.valueOf(row);
       const { kind, offset } = transform.outputs[i]!;
-      if (found === null) continue;
-      if (kind === "numeric") into[at + offset] = found;
-      else into[at + offset + found] = 1;
+      if (result === null) continue;
+      if (kind === "numeric") into[at + offset] = result;
+      else into[at + offset + result] = 1;
     }
     return problems;
   };

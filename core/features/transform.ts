@@ -53,8 +53,8 @@ export function createRowTransform(
       };
       for (const [index, row] of rows.entries()) {
         if (writePlanned) {
-          const found = writePlanned(row, dense, index * transform.width);
-          problems.push(...found.map((problem) => ({ ...problem, path: `rows[${index}].${problem.path}` })));
+          const rowProblems = writePlanned(row, dense, index * transform.width);
+          problems.push(...rowProblems.map((problem) => ({ ...problem, path: `rows[${index}].${problem.path}` })));
           checkRange(index);
           continue;
         }

@@ -186,8 +186,8 @@ export function gpusOfSmallestHost(gpuClass: GpuClass, need: HostNeed): number {
 
 function hostsFor(gpuClass: GpuClass | undefined, { gpus, vcpus, memoryMb }: HostNeed): readonly InstancePrice[] {
   return instancePrices.filter((host) => {
-    const own = gpuClassOf(host.instanceType.split(".")[0]!);
-    if (own === undefined || (gpuClass ?? own) !== own) return false;
+    const hostClass = gpuClassOf(host.instanceType.split(".")[0]!);
+    if (hostClass === undefined || (gpuClass ?? hostClass) !== hostClass) return false;
     return gpus <= host.gpus && vcpus <= host.vcpus && memoryMb <= host.memoryGib * 1024 * usableMemory;
   });
 }

@@ -48,7 +48,7 @@ const lossesOnDemand = 3;
  * @param known.job job of the latest attempt, read before the result
  * @param known.waitedMs time for which the latest attempt has waited for its first worker
  */
-export function decideNextMove(known: {
+export function decideNextMove(facts: {
   readonly hasResult: boolean;
   readonly failure: TrainingFailure | undefined;
   readonly job: JobOutcome;
@@ -57,7 +57,7 @@ export function decideNextMove(known: {
   readonly waitedMs?: number | undefined;
   readonly maxWaitMs?: number;
 }): NextMove {
-  const { hasResult, failure, job, attempts, retries, waitedMs = 0, maxWaitMs = Number.POSITIVE_INFINITY } = known;
+  const { hasResult, failure, job, attempts, retries, waitedMs = 0, maxWaitMs = Number.POSITIVE_INFINITY } = facts;
   if (hasResult) return { move: "succeed" };
   // The other workers would compute the same with the same code, and must not wait for the worker that failed.
   if (failure?.code === userCodeFailure) {

@@ -42,6 +42,6 @@ export function decisionText({ positive, threshold, rule, validation }: Decision
   const goal =
     typeof rule === "string" ? `best ${rule}` : Object.entries(rule).map(([name, min]) => `${name} at least ${min}`)[0];
   const number = (value: number) => Number(value.toPrecision(4));
-  const found = validation && `; there: precision ${number(validation.precision)}, recall ${number(validation.recall)}`;
-  return `${base} (${goal} on validation${found ?? ""})`;
+  const note = validation && `; there: precision ${number(validation.precision)}, recall ${number(validation.recall)}`;
+  return `${base} (${goal} on validation${note ?? ""})`;
 }

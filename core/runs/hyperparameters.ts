@@ -24,7 +24,7 @@ const classWeights = z.union(
 export type Precision = z.output<typeof precision>;
 export type NarrowPrecision = Extract<Precision, "bfloat16" | "float16">;
 
-export const isNarrow = (given: Precision): given is NarrowPrecision => given === "bfloat16" || given === "float16";
+export const isNarrow = (value: Precision): value is NarrowPrecision => value === "bfloat16" || value === "float16";
 
 export const recordedHyperparameters = z.strictObject({
   optimizer: optimizer.default("adam"),
@@ -151,8 +151,8 @@ export function effectOf(field: string) {
  */
 export function withoutUnusedOptions(hyperparameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const unused = options.filter(({ of, values }) => {
-    const given = hyperparameters[of];
-    return typeof given === "string" && !values.includes(given);
+    const value = hyperparameters[of];
+    return typeof value === "string" && !values.includes(value);
   });
   const names = new Set<string>(unused.map(({ field }) => field));
   return Object.fromEntries(Object.entries(hyperparameters).filter(([name]) => !names.has(name)));

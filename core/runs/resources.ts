@@ -81,16 +81,16 @@ const checkedResources = resourceFields
       "must be false or left out where resources.gpusPerWorker is 0: only GPUs compute with TF32. Set gpusPerWorker to 1";
     issues.push({ code: "custom", path: ["tf32"], input: tf32, message });
   })
-  .overwrite((given) => (given.gpusPerWorker > 0 ? { ...given, tf32: given.tf32 ?? false } : given));
+  .overwrite((value) => (value.gpusPerWorker > 0 ? { ...value, tf32: value.tf32 ?? false } : value));
 
 const countedGpus = z.looseObject({ gpu: z.looseObject({ count: z.unknown().optional() }).optional() });
 
 /** Defaults of fields depend on others. The cast keeps the types, which `preprocess` widens to unknown input. */
 export const resourcesSchema = z.preprocess(withDefaults, checkedResources) as unknown as typeof checkedResources;
 
-function withDefaults(given: unknown): unknown {
-  const parsed = countedGpus.safeParse(given);
-  if (!parsed.success) return given;
+function withDefaults(input: unknown): unknown {
+  const parsed = countedGpus.safeParse(input);
+  if (!parsed.success) return input;
   const { gpu: gpus } = parsed.data;
   const fields = {
     ...(gpus ? { gpusPerWorker: 1 } : {}),

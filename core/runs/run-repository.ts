@@ -124,7 +124,7 @@ export interface AllRuns<FirstRecord = unknown>
   extends Omit<RunRepository, "create" | "list" | "completeAttempt" | "monthUsage"> {
   /** Creates a run with its record in one transaction. */
   create(run: Run, record: FirstRecord): ReturnType<RunRepository["create"]>;
-  completeAttempt(team: string, ...given: Parameters<RunRepository["completeAttempt"]>): Promise<boolean>;
+  completeAttempt(team: string, ...rest: Parameters<RunRepository["completeAttempt"]>): Promise<boolean>;
   monthUsage(team: string, month: string): Promise<MonthUsage>;
   list(query: RunQuery & { readonly team: string }): Promise<RunPage>;
   /** Returns the processes, ended ones included, that reported this EC2 instance. */

@@ -105,9 +105,9 @@ export async function openStep<Output>(
 
   const open = { details, inputHash, startedAt };
   if (!definition.reusable) return open;
-  const own = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
-  const output = own && readOutput(definition, own.output);
-  if (output) return { ...open, known: { output, inputHash, reusedFrom: own.reusedFrom } };
+  const stepRecord = details.steps.find((record) => record.step === definition.step && record.inputHash === inputHash);
+  const output = stepRecord && readOutput(definition, stepRecord.output);
+  if (output) return { ...open, known: { output, inputHash, reusedFrom: stepRecord.reusedFrom } };
 
   const cached = details.run.noCache ? undefined : await findCached(cache, definition, inputHash);
   if (!cached) return open;
@@ -147,8 +147,8 @@ export async function runLaterStep<Output>(
 ): Promise<Output> {
   const { step } = definition;
   const inputHash = inputHashOf(definition, details);
-  const known = await findCached(cache, definition, inputHash);
-  if (known) return known.output;
+  const cachedStep = await findCached(cache, definition, inputHash);
+  if (cachedStep) return cachedStep.output;
   const output = await definition.execute(details.run, details, inputHash);
   const kept = await cache.keep(step, inputHash, { runId: details.run.runId, output, at: isoTime(clock) });
   return readOutput(definition, kept.output) ?? output;

@@ -264,8 +264,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** @throws RangeError for a zone that the IANA database does not have */
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone);
-  if (known) return known;
+  const cachedFormat = formats.get(timeZone);
+  if (cachedFormat) return cachedFormat;
   const numeric = "numeric" as const;
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,

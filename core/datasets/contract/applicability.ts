@@ -18,8 +18,8 @@ export function columnsRead(rule: DataContractRule, schema: readonly ColumnSchem
   const names = rule.rule === "expression" ? expressionColumns(readExpression(rule.expression)) : columnsOfRule(rule);
   const find = (name: string) =>
     rule.rule === "expression" ? findColumn(schema, name) : schema.find((column) => column.name === name);
-  const found = names.map(find).filter((column) => column !== undefined);
-  return [...new Set(found)];
+  const columns = names.map(find).filter((column) => column !== undefined);
+  return [...new Set(columns)];
 }
 
 /** Returns why a rule cannot be applied to columns; `undefined` if it can. */

@@ -131,9 +131,9 @@ class Reader {
   }
 
   private takes(...tokens: readonly string[]): boolean {
-    const found = tokens.includes(this.tokens[this.at] ?? "");
-    if (found) this.at += 1;
-    return found;
+    const isNext = tokens.includes(this.tokens[this.at] ?? "");
+    if (isNext) this.at += 1;
+    return isNext;
   }
 }
 

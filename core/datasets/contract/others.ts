@@ -22,12 +22,12 @@ export async function findOtherVersions(
   checked: { readonly name: string; readonly version?: number | undefined },
   lookup: VersionLookup,
 ): Promise<OtherVersions> {
-  const found = new Map<number, DatasetManifest | { readonly problem: string } | "none">();
-  const known = new Map<string, Promise<DatasetManifest | undefined>>();
+  const others = new Map<number, DatasetManifest | { readonly problem: string } | "none">();
+  const lookups = new Map<string, Promise<DatasetManifest | undefined>>();
   /** Equal versions are one object, so that their rules are measured together. */
   const once = (key: string, find: () => Promise<DatasetManifest | undefined>) => {
-    const started = known.get(key) ?? find();
-    known.set(key, started);
+    const started = lookups.get(key) ?? find();
+    lookups.set(key, started);
     return started;
   };
   const numbered = (name: string, version: number) => once(`${name}@${version}`, () => lookup.find(name, version));
@@ -44,22 +44,23 @@ export async function findOtherVersions(
     if (rule.rule === "reference") {
       const { dataset, version } = rule.references;
       if (version === undefined) {
-        found.set(index, (await once(dataset, () => lookup.findActive(dataset))) ?? (await absenceOf(dataset)));
+        others.set(index, (await once(dataset, () => lookup.findActive(dataset))) ?? (await absenceOf(dataset)));
       } else {
-        found.set(
+        others.set(
           index,
           (await numbered(dataset, version)) ?? { problem: `there is no version ${dataset}@${version}` },
         );
       }
     }
     if (rule.rule !== "drift") continue;
-    if (rule.baseline === "previous") found.set(index, checked.version === 1 ? "none" : ((await previous()) ?? "none"));
+    if (rule.baseline === "previous")
+      others.set(index, checked.version === 1 ? "none" : ((await previous()) ?? "none"));
     else {
       const problem = `there is no version ${checked.name}@${rule.baseline}`;
-      found.set(index, (await numbered(checked.name, rule.baseline)) ?? { problem });
+      others.set(index, (await numbered(checked.name, rule.baseline)) ?? { problem });
     }
   }
-  return found;
+  return others;
 }
 
 /** Returns what identifies the other versions, for the hash of a step's inputs. */

@@ -116,9 +116,9 @@ export function decideContract(
 ): ContractReport {
   const { revision, ...rest } = context;
   const outcomes = rules.map((rule, index): ContractOutcome => {
-    const found = measurements[index] ?? {};
-    const { rows, measured, problem, skipped, columns = columnsOfRule(rule), samples = [] } = found;
-    const status = skipped !== undefined ? "skipped" : isViolated(rule, found, context) ? "violated" : "passed";
+    const measurement = measurements[index] ?? {};
+    const { rows, measured, problem, skipped, columns = columnsOfRule(rule), samples = [] } = measurement;
+    const status = skipped !== undefined ? "skipped" : isViolated(rule, measurement, context) ? "violated" : "passed";
     return {
       ...{
         rule: rule.rule,

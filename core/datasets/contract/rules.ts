@@ -188,8 +188,8 @@ function* boundProblems(rule: {
   readonly maximum?: number | string | undefined;
 }): Generator<Finding> {
   const { minimum, maximum } = rule;
-  const given = [minimum, maximum].filter((value) => value !== undefined);
-  if (given.length === 0) yield { path: [], rule: "must have a minimum or a maximum" };
+  const bounds = [minimum, maximum].filter((value) => value !== undefined);
+  if (bounds.length === 0) yield { path: [], rule: "must have a minimum or a maximum" };
   for (const [key, value] of Object.entries({ minimum, maximum })) {
     if (typeof value === "string" && timeOf(value) === undefined)
       yield {
@@ -198,7 +198,7 @@ function* boundProblems(rule: {
         rule: "must be a number, or a time in ISO 8601 such as 2026-01-31 or 2026-01-31T12:00:00Z",
       };
   }
-  if (given.length < 2) return;
+  if (bounds.length < 2) return;
   if (typeof minimum !== typeof maximum)
     yield { path: ["maximum"], value: maximum, rule: "must be of the minimum's type" };
   else if (comparable(minimum!) > comparable(maximum!))

@@ -17,10 +17,10 @@ export function dataContractNotFound(dataset: string, revision?: number) {
 }
 
 export function dataContractChanged(dataset: string, expected: number, current: number) {
-  const found = current === 0 ? "there is none" : `it has revision ${current}`;
+  const state = current === 0 ? "there is none" : `it has revision ${current}`;
   return conflict(
     "DATA_CONTRACT_CHANGED",
-    `the data contract of ${dataset} was to be changed from revision ${expected}, but ${found}`,
+    `the data contract of ${dataset} was to be changed from revision ${expected}, but ${state}`,
     { dataset, expected, current },
   );
 }
@@ -28,9 +28,9 @@ export function dataContractChanged(dataset: string, expected: number, current: 
 /** Thrown when rows violate a rule that blocks; has all violations. */
 export function dataContractViolated(
   what: string,
-  found: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
+  report: Pick<ContractReport, "revision" | "rows"> & { readonly violations: readonly ContractOutcome[] },
 ) {
-  const { revision: number, rows, violations } = found;
+  const { revision: number, rows, violations } = report;
   const blocking = violations.filter(({ severity }) => severity === "block");
   const revision = number === undefined ? "" : ` (revision ${number})`;
   return badRequest(

@@ -42,13 +42,13 @@ export function worstSlice(
   sliced: SlicedPredictions,
   request: SliceRequest & { readonly metric: string },
 ): SliceEvidence | Unjudged {
-  const found = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 1);
-  if ("reason" in found) return found;
+  const measurement = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 1);
+  if ("reason" in measurement) return measurement;
   const less = lessIsBetter(request.metric);
-  const rows = rowsOf(found, 0).sort((a, b) => (less ? b.estimate - a.estimate : a.estimate - b.estimate));
+  const rows = rowsOf(measurement, 0).sort((a, b) => (less ? b.estimate - a.estimate : a.estimate - b.estimate));
   const worst = less ? Math.max : Math.min;
   return {
-    ...frameOf(found, request),
+    ...frameOf(measurement, request),
     estimate: rows[0]!.estimate,
     lower: worst(...rows.map(({ lower }) => lower)),
     upper: worst(...rows.map(({ upper }) => upper)),
@@ -61,9 +61,9 @@ export function sliceGap(
   sliced: SlicedPredictions,
   request: SliceRequest & { readonly metric: string },
 ): SliceEvidence | Unjudged {
-  const found = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 2);
-  if ("reason" in found) return found;
-  const largest = differenceOf(found, request);
+  const measurement = measure(sliced, request, metricStatistic(request.metric, sliced.predictions), 2);
+  if ("reason" in measurement) return measurement;
+  const largest = differenceOf(measurement, request);
   return "reason" in largest ? largest : largest.evidence;
 }
 
@@ -96,9 +96,9 @@ export function rateDifference(
   const components: readonly RateComponent[] = positives.flatMap((positive) =>
     rates.map((rate) => ({ rate, positive })),
   );
-  const found = measure(sliced, request, rateStatistic(components, predictions), 2);
-  if ("reason" in found) return found;
-  const largest = differenceOf(found, request);
+  const measurement = measure(sliced, request, rateStatistic(components, predictions), 2);
+  if ("reason" in measurement) return measurement;
+  const largest = differenceOf(measurement, request);
   if ("reason" in largest) return largest;
   const { rate, positive } = components[largest.component]!;
   return { ...largest.evidence, positive: classes[positive]!, rate };
@@ -118,10 +118,10 @@ function measure(
   statistic: GroupStatistic | undefined,
   minGroups: number,
 ): Measured | Unjudged {
-  const found = columns.find((each) => each.column === column);
-  if (!found) return { reason: `the evaluation has no slices by ${column}; add it to the job's evaluation.slices` };
+  const entry = columns.find((each) => each.column === column);
+  if (!entry) return { reason: `the evaluation has no slices by ${column}; add it to the job's evaluation.slices` };
   if (!statistic) return { reason: "this task has no metric of that name" };
-  const all = membersOf(found);
+  const all = membersOf(entry);
   const groups = all.filter(({ rows }) => rows.length >= minRows);
   if (groups.length < minGroups) {
     return {
@@ -181,17 +181,17 @@ function rowsOf({ draws, groups, bounded }: Measured, component: number): SliceR
 
 /** Returns evidence of the largest difference, and its component. */
 function differenceOf(
-  found: Measured,
+  measurement: Measured,
   request: SliceRequest,
 ): { readonly evidence: SliceEvidence; readonly component: number } | Unjudged {
-  const largest = largestDifference(found.draws);
+  const largest = largestDifference(measurement.draws);
   if (!largest) return { reason: `it is defined for fewer than two slices by ${request.column}` };
   const { component, estimate, lower, upper, pair } = largest;
-  const ends = pair.map((group) => found.groups[group]!.value);
+  const ends = pair.map((group) => measurement.groups[group]!.value);
   const rank = ({ value }: SliceRow): number => (value === ends[0] ? 0 : value === ends[1] ? 1 : 2);
-  const slices = rowsOf(found, component).sort((a, b) => rank(a) - rank(b) || b.estimate - a.estimate);
-  const capped = found.bounded ? Math.min(1, upper) : upper;
-  return { evidence: { ...frameOf(found, request), estimate, lower, upper: capped, slices }, component };
+  const slices = rowsOf(measurement, component).sort((a, b) => rank(a) - rank(b) || b.estimate - a.estimate);
+  const capped = measurement.bounded ? Math.min(1, upper) : upper;
+  return { evidence: { ...frameOf(measurement, request), estimate, lower, upper: capped, slices }, component };
 }
 
 function frameOf({ draws, groups, leftOut }: Measured, { column, minRows, seed }: SliceRequest) {

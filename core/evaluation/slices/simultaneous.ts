@@ -51,21 +51,21 @@ export function drawGroups(
   const estimates = new Float64Array(width);
   const errors = new Float64Array(width);
   const deviations = new Float64Array(resamples * width);
-  const found = new Float64Array(components);
+  const values = new Float64Array(components);
   const draw = uniformDraws(seed);
   for (const [group, rows] of groups.entries()) {
     const measure = statistic.of(rows);
     const weights = new Uint32Array(rows.length).fill(1);
-    measure(weights, found);
-    estimates.set(found, group * components);
+    measure(weights, values);
+    estimates.set(values, group * components);
     const scale = rows.length / 4_294_967_296;
     for (let resample = 0; resample < resamples; resample += 1) {
       weights.fill(0);
       for (let at = 0; at < rows.length; at += 1) weights[(draw() * scale) | 0]! += 1;
-      measure(weights, found);
+      measure(weights, values);
       const to = resample * width + group * components;
       for (let index = 0; index < components; index += 1) {
-        const deviation = found[index]! - estimates[group * components + index]!;
+        const deviation = values[index]! - estimates[group * components + index]!;
         // A resample without rows for a number has no information about it.
         deviations[to + index] = deviation || 0;
       }

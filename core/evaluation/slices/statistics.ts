@@ -105,13 +105,13 @@ export function rateStatistic(components: readonly RateComponent[], predictions:
   return {
     components: components.length,
     bounded: true,
-    of: (rows) => (weights, found) => {
+    of: (rows) => (weights, estimates) => {
       const { hits, support, answers, total } = count(rows, weights);
       for (let index = 0; index < components.length; index += 1) {
         const { rate, positive: at } = components[index]!;
-        if (rate === "selection") found[index] = answers[at]! / total;
-        else if (rate === "true-positive") found[index] = hits[at]! / support[at]!;
-        else found[index] = (answers[at]! - hits[at]!) / (total - support[at]!);
+        if (rate === "selection") estimates[index] = answers[at]! / total;
+        else if (rate === "true-positive") estimates[index] = hits[at]! / support[at]!;
+        else estimates[index] = (answers[at]! - hits[at]!) / (total - support[at]!);
       }
     },
     trials(rows, component) {
