@@ -2,24 +2,12 @@ import { builtInDefinition, taskOf } from "../../../core/features/encoding";
 
 describe("taskOf", () => {
   it.each([
-    { name: "values", label: { kind: "value", column: "y" }, expected: { task: "regression", outputs: 1 } },
-    {
-      name: "two classes",
-      label: { kind: "class", column: "y", classes: [false, true] },
-      expected: { task: "binary", outputs: 1 },
-    },
-    {
-      name: "three",
-      label: { kind: "class", column: "y", classes: [0, 1, 2] },
-      expected: { task: "classification", outputs: 3 },
-    },
-    {
-      name: "one class",
-      label: { kind: "class", column: "y", classes: ["a"] },
-      expected: { task: "classification", outputs: 1 },
-    },
-  ] as const)("of $name", ({ label, expected }) => {
-    expect(taskOf(label)).toEqual(expected);
+    ["values", { kind: "value", column: "y" }, "regression", 1],
+    ["two classes", { kind: "class", column: "y", classes: [false, true] }, "binary", 1],
+    ["three", { kind: "class", column: "y", classes: [0, 1, 2] }, "classification", 3],
+    ["one class", { kind: "class", column: "y", classes: ["a"] }, "classification", 1],
+  ] as const)("of %s", (_name, label, task, outputs) => {
+    expect(taskOf(label)).toEqual({ task, outputs });
   });
 });
 

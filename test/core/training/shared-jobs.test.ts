@@ -150,14 +150,6 @@ describe("a job that trains several trials", () => {
     expect(calls.submitted).toHaveLength(2);
   });
 
-  it("ends with its study", async () => {
-    const { status, launched, ask, trained } = world();
-    const first = await launched();
-    await trained(first.runId);
-    status.study = "stopped";
-    expect(await ask(first.runId, first.jobId)).toEqual({ leave: true });
-  });
-
   it("is not stopped by the end of a run that it no longer trains", async () => {
     const { ports, calls, launched, waiting } = world();
     const first = await waiting();
