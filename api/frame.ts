@@ -169,7 +169,7 @@ export function frameApp<Ports = Platform>(
     if (isMlflowPath(context.req.path)) return mlflowErrorResponse(known, requestId);
     if (isLookedAt(context.req.path, context.req.header("accept"))) return problemPage(known, requestId);
     const response = errorResponse(known, requestId);
-    return checkResponses ? checkedRefusal(context.get("contract"), error, response) : response;
+    return checkResponses ? checkedRefusal(context.get("operation"), error, response) : response;
   });
   return app;
 }

@@ -1,8 +1,8 @@
-import { type Contract, type Repeatability, repeatabilityOf } from "../api/contract";
-import { contracts } from "../api/contracts";
+import { type ApiOperation, type Repeatability, repeatabilityOf } from "../api/operation";
+import { allOperations } from "../api/operations";
 
 export interface OperationCall {
-  readonly method: Contract["method"];
+  readonly method: ApiOperation["method"];
   /** Path under `/api/v1`, parameters in braces. */
   readonly path: string;
   readonly repeatable: Repeatability;
@@ -13,11 +13,11 @@ let calls: Readonly<Record<string, OperationCall>> | undefined;
 
 /** Returns each call by operation id. The build replaces it by its result, so that no schema is loaded. */
 export function operationCalls(): Readonly<Record<string, OperationCall>> {
-  calls ??= Object.fromEntries(contracts.map((contract) => [contract.operationId, callOf(contract)]));
+  calls ??= Object.fromEntries(allOperations.map((operation) => [operation.operationId, callOf(operation)]));
   return calls;
 }
 
-function callOf(contract: Contract): OperationCall {
-  const { method, path, pages } = contract;
-  return { method, path, repeatable: repeatabilityOf(contract), pages };
+function callOf(operation: ApiOperation): OperationCall {
+  const { method, path, pages } = operation;
+  return { method, path, repeatable: repeatabilityOf(operation), pages };
 }

@@ -1,18 +1,18 @@
 import type * as z from "zod";
-import type { Contract, ResponseContracts } from "../api/contract";
-import type { operations } from "../api/contracts";
+import type { ApiOperation, OperationResponses } from "../api/operation";
+import type { operations } from "../api/operations";
 import type { DeepReadonly } from "../core/shapes";
 
-type Contracts = typeof operations;
+type Operations = typeof operations;
 
-/** Response body of a contract's successes: JSON only. `never` if there is none (a page, a redirect). */
-type BodyOf<Responses extends ResponseContracts> = {
+/** Response body of an operation's successes: JSON only. `never` if there is none (a page, a redirect). */
+type BodyOf<Responses extends OperationResponses> = {
   [Status in keyof Responses]: Responses[Status] extends { readonly schema: infer Schema extends z.ZodType }
     ? DeepReadonly<z.output<Schema>>
     : never;
 }[keyof Responses];
 
-type Answers = { readonly [Name in keyof Contracts]: BodyOf<Contracts[Name]["responses"]> };
+type Answers = { readonly [Name in keyof Operations]: BodyOf<Operations[Name]["responses"]> };
 
 /** Operations that return JSON. */
 export type OperationName = { [Name in keyof Answers]: [Answers[Name]] extends [never] ? never : Name }[keyof Answers];
@@ -29,12 +29,12 @@ type Member<Key extends string, Fields> = [keyof Fields] extends [never]
 
 /** Arguments of an operation: `Request<"getModel">` is `{ params: { name: string } }`. */
 export type Request<Name extends OperationName> =
-  Contracts[Name] extends Contract<
+  Operations[Name] extends ApiOperation<
     infer Params,
     infer Query,
     z.ZodType,
     infer Body,
-    ResponseContracts,
+    OperationResponses,
     string | undefined,
     infer Keyed
   >
@@ -47,13 +47,13 @@ export type Request<Name extends OperationName> =
 
 /** Operations that list items page by page. */
 export type PagedName = {
-  [Name in OperationName]: Contracts[Name]["pages"] extends string ? Name : never;
+  [Name in OperationName]: Operations[Name]["pages"] extends string ? Name : never;
 }[OperationName];
 
 /** One item of a paged operation: `Item<"listDatasets">`. */
 export type Item<Name extends PagedName> =
   Answer<Name> extends {
-    readonly [Key in Contracts[Name]["pages"] & string]: readonly (infer One)[];
+    readonly [Key in Operations[Name]["pages"] & string]: readonly (infer One)[];
   }
     ? One
     : never;

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { contracts } from "../api/contracts";
+import { allOperations } from "../api/operations";
 import type { createStreamApp } from "../lambdas/stream-metrics/app";
 
 /** The routes of the function that streams its answers, on AWS and locally. */
@@ -12,10 +12,10 @@ export interface StreamedRoutes {
   answer(event: APIGatewayProxyEvent, response: ServerResponse): Promise<void>;
 }
 
-/** Creates the streamed routes from the contracts that name the streaming function, as API Gateway does. */
+/** Creates the streamed routes from the operations that name the streaming function, as API Gateway does. */
 export function streamedRoutes(app: ReturnType<typeof createStreamApp>): StreamedRoutes {
-  const routes = contracts
-    .filter((contract) => contract.function === "stream-metrics")
+  const routes = allOperations
+    .filter((operation) => operation.function === "stream-metrics")
     .map(({ method, path }) => ({ method, pattern: new RegExp(`^/api/v1${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) }));
 
   return {

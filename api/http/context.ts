@@ -4,7 +4,7 @@ import type { Platform } from "../../adapters/platform";
 import type { Person } from "../../core/access/principals";
 import { requireScope, type Scope } from "../../core/access/tokens";
 import type { Actor } from "../../core/registry/model";
-import type { Contract } from "../contract";
+import type { ApiOperation } from "../operation";
 
 export interface ApiEnvironment {
   /** Absent if the app is called in process. */
@@ -12,8 +12,8 @@ export interface ApiEnvironment {
   Variables: {
     readonly platform: Platform;
     readonly requestId: string;
-    /** Contract of the matched route; absent if none matched. */
-    readonly contract: Contract | undefined;
+    /** Operation of the matched route; absent if none matched. */
+    readonly operation: ApiOperation | undefined;
     /** Display name of the caller, for the records. */
     readonly actor: string;
     readonly person: Person | undefined;

@@ -6,13 +6,13 @@ import { toJson } from "../../core/json-text";
 import { isoTime } from "../../core/ports";
 import type { Actor } from "../../core/registry/model";
 import type { DeepReadonly } from "../../core/shapes";
-import type { Contract, ResponseContract, ResponseContracts } from "../contract";
+import type { ApiOperation, OperationResponse, OperationResponses } from "../operation";
 import { type ApiEnvironment, callerIn, checkScope } from "./context";
 import { errorResponse } from "./error-response";
 import { readBody, readHeaders, readIdempotencyKey, readParams, readQuery } from "./input";
 import { checkResponse } from "./response-check";
 
-/** A request that satisfies its contract, and the ports for its handler. */
+/** A request that satisfies its operation's schemas, and the ports for its handler. */
 export interface Call<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -36,18 +36,18 @@ export interface Call<
   readonly context: Context<ApiEnvironment>;
 }
 
-/** A request of a contract, for a handler that uses only some ports of the API. */
+/** A request of an operation, for a handler that uses only some ports of the API. */
 export type CallOf<C, Ports> =
-  C extends Contract<infer Params, infer Query, infer Headers, infer Body>
+  C extends ApiOperation<infer Params, infer Query, infer Headers, infer Body>
     ? Call<Params, Query, Headers, Body, Ports>
     : never;
 
-type BodyOf<R> = R extends ResponseContract<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
+type BodyOf<R> = R extends OperationResponse<infer Schema> ? DeepReadonly<z.input<Schema>> : never;
 
 /**
- * A status of the contract with its body; for content other than JSON (a page, an event stream), the whole response.
+ * A status of the operation with its body; for content other than JSON (a page, an event stream), the whole response.
  */
-export type Reply<Responses extends ResponseContracts> =
+export type Reply<Responses extends OperationResponses> =
   | { readonly response: Response }
   | {
       readonly [Status in keyof Responses]: {
@@ -59,27 +59,27 @@ export type Reply<Responses extends ResponseContracts> =
 
 /** An operation, for apps that have at least the ports `Ports`. */
 export interface Route<Ports = Platform> {
-  readonly contract: Contract;
+  readonly operation: ApiOperation;
   answer(context: Context<ApiEnvironment>): Promise<Response>;
   /** Never present: a route is not assignable where a port is missing. */
   readonly uses?: (ports: Ports) => void;
 }
 
-/** Defines an operation by its contract and a handler, which returns the body of its only success. */
+/** Defines a route by its operation and a handler, which returns the body of its only success. */
 export function defineRoute<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
-  Responses extends ResponseContracts,
+  Responses extends OperationResponses,
   const Answer extends BodyOf<Responses[keyof Responses]>,
 >(
-  contract: Contract<Params, Query, Headers, Body, Responses>,
+  operation: ApiOperation<Params, Query, Headers, Body, Responses>,
   handler: (call: Call<Params, Query, Headers, Body>) => Promise<Answer> | Answer,
 ): Route {
-  const [status, ...others] = Object.keys(contract.responses);
-  if (others.length > 0) throw new Error(`${contract.operationId} has several statuses: its handler must choose one`);
-  return defineReplyRoute(contract, async (call) => ({ status: Number(status), body: await handler(call) }) as never);
+  const [status, ...others] = Object.keys(operation.responses);
+  if (others.length > 0) throw new Error(`${operation.operationId} has several statuses: its handler must choose one`);
+  return defineReplyRoute(operation, async (call) => ({ status: Number(status), body: await handler(call) }) as never);
 }
 
 /** Defines an operation whose handler chooses the status, sets headers, or answers with other content than JSON. */
@@ -88,25 +88,25 @@ export function defineReplyRoute<
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
-  Responses extends ResponseContracts,
+  Responses extends OperationResponses,
   const Answer extends Reply<Responses>,
   Ports = Platform,
 >(
-  contract: Contract<Params, Query, Headers, Body, Responses>,
+  operation: ApiOperation<Params, Query, Headers, Body, Responses>,
   handler: (call: Call<Params, Query, Headers, Body, Ports>) => Promise<Answer> | Answer,
 ): Route<Ports> {
   return {
-    contract,
+    operation,
     async answer(context) {
       const platform = context.get("platform");
       const caller = callerIn(context);
-      const params = readParams(context, contract.params);
-      const query = readQuery(context, contract.query);
-      const headers = readHeaders(context, contract.headers);
-      const idempotencyKey = contract.idempotencyKey ? readIdempotencyKey(context) : undefined;
+      const params = readParams(context, operation.params);
+      const query = readQuery(context, operation.query);
+      const headers = readHeaders(context, operation.headers);
+      const idempotencyKey = operation.idempotencyKey ? readIdempotencyKey(context) : undefined;
       const call = {
         ...{ params, query, headers, idempotencyKey, platform, caller, context },
-        body: contract.body && (await readBody(context, contract.body)),
+        body: operation.body && (await readBody(context, operation.body)),
         actor: context.get("actor"),
         actorFor: (reason: string) => ({ ...caller, reason, at: isoTime(platform.clock) }),
         onceFor: (change: string) => (idempotencyKey === undefined ? undefined : `${change}#${idempotencyKey}`),
@@ -131,14 +131,14 @@ export function mountRoutes(
 ): void {
   const methods = new Map<string, string[]>();
   for (const route of routes) {
-    const { method, path } = route.contract;
+    const { method, path } = route.operation;
     const pattern = `/api/v1${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
     methods.set(pattern, [...(methods.get(pattern) ?? []), method, ...(method === "GET" ? ["HEAD"] : [])]);
     app.on(method, pattern, async (context) => {
-      context.set("contract", route.contract);
-      checkScope(context, route.contract.operationId, route.contract.scope);
+      context.set("operation", route.operation);
+      checkScope(context, route.operation.operationId, route.operation.scope);
       const response = await route.answer(context);
-      if (checkResponses) await checkResponse(route.contract, response);
+      if (checkResponses) await checkResponse(route.operation, response);
       return response;
     });
   }

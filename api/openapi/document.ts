@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { teamNamePattern } from "../../core/access/principals";
-import { type Contract, type ResponseContract, repeatabilityOf, tags } from "../contract";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
+import { type ApiOperation, type OperationResponse, repeatabilityOf, tags } from "../operation";
 import { errorBody } from "../schemas/common";
 import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
 
@@ -70,23 +70,23 @@ export const introduction = `Everything under \`/api/v1\` takes and returns JSON
 
 const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
 
-const documents = new WeakMap<readonly Contract[], OpenApiDocument>();
+const documents = new WeakMap<readonly ApiOperation[], OpenApiDocument>();
 
-/** Returns the document of the contracts that check the requests. It is built once, because that takes a second. */
-export function openApiDocument(contracts: readonly Contract[]): OpenApiDocument {
-  const document = documents.get(contracts) ?? buildDocument(contracts);
-  documents.set(contracts, document);
+/** Returns the document of the operations that check the requests. It is built once, because that takes a second. */
+export function openApiDocument(operations: readonly ApiOperation[]): OpenApiDocument {
+  const document = documents.get(operations) ?? buildDocument(operations);
+  documents.set(operations, document);
   return document;
 }
 
-/** Builds the document. Pure: equal contracts give an equal document. */
-function buildDocument(contracts: readonly Contract[]): OpenApiDocument {
+/** Builds the document. Pure: equal operations give an equal document. */
+function buildDocument(operations: readonly ApiOperation[]): OpenApiDocument {
   const schemas = new SchemaCollection();
   const error = schemas.add(errorBody, "output");
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const contract of contracts) {
-    const { path, method } = contract;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(contract, schemas, error) };
+  for (const operation of operations) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(operation, schemas, error) };
   }
   return {
     openapi: "3.1.0",
@@ -106,7 +106,7 @@ function buildDocument(contracts: readonly Contract[]): OpenApiDocument {
       },
     ],
     tags: Object.entries(tags)
-      .filter(([name]) => contracts.some(({ tag }) => tag === name))
+      .filter(([name]) => operations.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
     security: [{ sigv4: [] }, { bearer: [] }, {}],
     paths,
@@ -157,10 +157,10 @@ function buildDocument(contracts: readonly Contract[]): OpenApiDocument {
   };
 }
 
-function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonSchema): Operation {
-  const { operationId, tag, summary, description, body, bodyExample, pages } = contract;
+function operationOf(operation: ApiOperation, schemas: SchemaCollection, error: JsonSchema): Operation {
+  const { operationId, tag, summary, description, body, bodyExample, pages } = operation;
   const answers: Record<string, ResponseObject | Reference> = {};
-  for (const [status, answer] of Object.entries(contract.responses)) {
+  for (const [status, answer] of Object.entries(operation.responses)) {
     const json = answer.schema && {
       schema: schemas.add(answer.schema, "output"),
       ...(answer.example === undefined ? {} : { example: answer.example }),
@@ -172,7 +172,7 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
       content: Object.fromEntries(types.map((type) => [type, type === "application/json" && json ? json : {}])),
     };
   }
-  for (const [status, codes] of byStatus(errorCodesOf(contract))) {
+  for (const [status, codes] of byStatus(errorCodesOf(operation))) {
     const general = codes.every((code) => generalErrors.includes(code));
     answers[status] = general ? { $ref: `#/components/responses/Error${status}` } : errorResponse(codes, error);
   }
@@ -182,11 +182,11 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
     summary,
     ...(description === undefined ? {} : { description }),
     parameters: [
-      ...parametersOf(contract.params, "path", schemas),
-      ...parametersOf(contract.query, "query", schemas),
-      ...parametersOf(contract.headers, "header", schemas),
+      ...parametersOf(operation.params, "path", schemas),
+      ...parametersOf(operation.query, "query", schemas),
+      ...parametersOf(operation.headers, "header", schemas),
       ...(tag === "System" ? [] : [{ $ref: "#/components/parameters/Team" }]),
-      ...(contract.idempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+      ...(operation.idempotencyKey ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
     ],
     ...(body === undefined
       ? {}
@@ -204,16 +204,16 @@ function operationOf(contract: Contract, schemas: SchemaCollection, error: JsonS
         }),
     responses: answers,
     "x-ringmaster": {
-      class: contract.class,
-      scope: contract.scope,
-      function: contract.function,
-      repeatable: repeatabilityOf(contract),
+      class: operation.class,
+      scope: operation.scope,
+      function: operation.function,
+      repeatable: repeatabilityOf(operation),
       ...(pages === undefined ? {} : { pages }),
     },
   };
 }
 
-function headersOf({ headers = {} }: ResponseContract): Readonly<Record<string, Header>> {
+function headersOf({ headers = {} }: OperationResponse): Readonly<Record<string, Header>> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [
       name,

@@ -1,5 +1,5 @@
 import type { Scope } from "../../core/access/tokens";
-import type { Repeatability } from "../contract";
+import type { Repeatability } from "../operation";
 
 /** The parts of OpenAPI 3.1 (spec.openapis.org/oas/v3.1.1) that the document uses. */
 

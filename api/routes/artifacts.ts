@@ -4,15 +4,15 @@ import { runNotFound } from "../../core/runs/errors";
 import { type ArtifactOwner, folderOf } from "../../core/tracking/artifacts";
 import { artifactNotFound } from "../../core/tracking/records/errors";
 import type { RunRecords } from "../../core/tracking/run-records";
-import * as contracts from "../contracts/artifacts";
 import { defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/artifacts";
 
 export const artifactRoutes: readonly Route[] = [
-  defineRoute(contracts.listRunArtifacts, async ({ platform: { records, artifacts }, params, query }) => ({
+  defineRoute(operations.listRunArtifacts, async ({ platform: { records, artifacts }, params, query }) => ({
     artifacts: await artifacts.list(await ownerOf(records, params.runId), query.path ?? ""),
   })),
 
-  defineRoute(contracts.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
+  defineRoute(operations.putRunArtifacts, async ({ platform, params: { runId }, body }) => {
     const { records, artifacts, objects, clock } = platform;
     const run = await records.identify(runId);
     if (!run) throw runNotFound(runId);
@@ -36,7 +36,7 @@ export const artifactRoutes: readonly Route[] = [
     return { artifacts: entries };
   }),
 
-  defineRoute(contracts.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
+  defineRoute(operations.getRunArtifact, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     const artifact = await artifacts.find(await ownerOf(records, runId), path);
     if (!artifact) throw artifactNotFound(runId, path);

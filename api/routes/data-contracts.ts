@@ -1,11 +1,11 @@
 import { dataContractBlocked } from "../../core/datasets/contract/blocked";
 import { dataContractNotFound, setDataContract } from "../../core/datasets/contract/stored";
 import { InvalidInputError } from "../../core/errors";
-import * as contracts from "../contracts/data-contracts";
 import { defineRoute } from "../http/route";
+import * as operations from "../operations/data-contracts";
 
 export const dataContractRoutes = [
-  defineRoute(contracts.getDataContract, async ({ platform, params: { name }, query: { revision } }) => {
+  defineRoute(operations.getDataContract, async ({ platform, params: { name }, query: { revision } }) => {
     const { dataContracts } = platform;
     const found =
       revision === undefined ? await dataContracts.findCurrent(name) : await dataContracts.find(name, revision);
@@ -13,18 +13,18 @@ export const dataContractRoutes = [
     return { contract: found };
   }),
 
-  defineRoute(contracts.listDataContracts, ({ platform, params: { name }, query }) =>
+  defineRoute(operations.listDataContracts, ({ platform, params: { name }, query }) =>
     platform.dataContracts.list({ dataset: name, ...query }),
   ),
 
-  defineRoute(contracts.setDataContract, async ({ platform, params: { name }, body, actor }) => {
+  defineRoute(operations.setDataContract, async ({ platform, params: { name }, body, actor }) => {
     const { dataContracts, clock, pause } = platform;
     const { contract, ifRevision, reason } = body;
     const options = { actor, ifRevision, reason };
     return setDataContract({ contracts: dataContracts, clock, pause }, name, contract, options);
   }),
 
-  defineRoute(contracts.reportBlockedPush, async ({ platform, params: { name }, body }) => {
+  defineRoute(operations.reportBlockedPush, async ({ platform, params: { name }, body }) => {
     const { dataContracts, runEvents, team } = platform;
     const { revision, digest, at, rows, file, violations } = body;
     if (!(await dataContracts.find(name, revision))) throw dataContractNotFound(name, revision);

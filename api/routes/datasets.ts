@@ -10,8 +10,8 @@ import type { ViewVersion } from "../../core/feature-store/shapes";
 import { type OriginatedColumn, viewsOfColumns } from "../../core/feature-store/view-columns";
 import { registerFrom } from "../../core/lineage/register-from";
 import { type Clock, isoTime } from "../../core/ports";
-import * as contracts from "../contracts/datasets";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/datasets";
 
 const inboxReportNotFound = (id: string) =>
   notFound("INBOX_REPORT_NOT_FOUND", `there is no inbox report ${JSON.stringify(id)}`, { id });
@@ -60,9 +60,9 @@ export async function retryInboxFile(
 }
 
 export const inboxRoutes = [
-  defineRoute(contracts.listInboxReports, ({ platform: { inbox }, query }) => inbox.list(query)),
+  defineRoute(operations.listInboxReports, ({ platform: { inbox }, query }) => inbox.list(query)),
 
-  defineRoute(contracts.retryInboxFile, async ({ platform, params: { id } }) => ({
+  defineRoute(operations.retryInboxFile, async ({ platform, params: { id } }) => ({
     report: await retryInboxFile(platform, id),
   })),
 ];
@@ -108,7 +108,7 @@ function problemOf(
 }
 
 export const datasetRoutes = [
-  defineReplyRoute(contracts.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
+  defineReplyRoute(operations.registerDatasetVersion, async ({ platform, params: { name }, body, actor }) => {
     const { draft, allowSchemaChange, sources, warnings } = body;
     if (draft.name !== name) {
       const rule = `must be the name in the path: ${name}`;
@@ -127,22 +127,22 @@ export const datasetRoutes = [
     };
   }),
 
-  defineRoute(contracts.listDatasets, ({ platform: { datasets }, query }) => datasets.list(query)),
+  defineRoute(operations.listDatasets, ({ platform: { datasets }, query }) => datasets.list(query)),
 
-  defineRoute(contracts.listDatasetVersions, async ({ platform: { datasets }, params: { name }, query }) => {
+  defineRoute(operations.listDatasetVersions, async ({ platform: { datasets }, params: { name }, query }) => {
     if (!(await datasets.findNewest(name))) throw datasetNotFound(name);
     return datasets.listVersions({ name, ...query });
   }),
 
-  defineRoute(contracts.getDataset, async ({ platform: { datasets }, params: { name } }) => ({
+  defineRoute(operations.getDataset, async ({ platform: { datasets }, params: { name } }) => ({
     version: await resolveDataset(datasets, name),
   })),
 
-  defineRoute(contracts.getDatasetVersion, async ({ platform: { datasets }, params: { name, version } }) => ({
+  defineRoute(operations.getDatasetVersion, async ({ platform: { datasets }, params: { name, version } }) => ({
     version: await getDatasetVersion(datasets, name, version),
   })),
 
-  defineRoute(contracts.deprecateDatasetVersion, async ({ platform, params: { name, version }, body, actor }) => {
+  defineRoute(operations.deprecateDatasetVersion, async ({ platform, params: { name, version }, body, actor }) => {
     const { datasets, clock } = platform;
     const { reason } = body;
     await getDatasetVersion(datasets, name, version);

@@ -11,11 +11,11 @@ import {
 import { storedWindowReport } from "../../core/monitors/shapes";
 import { getJsonContent } from "../../core/object-documents";
 import { isoTime } from "../../core/ports";
-import * as contracts from "../contracts/drift";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/drift";
 
 export const driftRoutes = [
-  defineRoute(contracts.logServedRows, async ({ platform, params: { name }, body: { version, rows } }) => {
+  defineRoute(operations.logServedRows, async ({ platform, params: { name }, body: { version, rows } }) => {
     await platform.registry.version(name, version);
     const monitors = await platform.monitors.ofModel(name);
     const rate = storedRate(monitors);
@@ -30,7 +30,7 @@ export const driftRoutes = [
     return { stored: logged?.batch.rows ?? 0, repeated: logged?.created === false, rate };
   }),
 
-  defineRoute(contracts.listServedBatches, async ({ platform, params: { name, version }, query }) => {
+  defineRoute(operations.listServedBatches, async ({ platform, params: { name, version }, query }) => {
     await platform.registry.version(name, version);
     const served = { model: name, version };
     const [totals, { items, nextToken }] = await Promise.all([
@@ -40,27 +40,27 @@ export const driftRoutes = [
     return { totals, batches: [...items], nextToken };
   }),
 
-  defineReplyRoute(contracts.createMonitor, async ({ platform, body, actor }) => {
+  defineReplyRoute(operations.createMonitor, async ({ platform, body, actor }) => {
     const created = await createMonitor(platform, body, actor);
     return { status: created.created ? 201 : 200, body: created };
   }),
 
-  defineRoute(contracts.listMonitors, ({ platform: { monitors }, query }) => monitors.list(query)),
+  defineRoute(operations.listMonitors, ({ platform: { monitors }, query }) => monitors.list(query)),
 
-  defineRoute(contracts.getMonitor, async ({ platform: { monitors }, params: { monitor } }) => ({
+  defineRoute(operations.getMonitor, async ({ platform: { monitors }, params: { monitor } }) => ({
     monitor: await getMonitor(monitors, monitor),
   })),
 
-  defineRoute(contracts.deleteMonitor, async ({ platform, params: { monitor } }) => ({
+  defineRoute(operations.deleteMonitor, async ({ platform, params: { monitor } }) => ({
     monitor: await deleteMonitor(platform, monitor),
   })),
 
-  defineRoute(contracts.listMonitorWindows, async ({ platform: { monitors }, params: { monitor }, query }) => {
+  defineRoute(operations.listMonitorWindows, async ({ platform: { monitors }, params: { monitor }, query }) => {
     await getMonitor(monitors, monitor);
     return monitors.listWindows(monitor, query);
   }),
 
-  defineRoute(contracts.getMonitorWindow, ({ platform, params: { monitor, window } }) =>
+  defineRoute(operations.getMonitorWindow, ({ platform, params: { monitor, window } }) =>
     readWindow(platform, monitor, window),
   ),
 ];

@@ -8,8 +8,8 @@ import type { MetricStore } from "../../core/tracking/metric-store";
 import { experimentNotFound } from "../../core/tracking/records/errors";
 import type { RunChanges, RunRecords } from "../../core/tracking/run-records";
 import type { RunRecord } from "../../core/tracking/shapes";
-import { exportExperiment } from "../contracts/experiments";
 import { type CallOf, defineReplyRoute } from "../http/route";
+import { exportExperiment } from "../operations/experiments";
 
 export interface ExportDependencies {
   readonly records: Pick<RunRecords, "list" | "findMany">;

@@ -7,8 +7,8 @@ import { defaultExperimentId } from "../../core/tracking/experiments";
 import { experimentNotFound } from "../../core/tracking/records/errors";
 import { withExperimentEdit } from "../../core/tracking/records/transitions";
 import type { Experiment } from "../../core/tracking/shapes";
-import * as contracts from "../contracts/experiments";
 import { defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/experiments";
 import { setLifecycle } from "../services/experiment-lifecycle";
 import { viewOf } from "./tracked-runs";
 
@@ -20,23 +20,23 @@ const inView =
     view === "all" || lifecycle === view;
 
 export const experimentRoutes: readonly Route[] = [
-  defineRoute(contracts.createExperiment, async ({ platform, body, actor, idempotencyKey }) => {
+  defineRoute(operations.createExperiment, async ({ platform, body, actor, idempotencyKey }) => {
     const request = idempotencyKey === undefined ? undefined : sha256(idempotencyKey);
     const experiment = await platform.experiments.create({ ...body, by: actor, at: isoTime(platform.clock), request });
     return { experiment };
   }),
 
-  defineRoute(contracts.listExperiments, async ({ platform, query: { name, ...page } }) => {
+  defineRoute(operations.listExperiments, async ({ platform, query: { name, ...page } }) => {
     if (name === undefined) return await experimentPage(platform, page);
     const experiment = await platform.experiments.findByName(name);
     return { experiments: experiment && inView(page.view)(experiment) ? [experiment] : [] };
   }),
 
-  defineRoute(contracts.getExperiment, async ({ platform, params: { experimentId } }) => ({
+  defineRoute(operations.getExperiment, async ({ platform, params: { experimentId } }) => ({
     experiment: await must(platform.experiments.find(experimentId), experimentId),
   })),
 
-  defineRoute(contracts.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
+  defineRoute(operations.changeExperiment, async ({ platform, params: { experimentId }, body }) => {
     const at = isoTime(platform.clock);
     const { lifecycle, ...edit } = body;
     if (lifecycle === "deleted" && experimentId === defaultExperimentId) throw defaultStays();
@@ -47,14 +47,14 @@ export const experimentRoutes: readonly Route[] = [
     return { experiment: await setLifecycle(platform, experimentId, lifecycle) };
   }),
 
-  defineRoute(contracts.listExperimentRuns, async ({ platform, params: { experimentId }, query }) => {
+  defineRoute(operations.listExperimentRuns, async ({ platform, params: { experimentId }, query }) => {
     await must(platform.experiments.find(experimentId), experimentId);
     const { view, ...page } = query;
     const { runs, nextToken } = await platform.records.page(experimentId, page);
     return { runs: runs.filter(inView(view)), nextToken };
   }),
 
-  defineRoute(contracts.getExperimentRun, async ({ platform, params: { experimentId, runId } }) => {
+  defineRoute(operations.getExperimentRun, async ({ platform, params: { experimentId, runId } }) => {
     const identity = await platform.records.identify(runId);
     if (identity?.experimentId !== experimentId) throw runNotFound(runId);
     return viewOf(platform, runId);

@@ -1,16 +1,16 @@
-import * as contracts from "../contracts/exports";
 import { exportVersion, listExports } from "../export/export-version";
 import { defineRoute } from "../http/route";
+import * as operations from "../operations/exports";
 
 export const exportRoutes = [
-  defineRoute(contracts.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
+  defineRoute(operations.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
     const found = await platform.registry.version(name, version);
     const tools = async () => (await import("../services/export-tools")).exportTools;
     const { manifest } = await exportVersion(platform, tools, found, format);
     return { export: manifest };
   }),
 
-  defineRoute(contracts.listExports, async ({ platform, params: { name, version } }) => ({
+  defineRoute(operations.listExports, async ({ platform, params: { name, version } }) => ({
     exports: await listExports(platform, await platform.registry.version(name, version)),
   })),
 ];

@@ -4,50 +4,50 @@ import { registerView, resolveView } from "../../core/feature-store/registry";
 import type { ViewVersion } from "../../core/feature-store/shapes";
 import { checkStreamedRows, registerBatch } from "../../core/feature-store/stream";
 import { isoTime } from "../../core/ports";
-import * as contracts from "../contracts/feature-views";
 import { defineReplyRoute, defineRoute } from "../http/route";
 import { productionUsesOf, usesOfView } from "../lineage/of-view";
+import * as operations from "../operations/feature-views";
 
 export const featureViewRoutes = [
-  defineReplyRoute(contracts.registerFeatureView, async ({ platform, body, actor }) => {
+  defineReplyRoute(operations.registerFeatureView, async ({ platform, body, actor }) => {
     const { definition, allowIncompatible } = body;
     const productionUses = () => productionUsesOf(platform, definition.name);
     const registered = await registerView(platform, definition, { allowIncompatible, by: actor, productionUses });
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 
-  defineRoute(contracts.listFeatureViews, ({ platform: { views }, query }) => views.list(query)),
+  defineRoute(operations.listFeatureViews, ({ platform: { views }, query }) => views.list(query)),
 
-  defineRoute(contracts.getFeatureView, async ({ platform, params: { view } }) =>
+  defineRoute(operations.getFeatureView, async ({ platform, params: { view } }) =>
     withState(platform, await resolveView(platform.views, view)),
   ),
 
-  defineRoute(contracts.getFeatureViewVersion, async ({ platform, params: { view, version } }) =>
+  defineRoute(operations.getFeatureViewVersion, async ({ platform, params: { view, version } }) =>
     withState(platform, await resolveView(platform.views, `${view}@${version}`)),
   ),
 
-  defineRoute(contracts.listFeatureViewVersions, async ({ platform: { views }, params: { view }, query }) => {
+  defineRoute(operations.listFeatureViewVersions, async ({ platform: { views }, params: { view }, query }) => {
     await resolveView(views, view);
     return views.listVersions(view, query);
   }),
 
-  defineRoute(contracts.listFeatureViewUses, async ({ platform, params: { view }, query }) => {
+  defineRoute(operations.listFeatureViewUses, async ({ platform, params: { view }, query }) => {
     const { name } = await resolveView(platform.views, view);
     return usesOfView(platform, name, query);
   }),
 
-  defineReplyRoute(contracts.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {
+  defineReplyRoute(operations.registerFeatureBatch, async ({ platform, params: { view }, body, actor }) => {
     const registered = await registerBatch(platform, view, body, actor);
     return { status: registered.created ? 201 : 200, body: registered };
   }),
 
-  defineRoute(contracts.listFeatureBatches, async ({ platform, params: { view }, query }) => {
+  defineRoute(operations.listFeatureBatches, async ({ platform, params: { view }, query }) => {
     const { version, ...page } = query;
     const { name, generation } = await resolveView(platform.views, version === undefined ? view : `${view}@${version}`);
     return platform.batches.list({ name, generation }, page);
   }),
 
-  defineRoute(contracts.materializeFeatureView, async ({ platform, params }) => {
+  defineRoute(operations.materializeFeatureView, async ({ platform, params }) => {
     const { team, clock, runEvents, views, batches } = platform;
     const { name, generation } = await resolveView(views, params.view);
     const state = await batches.state({ name, generation });
@@ -55,7 +55,7 @@ export const featureViewRoutes = [
     return state;
   }),
 
-  defineRoute(contracts.sendFeatureRows, async ({ platform, params, body: { rows } }) => {
+  defineRoute(operations.sendFeatureRows, async ({ platform, params, body: { rows } }) => {
     const { team, clock, runEvents, views } = platform;
     const version = await resolveView(views, params.view);
     checkStreamedRows(version, rows, clock);
@@ -63,7 +63,7 @@ export const featureViewRoutes = [
     return { accepted: rows.length };
   }),
 
-  defineRoute(contracts.readOnlineFeatures, async ({ platform, body: { views, entities, fullNames } }) => {
+  defineRoute(operations.readOnlineFeatures, async ({ platform, body: { views, entities, fullNames } }) => {
     const { find, findRecent } = platform.views;
     const versions = await Promise.all(views.map((view) => resolveView({ find, findNewest: findRecent }, view)));
     return { rows: [...(await readOnline(platform, versions, entities, fullNames))] };

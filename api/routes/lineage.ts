@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { runNotFound } from "../../core/runs/errors";
-import * as contracts from "../contracts/lineage";
 import { defineRoute } from "../http/route";
 import { lineageOfContent, lineageOfDataset } from "../lineage/of-dataset";
 import { lineageOfVersion } from "../lineage/of-version";
+import * as operations from "../operations/lineage";
 import { compareRuns } from "../reproduction/compare";
 import { nothingToCompare, reproduceRun, walkOf } from "../reproduction/reproduce";
 
@@ -13,14 +13,14 @@ const runsOfEach = 50;
 const randomId = (): string => randomBytes(8).toString("hex");
 
 export const lineageRoutes = [
-  defineRoute(contracts.reproduceTrainingRun, async ({ platform, params: { runId }, actor, idempotencyKey }) => {
+  defineRoute(operations.reproduceTrainingRun, async ({ platform, params: { runId }, actor, idempotencyKey }) => {
     const { team, logger } = platform;
     const run = await reproduceRun({ ...platform, randomId }, { runId, team, actor, idempotencyKey });
     logger.log("info", "run submitted", { runId: run.runId, reproducedFrom: runId });
     return { run };
   }),
 
-  defineRoute(contracts.getReproduction, async ({ platform, params: { runId }, query }) => {
+  defineRoute(operations.getReproduction, async ({ platform, params: { runId }, query }) => {
     const detailsOf = async (id: string) => {
       const details = await platform.runs.findDetails(id);
       if (!details) throw runNotFound(id, "training");
@@ -32,15 +32,15 @@ export const lineageRoutes = [
     return { reproduction: await compareRuns(reproduction, await detailsOf(of), walkOf(platform)) };
   }),
 
-  defineRoute(contracts.getDatasetLineage, async ({ platform, params: { name, version }, query }) => ({
+  defineRoute(operations.getDatasetLineage, async ({ platform, params: { name, version }, query }) => ({
     lineage: await lineageOfDataset(platform, name, version, query),
   })),
 
-  defineRoute(contracts.getModelVersionLineage, async ({ platform, params: { name, version } }) => ({
+  defineRoute(operations.getModelVersionLineage, async ({ platform, params: { name, version } }) => ({
     lineage: await lineageOfVersion(platform, await platform.registry.version(name, version)),
   })),
 
-  defineRoute(contracts.getContentLineage, async ({ platform, params: { sha256 } }) => ({
+  defineRoute(operations.getContentLineage, async ({ platform, params: { sha256 } }) => ({
     lineage: await lineageOfContent(platform, sha256, runsOfEach),
   })),
 ];

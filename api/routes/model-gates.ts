@@ -11,9 +11,9 @@ import type { ExternalCheck } from "../../core/runs/gate-rules";
 import type { Warning } from "../../core/shapes";
 import { keyText } from "../../core/signing-key";
 import { timeModel } from "../../trainer-container/tfjs/time-model";
-import * as contracts from "../contracts/model-gates";
 import { pageResponse } from "../http/page-response";
 import { defineReplyRoute, defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/model-gates";
 import { reportHtml } from "../pages/version-report";
 import { reportMarkdown } from "../report/markdown";
 import { versionReport } from "../report/report";
@@ -62,12 +62,12 @@ const noApproval: Warning = {
 };
 
 export const modelPolicyRoutes: readonly Route[] = [
-  defineRoute(contracts.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
+  defineRoute(operations.getModelPolicy, async ({ platform: { registry }, params: { name } }) => {
     const { policy } = await registry.head(name);
     return { policy, history: await registry.repository.policies(name) };
   }),
 
-  defineRoute(contracts.setModelPolicy, async ({ platform, params: { name }, body, caller, actorFor }) => {
+  defineRoute(operations.setModelPolicy, async ({ platform, params: { name }, body, caller, actorFor }) => {
     await checkUrls(platform, body.rules.checks);
     const transition = setPolicy(body.rules, body.approvals, actorFor(body.reason));
     const model = await platform.registry.apply(name, [], transition);
@@ -79,7 +79,7 @@ export const modelPolicyRoutes: readonly Route[] = [
     return { model, ...(warnings.length > 0 ? { warnings } : {}) };
   }),
 
-  defineRoute(contracts.judgeModelVersion, async ({ platform, params, body, caller, onceFor }) => {
+  defineRoute(operations.judgeModelVersion, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
     const request = onceFor(`judge#${version}`);
     const judged = await judgeVersion(
@@ -97,7 +97,7 @@ export const modelPolicyRoutes: readonly Route[] = [
 
 export const modelGateRoutes: readonly Route[] = [
   defineReplyRoute(
-    contracts.getModelVersionReport,
+    operations.getModelVersionReport,
     async ({ platform, params: { name, version }, query: { format } }) => {
       const report = await versionReport(platform.objects, await platform.registry.version(name, version));
       if (format === "html") return { response: pageResponse(reportHtml(report)) };
@@ -109,13 +109,13 @@ export const modelGateRoutes: readonly Route[] = [
     },
   ),
 
-  defineRoute(contracts.answerModelCheck, async ({ platform, params: { name, version, check }, body, actor }) => {
+  defineRoute(operations.answerModelCheck, async ({ platform, params: { name, version, check }, body, actor }) => {
     const answer = { ...body, by: actor };
     await answerVersionCheck(platform, { model: name, version, check }, answer);
     return { version: await versionAfter(platform, { name, version }) };
   }),
 
-  defineRoute(contracts.getModelCheckKey, async ({ platform, params: { name, check } }) => {
+  defineRoute(operations.getModelCheckKey, async ({ platform, params: { name, check } }) => {
     const { checks } = rulesOf(await platform.registry.head(name));
     const declared = checks.find((each) => each.name === check);
     if (declared?.kind !== "http") {

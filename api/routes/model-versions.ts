@@ -6,8 +6,8 @@ import { deleteTag, describe, setSemver, setTag } from "../../core/registry/labe
 import { deleteVersion, restoreVersion } from "../../core/registry/lifecycle";
 import { setStage } from "../../core/registry/transitions";
 import { checkReferences } from "../../core/tracking/references";
-import * as contracts from "../contracts/model-versions";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/model-versions";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { versionAfter } from "../services/next-steps";
 import { registerTrainedRun } from "../services/register-run";
@@ -15,7 +15,7 @@ import { registeredSource } from "../services/registered-source";
 
 export const modelVersionRoutes = [
   defineRoute(
-    contracts.registerTrainingRun,
+    operations.registerTrainingRun,
     async ({ platform, params: { runId }, body: { model, reason }, caller }) => {
       const by = { ...caller, reason };
       const version = await registerTrainedRun(platform, runId, model, by);
@@ -23,7 +23,7 @@ export const modelVersionRoutes = [
     },
   ),
 
-  defineRoute(contracts.requestModelApproval, async ({ platform, params, body, caller, onceFor }) => {
+  defineRoute(operations.requestModelApproval, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
     const id = onceFor(`request-approval#${version}`) ?? Buffer.from(platform.randomBytes(8)).toString("hex");
     const target = { team: platform.team, model: name, version };
@@ -31,7 +31,7 @@ export const modelVersionRoutes = [
     return { version: await versionAfter(platform, params) };
   }),
 
-  defineRoute(contracts.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
+  defineRoute(operations.registerModelVersion, async ({ platform, body, caller, actorFor, onceFor }) => {
     const { registry, team } = platform;
     const { name, reason, source, runId, loggedModelId, ...more } = body;
     await checkReferences(platform, { runs: [runId], datasets: more.dataset ? [more.dataset] : [] });
@@ -41,17 +41,17 @@ export const modelVersionRoutes = [
     return { version: await registry.version(name, version) };
   }),
 
-  defineRoute(contracts.getModelVersion, async ({ platform, params: { name, version } }) => {
+  defineRoute(operations.getModelVersion, async ({ platform, params: { name, version } }) => {
     const [shown] = await withLoggedMetrics(platform, [await versionAfter(platform, { name, version })]);
     return { version: shown! };
   }),
 
-  defineRoute(contracts.getModelArtifact, async ({ platform, params: { name, version } }) => {
+  defineRoute(operations.getModelArtifact, async ({ platform, params: { name, version } }) => {
     const artifact = await readArtifact(platform.objects, await platform.registry.version(name, version));
     return artifact ? { artifact } : {};
   }),
 
-  defineRoute(contracts.decideModelVersion, async ({ platform, params, body, caller, onceFor }) => {
+  defineRoute(operations.decideModelVersion, async ({ platform, params, body, caller, onceFor }) => {
     const { name, version } = params;
     const by = { ...caller, reason: body.reason };
     // Includes the verdict, so that a repetition after a rollback or a new verdict is no new decision.
@@ -63,7 +63,7 @@ export const modelVersionRoutes = [
   }),
 
   /** Promotion by a person has the same conditions as a run's: a passed gate and the approvals. */
-  defineRoute(contracts.setModelVersionStage, async ({ platform, params, body, actorFor, onceFor }) => {
+  defineRoute(operations.setModelVersionStage, async ({ platform, params, body, actorFor, onceFor }) => {
     const { name, version } = params;
     const transition = setStage(version, body.stage, actorFor(body.reason));
     // A repetition after a rollback must not undo it.
@@ -73,7 +73,7 @@ export const modelVersionRoutes = [
     return { model, version: await versionAfter(platform, params) };
   }),
 
-  defineRoute(contracts.rollBackModel, async ({ platform, params: { name }, body, actorFor, onceFor }) => {
+  defineRoute(operations.rollBackModel, async ({ platform, params: { name }, body, actorFor, onceFor }) => {
     const { registry } = platform;
     const request = { from: body.from, request: onceFor("rollback") };
     const model = await registry.rollBack(name, actorFor(body.reason), request);
@@ -81,32 +81,32 @@ export const modelVersionRoutes = [
     return { model, version: await registry.production(name) };
   }),
 
-  defineRoute(contracts.setModelVersionSemver, async ({ platform: { registry }, params, body, actorFor }) => {
+  defineRoute(operations.setModelVersionSemver, async ({ platform: { registry }, params, body, actorFor }) => {
     const { name, version } = params;
     const { semver, reason } = body;
     await registry.apply(name, { versions: [version], semver }, setSemver(version, semver, actorFor(reason)));
     return { version: await registry.version(name, version) };
   }),
 
-  defineReplyRoute(contracts.describeModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(operations.describeModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, describe(params.version, body.description, actorFor(body.reason))),
   ),
 
-  defineReplyRoute(contracts.tagModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(operations.tagModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, setTag(params.version, body.key, body.value, actorFor(body.reason))),
   ),
 
-  defineReplyRoute(contracts.untagModelVersion, ({ platform, params, query, actorFor }) =>
+  defineReplyRoute(operations.untagModelVersion, ({ platform, params, query, actorFor }) =>
     change(platform, params, deleteTag(params.version, query.key, actorFor(query.reason))),
   ),
 
-  defineRoute(contracts.deleteModelVersion, async ({ platform: { registry }, params, query, actorFor }) => {
+  defineRoute(operations.deleteModelVersion, async ({ platform: { registry }, params, query, actorFor }) => {
     const { name, version } = params;
     const model = await registry.apply(name, [version], deleteVersion(version, actorFor(query.reason)));
     return { model };
   }),
 
-  defineReplyRoute(contracts.restoreModelVersion, ({ platform, params, body, actorFor }) =>
+  defineReplyRoute(operations.restoreModelVersion, ({ platform, params, body, actorFor }) =>
     change(platform, params, restoreVersion(params.version, actorFor(body.reason))),
   ),
 ];

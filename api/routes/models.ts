@@ -5,8 +5,8 @@ import { deleteModel, restoreModel } from "../../core/registry/lifecycle";
 import type { HistoryEntry, Model } from "../../core/registry/model";
 import { productionTag } from "../../core/registry/production";
 import type { ModelRepository } from "../../core/registry/repository";
-import * as contracts from "../contracts/models";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/models";
 import { withLoggedMetrics } from "../services/logged-metrics";
 import { withNext } from "../services/next-steps";
 import { served } from "../services/served";
@@ -41,14 +41,14 @@ const newest = 100;
 const withNextStep = 20;
 
 export const modelRoutes = [
-  defineRoute(contracts.listModels, async ({ platform: { registry } }) => ({ models: await registry.list() })),
+  defineRoute(operations.listModels, async ({ platform: { registry } }) => ({ models: await registry.list() })),
 
-  defineRoute(contracts.createModel, async ({ platform: { registry, team }, body, actorFor, onceFor }) => {
+  defineRoute(operations.createModel, async ({ platform: { registry, team }, body, actorFor, onceFor }) => {
     const { name, reason, ...labels } = body;
     return { model: await registry.create(team, name, labels, actorFor(reason), onceFor("create")) };
   }),
 
-  defineRoute(contracts.getModel, async ({ platform, params: { name } }) => {
+  defineRoute(operations.getModel, async ({ platform, params: { name } }) => {
     const { registry } = platform;
     const { model, versions } = await registry.details(name);
     const [{ items, nextToken }, shown] = await Promise.all([
@@ -62,11 +62,11 @@ export const modelRoutes = [
     return { model, versions: shown, ...history, suggestedSemver };
   }),
 
-  defineRoute(contracts.listModelHistory, async ({ platform: { registry }, params: { name }, query }) =>
+  defineRoute(operations.listModelHistory, async ({ platform: { registry }, params: { name }, query }) =>
     historyPage(registry.repository, await registry.head(name), query),
   ),
 
-  defineReplyRoute(contracts.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
+  defineReplyRoute(operations.getProductionModel, async ({ platform, params: { name }, headers: given }) => {
     const { resolved, source } = await served(platform.production, name);
     const etag = productionTag(resolved);
     const headers = { etag, "cache-control": "private, max-age=0, must-revalidate", "ringmaster-source": source };
@@ -74,41 +74,44 @@ export const modelRoutes = [
     return { status: 200, body: resolved, headers };
   }),
 
-  defineRoute(contracts.describeModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+  defineRoute(operations.describeModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
     model: await registry.apply(name, [], describe(undefined, body.description, actorFor(body.reason))),
   })),
 
-  defineRoute(contracts.tagModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+  defineRoute(operations.tagModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
     model: await registry.apply(name, [], setTag(undefined, body.key, body.value, actorFor(body.reason))),
   })),
 
-  defineRoute(contracts.untagModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
+  defineRoute(operations.untagModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
     model: await registry.apply(name, [], deleteTag(undefined, query.key, actorFor(query.reason))),
   })),
 
-  defineRoute(contracts.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
+  defineRoute(operations.getModelAlias, async ({ platform: { registry }, params: { name, alias } }) => {
     const { aliases } = await registry.head(name);
     const version = Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
     if (version === undefined) throw aliasNotFound(name, alias);
     return { version: await registry.version(name, version) };
   }),
 
-  defineRoute(contracts.setModelAlias, async ({ platform: { registry }, params: { name, alias }, body, actorFor }) => ({
-    model: await registry.apply(name, [body.version], setAlias(alias, body.version, actorFor(body.reason))),
-  })),
+  defineRoute(
+    operations.setModelAlias,
+    async ({ platform: { registry }, params: { name, alias }, body, actorFor }) => ({
+      model: await registry.apply(name, [body.version], setAlias(alias, body.version, actorFor(body.reason))),
+    }),
+  ),
 
   defineRoute(
-    contracts.deleteModelAlias,
+    operations.deleteModelAlias,
     async ({ platform: { registry }, params: { name, alias }, query, actorFor }) => ({
       model: await registry.apply(name, [], deleteAlias(alias, actorFor(query.reason))),
     }),
   ),
 
-  defineRoute(contracts.deleteModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
+  defineRoute(operations.deleteModel, async ({ platform: { registry }, params: { name }, query, actorFor }) => ({
     model: await registry.apply(name, [], deleteModel(actorFor(query.reason))),
   })),
 
-  defineRoute(contracts.restoreModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
+  defineRoute(operations.restoreModel, async ({ platform: { registry }, params: { name }, body, actorFor }) => ({
     model: await registry.apply(name, [], restoreModel(actorFor(body.reason))),
   })),
 ];

@@ -8,8 +8,8 @@ import {
 } from "../../core/notifications/shapes";
 import { isoTime } from "../../core/ports";
 import { keyText } from "../../core/signing-key";
-import * as contracts from "../contracts/notifications";
 import { defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/notifications";
 
 const notificationsNotSet = (what: string) => conflict("NOTIFICATIONS_NOT_SET", what);
 
@@ -57,29 +57,29 @@ async function findReceiverKey(
 }
 
 export const notificationRoutes: readonly Route[] = [
-  defineRoute(contracts.getNotifications, async ({ platform: { notifications, topic } }) => ({
+  defineRoute(operations.getNotifications, async ({ platform: { notifications, topic } }) => ({
     settings: await notifications.findSettings(),
     topicArn: topic.arn,
   })),
 
-  defineRoute(contracts.setNotifications, async ({ platform, body, actor }) => ({
+  defineRoute(operations.setNotifications, async ({ platform, body, actor }) => ({
     settings: await setNotifications(platform, body, actor),
     topicArn: platform.topic.arn,
   })),
 
-  defineRoute(contracts.removeNotifications, async ({ platform, actor }) => {
+  defineRoute(operations.removeNotifications, async ({ platform, actor }) => {
     const { events = [], keyGeneration = 1 } = (await platform.notifications.findSettings()) ?? {};
     const settings = await setNotifications(platform, { topic: false, events, keyGeneration }, actor);
     return { settings, topicArn: platform.topic.arn };
   }),
 
-  defineRoute(contracts.testNotifications, async ({ platform, requestId }) => ({
+  defineRoute(operations.testNotifications, async ({ platform, requestId }) => ({
     results: await testNotifications(platform, platform.team, `test-${requestId}`),
   })),
 
-  defineRoute(contracts.getNotificationKey, ({ platform }) => findReceiverKey(platform)),
+  defineRoute(operations.getNotificationKey, ({ platform }) => findReceiverKey(platform)),
 
-  defineRoute(contracts.listNotificationDeliveries, ({ platform: { notifications }, query }) =>
+  defineRoute(operations.listNotificationDeliveries, ({ platform: { notifications }, query }) =>
     notifications.list(query),
   ),
 ];

@@ -11,10 +11,10 @@ import { artifactNotFound } from "../../core/tracking/records/errors";
 import { getStudy } from "../../core/tuning/lifecycle";
 import { compareRuns } from "../compare/compare";
 import { compareLimits } from "../compare/comparison";
-import * as contracts from "../contracts/pages";
 import { pageResponse } from "../http/page-response";
 import { defineReplyRoute, type Route } from "../http/route";
 import { attachment } from "../mlflow/artifacts/send-file";
+import * as operations from "../operations/pages";
 import { comparisonHtml } from "../pages/comparison/page";
 import { experimentHtml, experimentsHtml } from "../pages/experiment-html";
 import { readExperimentPage } from "../pages/experiment-page";
@@ -32,35 +32,35 @@ const experimentsOnPage = 200;
 const windowsOnPage = 200;
 
 export const pageRoutes: readonly Route[] = [
-  defineReplyRoute(contracts.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
+  defineReplyRoute(operations.getExperimentsPage, async ({ platform, query: { nextToken } }) => {
     const page = await experimentPage(platform, { view: "active", limit: experimentsOnPage, nextToken });
     return { response: pageResponse(experimentsHtml(page, relativeLinks(""), platform.clock.now())) };
   }),
 
-  defineReplyRoute(contracts.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
+  defineReplyRoute(operations.getComparisonPage, async ({ platform, query: { runs, baseline } }) => {
     const request = { runs: runIdsOf(runs), baseline, metrics: [], goals: {}, axis: "step", points: 200 } as const;
     const comparison = await compareRuns(platform, request);
     return { response: pageResponse(comparisonHtml(comparison, isoTime(platform.clock))) };
   }),
 
-  defineReplyRoute(contracts.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
+  defineReplyRoute(operations.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
     const page = await readExperimentPage(platform, params.experimentId, query);
     const made = experimentHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
-  defineReplyRoute(contracts.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
+  defineReplyRoute(operations.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
     const page = await readRunPage(platform, runId);
     const made = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
-  defineReplyRoute(contracts.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
+  defineReplyRoute(operations.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
     return { response: pageResponse(registerHtml(await trainingRun(platform, runId), as)) };
   }),
 
   defineReplyRoute(
-    contracts.confirmRegistration,
+    operations.confirmRegistration,
     async ({ platform, params: { runId }, query: { as }, headers, caller }) => {
       await trainingRun(platform, runId);
       checkOwnForm(headers["sec-fetch-site"]);
@@ -70,7 +70,7 @@ export const pageRoutes: readonly Route[] = [
     },
   ),
 
-  defineReplyRoute(contracts.getMonitorPage, async ({ platform, params: { monitor: name }, query: { links } }) => {
+  defineReplyRoute(operations.getMonitorPage, async ({ platform, params: { monitor: name }, query: { links } }) => {
     const { monitors, clock } = platform;
     const monitor = await getMonitor(monitors, name);
     const { items } = await monitors.listWindows(name, { limit: windowsOnPage });
@@ -78,19 +78,19 @@ export const pageRoutes: readonly Route[] = [
     return { response: pageResponse(made) };
   }),
 
-  defineReplyRoute(contracts.getWindowPage, async ({ platform, params: { monitor, window } }) => {
+  defineReplyRoute(operations.getWindowPage, async ({ platform, params: { monitor, window } }) => {
     const { report } = await readWindow(platform, monitor, window);
     return { response: pageResponse(driftHtml(report, platform.clock.now())) };
   }),
 
-  defineReplyRoute(contracts.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
+  defineReplyRoute(operations.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
     const state = await getStudy(platform.studies, study);
     const made = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
     return { response: pageResponse(made) };
   }),
 
   /** The file is never shown as a page of the API, whatever its type. */
-  defineReplyRoute(contracts.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
+  defineReplyRoute(operations.getRunFile, async ({ platform, params: { runId }, query: { path } }) => {
     const { records, artifacts, contentUrls } = platform;
     if (!(await records.identify(runId))) throw runNotFound(runId);
     const artifact = await artifacts.find({ kind: "run", runId }, path);

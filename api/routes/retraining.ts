@@ -4,23 +4,23 @@ import { isoTime } from "../../core/ports";
 import { fire } from "../../core/retraining/fire";
 import { createRule, deleteRule, getRule, ruleNotFound, setEnabled, updateRule } from "../../core/retraining/lifecycle";
 import { nextFirings } from "../../core/retraining/rule";
-import * as contracts from "../contracts/retraining";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/retraining";
 
 export const retrainingRoutes = [
-  defineReplyRoute(contracts.createRetrainingRule, async ({ platform, body, caller }) => {
+  defineReplyRoute(operations.createRetrainingRule, async ({ platform, body, caller }) => {
     const created = await createRule(platform, body, caller);
     return { status: created.created ? 201 : 200, body: created };
   }),
 
-  defineRoute(contracts.listRetrainingRules, ({ platform: { retraining }, query }) => retraining.list(query)),
+  defineRoute(operations.listRetrainingRules, ({ platform: { retraining }, query }) => retraining.list(query)),
 
-  defineRoute(contracts.getRetrainingRule, async ({ platform: { retraining, clock }, params: { rule } }) => {
+  defineRoute(operations.getRetrainingRule, async ({ platform: { retraining, clock }, params: { rule } }) => {
     const state = await getRule(retraining, rule);
     return { state, next: nextFirings(state.rule, clock.now()) };
   }),
 
-  defineRoute(contracts.replaceRetrainingRule, async ({ platform, params: { rule }, body, caller }) => {
+  defineRoute(operations.replaceRetrainingRule, async ({ platform, params: { rule }, body, caller }) => {
     if (body.name !== rule) {
       const problem = { path: "name", value: body.name, rule: `must be the name in the path: ${rule}` };
       throw new InvalidInputError("the request", [problem]);
@@ -28,25 +28,25 @@ export const retrainingRoutes = [
     return { rule: await updateRule(platform, body, caller) };
   }),
 
-  defineRoute(contracts.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
+  defineRoute(operations.deleteRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
     rule: await deleteRule(platform, rule, actor),
   })),
 
-  defineRoute(contracts.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason }, actor }) => ({
+  defineRoute(operations.disableRetrainingRule, async ({ platform, params: { rule }, body: { reason }, actor }) => ({
     rule: await setEnabled(platform, rule, false, actor, reason || undefined),
   })),
 
-  defineRoute(contracts.enableRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
+  defineRoute(operations.enableRetrainingRule, async ({ platform, params: { rule }, actor }) => ({
     rule: await setEnabled(platform, rule, true, actor),
   })),
 
-  defineRoute(contracts.listRetrainingCauses, async ({ platform: { retraining }, params: { rule }, query }) => {
+  defineRoute(operations.listRetrainingCauses, async ({ platform: { retraining }, params: { rule }, query }) => {
     await getRule(retraining, rule);
     return retraining.listCauses(rule, query);
   }),
 
   defineRoute(
-    contracts.runRetrainingRule,
+    operations.runRetrainingRule,
     async ({ platform, params: { rule }, caller, idempotencyKey, requestId }) => {
       const { rule: found } = await getRule(platform.retraining, rule);
       if (found.deletedAt !== undefined) throw ruleNotFound(rule);

@@ -6,8 +6,8 @@ import { runNotFound } from "../../core/runs/errors";
 import type { Run } from "../../core/runs/shapes";
 import { beginning, decodeCursor, type FollowEvent, followRun } from "../../core/tracking/follow";
 import type { MetricStore } from "../../core/tracking/metric-store";
-import { getTrainingRunMetrics } from "../contracts/training-runs";
 import { type CallOf, defineReplyRoute } from "../http/route";
+import { getTrainingRunMetrics } from "../operations/training-runs";
 
 /** Tells a client how long to wait before it reconnects. Sent once at the start. */
 const streamStart = "retry: 2000\n\n";

@@ -5,9 +5,9 @@ import type { RunSearch, SearchedRun, SearchPage, SearchQuery } from "../../core
 import type { RunRecord } from "../../core/tracking/shapes";
 import { compareRuns } from "../compare/compare";
 import { comparisonMarkdown } from "../compare/markdown";
-import * as contracts from "../contracts/run-search";
 import { inertContent, pageResponse } from "../http/page-response";
 import { defineReplyRoute, defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/run-search";
 import { comparisonHtml } from "../pages/comparison/page";
 
 /** AWS Lambda returns at most 6 MB. */
@@ -15,7 +15,7 @@ const largestAnswer = 4_500_000;
 
 export const searchRoutes: readonly Route[] = [
   defineRoute(
-    contracts.searchRuns,
+    operations.searchRuns,
     async ({ platform: { runSearch, experiments }, body: { experiments: requested, ...body } }) => {
       const experimentIds = await experimentIdsOf(experiments, requested);
       const { runs, total, nextToken } = await fittingPage(runSearch, {
@@ -26,7 +26,7 @@ export const searchRoutes: readonly Route[] = [
     },
   ),
 
-  defineReplyRoute(contracts.compareRuns, async ({ platform, body: { runs, top, format, ...request } }) => {
+  defineReplyRoute(operations.compareRuns, async ({ platform, body: { runs, top, format, ...request } }) => {
     const { experiments, clock } = platform;
     const chosen = top ? { ...top, experimentIds: await experimentIdsOf(experiments, top.experiments) } : runs!;
     const comparison = await compareRuns(platform, { ...request, runs: chosen });

@@ -11,14 +11,14 @@ import { cancelRun } from "../../core/training/close-run";
 import { resumeRun } from "../../core/training/pause";
 import { restoreRun } from "../../core/training/restore";
 import { submitRun } from "../../core/training/submit";
-import * as contracts from "../contracts/training-runs";
 import { defineRoute } from "../http/route";
+import * as operations from "../operations/training-runs";
 import { metricsRoute } from "./run-metrics";
 
 const randomId = (): string => randomBytes(8).toString("hex");
 
 export const runRoutes = [
-  defineRoute(contracts.submitTrainingRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
+  defineRoute(operations.submitTrainingRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
     const run = await submitRun(
       { ...platform, randomId },
@@ -28,33 +28,33 @@ export const runRoutes = [
     return { run };
   }),
 
-  defineRoute(contracts.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
+  defineRoute(operations.listTrainingRuns, async ({ platform: { runs, experiments }, query }) => {
     const { experiment: requested, ...page } = query;
     const experiment = requested === undefined ? undefined : await experimentOf(experiments, requested);
     return runs.list({ ...page, experimentId: experiment?.experimentId });
   }),
 
-  defineRoute(contracts.getTrainingRun, async ({ platform, params: { runId } }) => {
+  defineRoute(operations.getTrainingRun, async ({ platform, params: { runId } }) => {
     const details = await platform.runs.findDetails(runId);
     if (!details) throw runNotFound(runId, "training");
     return details;
   }),
 
-  defineRoute(contracts.cancelTrainingRun, async ({ platform, params, actor }) => ({
+  defineRoute(operations.cancelTrainingRun, async ({ platform, params, actor }) => ({
     run: await cancelRun(platform, params.runId, actor),
   })),
 
-  defineRoute(contracts.resumeTrainingRun, async ({ platform, params, body }) => ({
+  defineRoute(operations.resumeTrainingRun, async ({ platform, params, body }) => ({
     run: await resumeRun(platform, { ...params, ...body }),
   })),
 
-  defineRoute(contracts.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
+  defineRoute(operations.listCheckpoints, async ({ platform: { runs, objects }, params: { runId } }) => {
     if (!(await runs.find(runId))) throw runNotFound(runId, "training");
     const { checkpoints, damaged } = await readCheckpoints(objects, runId);
     return { checkpoints: checkpoints.map(summaryOf), damaged };
   }),
 
-  defineRoute(contracts.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {
+  defineRoute(operations.restoreTrainingRun, async ({ platform, params, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
     const run = await restoreRun(
       { ...platform, randomId },
@@ -66,7 +66,7 @@ export const runRoutes = [
 
   metricsRoute,
 
-  defineRoute(contracts.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
+  defineRoute(operations.getTrainingRunLogs, async ({ platform: { runs, logs }, params: { runId }, query }) => {
     const details = await runs.findDetails(runId);
     if (!details) throw runNotFound(runId, "training");
     const perHost = workersPerHost(details.run.job.resources);

@@ -9,8 +9,8 @@ import type { Model } from "../../core/registry/model";
 import { armStates, decideCanaries, type ServingDependencies, setTraffic } from "../../core/registry/serving/decide";
 import { routesOf, trafficOf } from "../../core/registry/serving/traffic";
 import { instant, type Shape } from "../../core/shapes";
-import * as contracts from "../contracts/serving";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import * as operations from "../operations/serving";
 import { shadowObservation, type shadowSummary } from "../schemas/serving";
 import { served } from "../services/served";
 
@@ -106,11 +106,11 @@ async function stateOf(dependencies: ServingDependencies, model: Model) {
 }
 
 export const servingRoutes = [
-  defineRoute(contracts.getTraffic, async ({ platform, params: { name } }) =>
+  defineRoute(operations.getTraffic, async ({ platform, params: { name } }) =>
     stateOf(platform, await platform.registry.head(name)),
   ),
 
-  defineRoute(contracts.setTraffic, async ({ platform, params: { name }, body, actorFor }) => {
+  defineRoute(operations.setTraffic, async ({ platform, params: { name }, body, actorFor }) => {
     const { reason, ...requested } = body;
     const named = [...requested.canaries.map(({ version }) => version), ...requested.shadows];
     const model = await platform.registry.apply(name, named, setTraffic(requested, actorFor(reason)));
@@ -119,12 +119,12 @@ export const servingRoutes = [
     return stateOf(platform, model);
   }),
 
-  defineReplyRoute(contracts.routeUnits, async ({ platform, params: { name }, body }) => {
+  defineReplyRoute(operations.routeUnits, async ({ platform, params: { name }, body }) => {
     const { resolved, source } = await served(platform.routing, name);
     return { status: 200, body: routesOf(resolved, body.units), headers: { "ringmaster-source": source } };
   }),
 
-  defineRoute(contracts.reportOutcomes, async ({ platform, params: { name }, body, actor }) => {
+  defineRoute(operations.reportOutcomes, async ({ platform, params: { name }, body, actor }) => {
     const { epoch, outcomes } = body;
     const model = await platform.registry.head(name);
     const { test, ...traffic } = trafficOf(model);
@@ -143,16 +143,16 @@ export const servingRoutes = [
     return { ...answer, stale: 0, decisions };
   }),
 
-  defineRoute(contracts.decideTraffic, async ({ platform, params: { name }, actor }) => ({
+  defineRoute(operations.decideTraffic, async ({ platform, params: { name }, actor }) => ({
     decisions: await decideCanaries(platform, name, actor),
   })),
 
-  defineRoute(contracts.logShadow, async ({ platform, params: { name, version }, body }) => {
+  defineRoute(operations.logShadow, async ({ platform, params: { name, version }, body }) => {
     await platform.registry.version(name, version);
     return logShadow(platform, name, version, body.observations);
   }),
 
-  defineRoute(contracts.getShadow, async ({ platform, params: { name, version } }) => {
+  defineRoute(operations.getShadow, async ({ platform, params: { name, version } }) => {
     await platform.registry.version(name, version);
     return summarizeShadow(platform.objects, name, version);
   }),

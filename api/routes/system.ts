@@ -1,9 +1,9 @@
-import * as system from "../contracts/system";
 import { documentationPage } from "../docs-page";
 import { pageResponse } from "../http/page-response";
 import { defineReplyRoute, defineRoute } from "../http/route";
 import type { OpenApiDocument } from "../openapi/model";
 import { openApiText } from "../openapi/text";
+import * as system from "../operations/system";
 
 let page: ReturnType<typeof documentationPage> | undefined;
 

@@ -7,10 +7,10 @@ import type { BatchReceipt, MetricSeries } from "../../core/tracking/metric-stor
 import { runDeleted } from "../../core/tracking/records/errors";
 import { limits } from "../../core/tracking/shapes";
 import { checkNotMeasured } from "../../core/tracking/test-metrics";
-import * as contracts from "../contracts/run-metrics";
 import type { ApiEnvironment } from "../http/context";
 import { isJson, readBody, readParams, readQuery } from "../http/input";
 import { defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/run-metrics";
 import { logMetricsBody, metricLimits } from "../schemas/metrics";
 
 export type LoggedMetrics = Shape<typeof logMetricsBody>;
@@ -20,7 +20,7 @@ const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values",
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Tests in a tenth of the schema's time whether a body certainly satisfies its contract. `false` is inconclusive. */
+/** Tests in a tenth of the schema's time whether a body certainly satisfies its operation. `false` is inconclusive. */
 export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
   if (!isObject(body)) return false;
   for (const key in body) if (!known.has(key)) return false;
@@ -76,10 +76,10 @@ const defaultView = 1_000;
 
 export const trackedMetricsRoutes: readonly Route[] = [
   {
-    contract: contracts.logMetrics,
+    operation: operations.logMetrics,
     async answer(context) {
-      const { runId } = readParams(context, contracts.logMetrics.params);
-      readQuery(context, contracts.logMetrics.query);
+      const { runId } = readParams(context, operations.logMetrics.params);
+      readQuery(context, operations.logMetrics.query);
       const body = await readMetrics(context);
       const platform = context.get("platform");
       await requireLive(platform, runId);
@@ -95,7 +95,7 @@ export const trackedMetricsRoutes: readonly Route[] = [
     },
   },
 
-  defineRoute(contracts.getRunMetrics, async ({ platform: { metrics, records }, params: { runId }, query }) => {
+  defineRoute(operations.getRunMetrics, async ({ platform: { metrics, records }, params: { runId }, query }) => {
     const { metric, points = defaultView, ...range } = query;
     if (metric === undefined) {
       const [summaries, record] = await Promise.all([metrics.summaries(runId), records.find(runId)]);
@@ -105,7 +105,7 @@ export const trackedMetricsRoutes: readonly Route[] = [
     return { metric, ...(await metrics.downsample(runId, metric, points, range)) };
   }),
 
-  defineRoute(contracts.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
+  defineRoute(operations.getRunMetricHistory, async ({ platform, params, query: { metric, limit, nextToken } }) => {
     const requested = nextToken === undefined ? { limit } : { limit, token: nextToken };
     return platform.metrics.history(params.runId, metric, requested);
   }),

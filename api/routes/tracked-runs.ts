@@ -5,14 +5,14 @@ import { isoTime } from "../../core/ports";
 import { runNotFound } from "../../core/runs/errors";
 import { logRun } from "../../core/tracking/records/log-run";
 import { withEdit, withLifecycle, withParams } from "../../core/tracking/records/transitions";
-import * as contracts from "../contracts/runs";
 import { defineRoute, type Route } from "../http/route";
+import * as operations from "../operations/runs";
 
 const randomId = (): string => randomBytes(8).toString("hex");
 
 /** Routes of logged runs. Each edit of a client is a read and a write under the run's revision. */
 export const trackedRunRoutes: readonly Route[] = [
-  defineRoute(contracts.logRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
+  defineRoute(operations.logRun, async ({ platform, body, caller, actor, idempotencyKey }) => {
     const { team } = platform;
     const run = await logRun(
       { ...platform, randomId },
@@ -21,22 +21,22 @@ export const trackedRunRoutes: readonly Route[] = [
     return { run };
   }),
 
-  defineRoute(contracts.getRun, ({ platform, params: { runId } }) => viewOf(platform, runId)),
+  defineRoute(operations.getRun, ({ platform, params: { runId } }) => viewOf(platform, runId)),
 
-  defineRoute(contracts.changeRun, async ({ platform: { records, clock }, params: { runId }, body }) => {
+  defineRoute(operations.changeRun, async ({ platform: { records, clock }, params: { runId }, body }) => {
     const run = await records.change(runId, (record) => withEdit(record, body, clock.now()));
     return { run };
   }),
 
-  defineRoute(contracts.logParams, async ({ platform: { records }, params: { runId }, body: { params } }) => ({
+  defineRoute(operations.logParams, async ({ platform: { records }, params: { runId }, body: { params } }) => ({
     run: await records.change(runId, (record) => withParams(record, params)),
   })),
 
-  defineRoute(contracts.deleteRun, async ({ platform: { records, clock }, params: { runId } }) => ({
+  defineRoute(operations.deleteRun, async ({ platform: { records, clock }, params: { runId } }) => ({
     run: await records.change(runId, (record) => withLifecycle(record, "deleted", isoTime(clock))),
   })),
 
-  defineRoute(contracts.restoreRun, async ({ platform: { records, clock }, params: { runId } }) => ({
+  defineRoute(operations.restoreRun, async ({ platform: { records, clock }, params: { runId } }) => ({
     run: await records.change(runId, (record) => withLifecycle(record, "active", isoTime(clock))),
   })),
 ];

@@ -1,5 +1,5 @@
-import { pathParameters } from "../../api/contract";
 import type { JsonSchema, OpenApiDocument, Operation, Parameter } from "../../api/openapi/model";
+import { pathParameters } from "../../api/operation";
 import type { SecurityScheme } from "../constructs/api-authorization";
 import { binaryMediaTypes } from "./binary-types";
 import { gatewayResponses } from "./gateway-responses";

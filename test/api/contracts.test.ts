@@ -1,47 +1,47 @@
-import { pathParameters, responseSchema } from "../../api/contract";
-import { contracts } from "../../api/contracts";
 import { errorCatalogue, errorCodesOf } from "../../api/errors";
 import type { OpenApiDocument } from "../../api/openapi/model";
 import { openApiText } from "../../api/openapi/text";
+import { pathParameters, responseSchema } from "../../api/operation";
+import { allOperations } from "../../api/operations";
 import { routes } from "../../api/routes";
 
-const named = contracts.map((contract) => [contract.operationId, contract] as const);
+const named = allOperations.map((operation) => [operation.operationId, operation] as const);
 
-describe("each contract", () => {
+describe("each operation", () => {
   it.each(named)("%s names the parameters of its path", (_id, { path, params }) => {
     const { properties = {} } = openApiSchema(params);
     expect(Object.keys(properties)).toEqual(pathParameters(path));
   });
 
-  it.each(named)("%s has examples that keep its schemas", (_id, contract) => {
-    if (contract.body) expect(contract.body.safeParse(contract.bodyExample ?? {}).error).toBeUndefined();
-    for (const answer of Object.values(contract.responses)) {
+  it.each(named)("%s has examples that keep its schemas", (_id, operation) => {
+    if (operation.body) expect(operation.body.safeParse(operation.bodyExample ?? {}).error).toBeUndefined();
+    for (const answer of Object.values(operation.responses)) {
       if (answer.content !== undefined) continue;
       expect(answer.example).toBeDefined();
       expect(responseSchema(answer).safeParse(answer.example).error).toBeUndefined();
     }
   });
 
-  it.each(named)("%s answers 2xx or a code that the catalogue has", (_id, contract) => {
-    expect(Object.keys(contract.responses).filter((status) => !/^(2\d\d|303|304|307)$/.test(status))).toEqual([]);
-    for (const code of errorCodesOf(contract)) expect(errorCatalogue[code].status).toBeGreaterThanOrEqual(400);
+  it.each(named)("%s answers 2xx or a code that the catalogue has", (_id, operation) => {
+    expect(Object.keys(operation.responses).filter((status) => !/^(2\d\d|303|304|307)$/.test(status))).toEqual([]);
+    for (const code of errorCodesOf(operation)) expect(errorCatalogue[code].status).toBeGreaterThanOrEqual(400);
   });
 
-  it.each(named)("%s that changes something can be sent again, or says that it cannot", (_id, contract) => {
-    if (contract.method === "GET") expect(contract.idempotent).toBe(true);
-    expect(contract.idempotent && contract.idempotencyKey).toBe(false);
+  it.each(named)("%s that changes something can be sent again, or says that it cannot", (_id, operation) => {
+    if (operation.method === "GET") expect(operation.idempotent).toBe(true);
+    expect(operation.idempotent && operation.idempotencyKey).toBe(false);
   });
 });
 
-function openApiSchema(schema: (typeof contracts)[number]["params"]): { readonly properties?: object } {
+function openApiSchema(schema: (typeof allOperations)[number]["params"]): { readonly properties?: object } {
   return "shape" in schema ? { properties: schema.shape as object } : {};
 }
 
-it("names and routes are unique, and each contract has its one route", () => {
-  expect(new Set(contracts.map(({ operationId }) => operationId)).size).toBe(contracts.length);
-  expect(new Set(contracts.map(({ method, path }) => `${method} ${path}`)).size).toBe(contracts.length);
-  expect(routes.map(({ contract }) => contract.operationId).sort()).toEqual(
-    contracts.map(({ operationId }) => operationId).sort(),
+it("names and routes are unique, and each operation has its one route", () => {
+  expect(new Set(allOperations.map(({ operationId }) => operationId)).size).toBe(allOperations.length);
+  expect(new Set(allOperations.map(({ method, path }) => `${method} ${path}`)).size).toBe(allOperations.length);
+  expect(routes.map(({ operation }) => operation.operationId).sort()).toEqual(
+    allOperations.map(({ operationId }) => operationId).sort(),
   );
 });
 

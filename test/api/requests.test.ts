@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../api/app";
-import { contracts } from "../../api/contracts";
+import { allOperations } from "../../api/operations";
 import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
@@ -114,8 +114,8 @@ describe("pages of other origins", () => {
     ["may not where they are not named", "https://evil.example.com", "OPTIONS", "/training-runs", [204, null]],
   ])("%s", async (_name, from, method, path, expected) => expect(await ask(from, method, path)).toEqual(expected));
 
-  it("may read the headers that the contracts name, but of redirects, which the browser follows", async () => {
-    const named = contracts.flatMap(({ responses }) =>
+  it("may read the headers that the allOperations name, but of redirects, which the browser follows", async () => {
+    const named = allOperations.flatMap(({ responses }) =>
       Object.entries(responses).flatMap(([status, { headers = {} }]) =>
         /^30[37]$/.test(status) ? [] : Object.keys(headers),
       ),

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { createApp } from "../../api/app";
-import { contracts } from "../../api/contracts";
 import { teamless } from "../../api/http/tenancy";
 import { mlflowOperations } from "../../api/mlflow/operations";
+import { allOperations } from "../../api/operations";
 import { type Scope, scopes } from "../../core/access/tokens";
 import { createTestPlatform, useEmbedded } from "../support/embedded";
 
@@ -36,10 +36,10 @@ describe("the scope of every operation", () => {
       if (writingGets.includes(id)) return "write";
       return method === "GET" || readOnlyPosts.includes(id) ? "read" : "write";
     };
-    expect(contracts.map(({ operationId, scope }) => [operationId, scope])).toEqual(
-      contracts.map(({ operationId, method }) => [operationId, expected(operationId, method)]),
+    expect(allOperations.map(({ operationId, scope }) => [operationId, scope])).toEqual(
+      allOperations.map(({ operationId, method }) => [operationId, expected(operationId, method)]),
     );
-    const known = contracts.map(({ operationId }) => operationId);
+    const known = allOperations.map(({ operationId }) => operationId);
     expect([...decisions, ...readOnlyPosts, ...writingGets].filter((id) => !known.includes(id))).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("a token", () => {
     return { status: response.status, text: await response.text() };
   }
   const operations = [
-    ...contracts.map(({ operationId, method, path, scope }) => ({
+    ...allOperations.map(({ operationId, method, path, scope }) => ({
       ...{ name: operationId, method, path: `/api/v1${path}`, scope },
     })),
     ...mlflowOperations.flatMap((each) =>

@@ -1,7 +1,7 @@
 import { createApp } from "../../api/app";
-import { contracts } from "../../api/contracts";
 import type { OpenApiDocument } from "../../api/openapi/model";
 import { openApiText } from "../../api/openapi/text";
+import { allOperations } from "../../api/operations";
 import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
 import { allRows } from "../support/rows";
@@ -13,7 +13,7 @@ import { type Case, cases, furnishTeam, nothingLike } from "./tenancy-cases";
 const operations = operationsOf(JSON.parse(openApiText()) as OpenApiDocument);
 const order = ["GET", "PUT", "PATCH", "POST", "DELETE"];
 /** Reads first, deletions last. */
-const routes = contracts
+const routes = allOperations
   .map(({ operationId, method, path }) => {
     const route = `${method} ${path}`;
     return { route, operationId, method, ...cases[route] };

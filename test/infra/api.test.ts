@@ -1,6 +1,6 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { Match } from "aws-cdk-lib/assertions";
-import { contracts } from "../../api/contracts";
+import { allOperations } from "../../api/operations";
 import { apiStack } from "./api-stack";
 import { resources } from "./synthesized";
 
@@ -34,10 +34,10 @@ describe("with IAM, which is the default", () => {
   const { template } = apiStack({});
   const body = bodyOf(template);
 
-  it("has every operation of the contracts, signed and validated", () => {
+  it("has every operation of the allOperations, signed and validated", () => {
     const operations = methodsOf(body).filter(({ definition }) => definition.operationId !== undefined);
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
-      contracts.map(({ method, path }) => `${method} /api/v1${path}`).sort(),
+      allOperations.map(({ method, path }) => `${method} /api/v1${path}`).sort(),
     );
     for (const { definition } of methodsOf(body)) {
       expect(definition.security).toEqual([{ caller: [] }]);
@@ -64,11 +64,11 @@ describe("with IAM, which is the default", () => {
   });
 
   it("passes each operation to its function, and streams if the function streams", () => {
-    for (const contract of contracts) {
-      const method = body.paths[`/api/v1${contract.path}`]![contract.method.toLowerCase()]!;
+    for (const operation of allOperations) {
+      const method = body.paths[`/api/v1${operation.path}`]![operation.method.toLowerCase()]!;
       const integration = method["x-amazon-apigateway-integration"];
       const uri = JSON.stringify(integration["uri"]);
-      if (contract.function === "stream-metrics") {
+      if (operation.function === "stream-metrics") {
         expect(integration).toMatchObject({
           type: "aws_proxy",
           responseTransferMode: "STREAM",
@@ -83,7 +83,7 @@ describe("with IAM, which is the default", () => {
         expect(uri).toContain("/invocations");
       }
     }
-    const streamed = contracts.filter((contract) => contract.function === "stream-metrics");
+    const streamed = allOperations.filter((operation) => operation.function === "stream-metrics");
     expect(streamed.map(({ operationId }) => operationId)).toEqual(["getTrainingRunMetrics", "exportExperiment"]);
   });
 

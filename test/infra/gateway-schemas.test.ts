@@ -1,8 +1,8 @@
 import Ajv from "ajv";
 import fc from "fast-check";
-import { contracts } from "../../api/contracts";
 import type { JsonSchema, OpenApiDocument } from "../../api/openapi/model";
 import { openApiText } from "../../api/openapi/text";
+import { allOperations } from "../../api/operations";
 import { gatewaySchema, mentionedSchemas, modelName, uncheckedSchemas } from "../../infra/api/schemas";
 import { damaged, valuesOf } from "../api/fuzz/arbitrary";
 import { rounds, seedOf } from "../support/rounds";
@@ -104,16 +104,16 @@ const ajv = new Ajv({ strict: false });
 ajv.addSchema({ $id: "api", components: { schemas: models } });
 
 it.each(bodies)("the gateway accepts every body of %s that the API accepts", (operationId, schema) => {
-  const contract = contracts.find((one) => one.operationId === operationId)!;
+  const operation = allOperations.find((one) => one.operationId === operationId)!;
   const text = JSON.stringify(gatewaySchema(schema)).replaceAll('"#/', '"api#/');
   const validate = ajv.compile(JSON.parse(text) as object);
   const values = valuesOf(schema, schemas);
-  const example = fc.constant(contract.bodyExample ?? {});
+  const example = fc.constant(operation.bodyExample ?? {});
   let taken = 0;
   fc.assert(
     fc.property(fc.oneof(values, example, example.chain(damaged), values.chain(damaged)), (value) => {
       const body: unknown = JSON.parse(JSON.stringify(value) ?? "{}");
-      if (!contract.body!.safeParse(body).success) return;
+      if (!operation.body!.safeParse(body).success) return;
       taken += 1;
       if (!validate(body)) throw new Error(`refused: ${JSON.stringify(validate.errors)}`);
     }),

@@ -1,6 +1,6 @@
 import type { OwnerKeys } from "../../../adapters/files/owner-keys";
-import { contracts } from "../../../api/contracts";
 import { openApiDocument } from "../../../api/openapi/document";
+import { allOperations } from "../../../api/operations";
 import { apiSources } from "./api-sources";
 import { awsSource } from "./aws-source";
 import type { FuzzCallers, RequestSource } from "./source";
@@ -16,5 +16,5 @@ export function createSources(
   callers: FuzzCallers,
   seed: number,
 ): readonly RequestSource[] {
-  return [...apiSources(api, openApiDocument(contracts), callers, seed), awsSource(endpoint, keys, seed)];
+  return [...apiSources(api, openApiDocument(allOperations), callers, seed), awsSource(endpoint, keys, seed)];
 }

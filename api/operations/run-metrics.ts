@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { nextToken } from "../../core/shapes";
-import { contractsFor, response } from "../contract";
+import { operationsFor, response } from "../operation";
 import {
   curveQuery,
   logMetricsBody,
@@ -11,9 +11,9 @@ import {
 } from "../schemas/metrics";
 import { metricPoint, runIdText } from "../schemas/runs";
 
-const contract = contractsFor("Runs");
+const operation = operationsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
-export const logMetrics = contract("logMetrics", "POST /runs/{runId}/metrics", {
+export const logMetrics = operation("logMetrics", "POST /runs/{runId}/metrics", {
   summary: "Log points of metrics to a run",
   description:
     "All of a call is stored before it is answered. A point of a logged run is one by metric, step, time and value; of a training run by metric and step, where the later one stands. " +
@@ -43,7 +43,7 @@ export const logMetrics = contract("logMetrics", "POST /runs/{runId}/metrics", {
 
 const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 };
 
-export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metrics", {
+export const getRunMetrics = operation("getRunMetrics", "GET /runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, or a view of one",
   description: "The default view has 1,000 points. It takes as long for a million stored points as for a few thousand.",
   params,
@@ -66,7 +66,7 @@ export const getRunMetrics = contract("getRunMetrics", "GET /runs/{runId}/metric
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const getRunMetricHistory = contract("getRunMetricHistory", "GET /runs/{runId}/metrics/history", {
+export const getRunMetricHistory = operation("getRunMetricHistory", "GET /runs/{runId}/metrics/history", {
   summary: "Read every point of a metric, page by page",
   params,
   query: z.strictObject({

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { tagsProblem } from "../../core/registry/names";
 import { resolvedModel } from "../../core/registry/production";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 import { reason } from "../schemas/common";
 import {
   aliasName,
@@ -20,7 +20,7 @@ import {
   tagValue,
 } from "../schemas/models";
 
-const contract = contractsFor("Models");
+const operation = operationsFor("Models");
 const name = z.strictObject({ name: modelName });
 const productionHeaders = {
   ETag: "Derived from version and revision; send it as `If-None-Match`.",
@@ -29,7 +29,7 @@ const productionHeaders = {
 const nameAndAlias = name.extend({ alias: aliasName });
 const modelAnswer = { 200: response("The model.", answerModel, { model: examples.model }) };
 
-export const listModels = contract("listModels", "GET /models", {
+export const listModels = operation("listModels", "GET /models", {
   summary: "List registered models",
   responses: {
     200: response("All of them.", z.object({ models: z.array(model) }).meta({ id: "ModelList" }), {
@@ -38,7 +38,7 @@ export const listModels = contract("listModels", "GET /models", {
   },
 });
 
-export const createModel = contract("createModel", "POST /models", {
+export const createModel = operation("createModel", "POST /models", {
   summary: "Create a model without versions",
   description: "A deleted model's name may be used again: it keeps its policy, and its version numbers continue.",
   body: z
@@ -62,7 +62,7 @@ export const createModel = contract("createModel", "POST /models", {
   errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
 });
 
-export const getModel = contract("getModel", "GET /models/{name}", {
+export const getModel = operation("getModel", "GET /models/{name}", {
   summary: "Get a model with its versions and its newest history",
   params: name,
   responses: {
@@ -86,7 +86,7 @@ export const getModel = contract("getModel", "GET /models/{name}", {
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const listModelHistory = contract("listModelHistory", "GET /models/{name}/history", {
+export const listModelHistory = operation("listModelHistory", "GET /models/{name}/history", {
   summary: "List the changes of a model with actor, time and reason, newest first",
   description:
     "Entries never change and have no gaps, so that the pages together are complete, even if entries are added in the meantime.",
@@ -102,7 +102,7 @@ export const listModelHistory = contract("listModelHistory", "GET /models/{name}
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const getProductionModel = contract("getProductionModel", "GET /models/{name}/production", {
+export const getProductionModel = operation("getProductionModel", "GET /models/{name}/production", {
   summary: "Get the version that serving should load: artifact, digest, schemas",
   description:
     "The answer is a function of version and revision, which its `ETag` is made of. Where the registry's table does not answer it comes from the bucket, " +
@@ -123,7 +123,7 @@ export const getProductionModel = contract("getProductionModel", "GET /models/{n
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "CORRUPT_OBJECT", "REGISTRY_UNAVAILABLE"],
 });
 
-export const describeModel = contract("describeModel", "PUT /models/{name}/description", {
+export const describeModel = operation("describeModel", "PUT /models/{name}/description", {
   summary: "Describe a model",
   params: name,
   body: descriptionRequest,
@@ -132,7 +132,7 @@ export const describeModel = contract("describeModel", "PUT /models/{name}/descr
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const tagModel = contract("tagModel", "PUT /models/{name}/tags", {
+export const tagModel = operation("tagModel", "PUT /models/{name}/tags", {
   summary: "Set a tag of a model",
   params: name,
   body: tagRequest,
@@ -141,7 +141,7 @@ export const tagModel = contract("tagModel", "PUT /models/{name}/tags", {
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const untagModel = contract("untagModel", "DELETE /models/{name}/tags", {
+export const untagModel = operation("untagModel", "DELETE /models/{name}/tags", {
   summary: "Delete a tag of a model",
   params: name,
   query: tagQuery,
@@ -149,7 +149,7 @@ export const untagModel = contract("untagModel", "DELETE /models/{name}/tags", {
   errors: ["MODEL_NOT_FOUND", "REGISTRY_BUSY"],
 });
 
-export const getModelAlias = contract("getModelAlias", "GET /models/{name}/aliases/{alias}", {
+export const getModelAlias = operation("getModelAlias", "GET /models/{name}/aliases/{alias}", {
   summary: "Get the version that an alias names",
   description: "`champion` is the version in production.",
   params: nameAndAlias,
@@ -159,7 +159,7 @@ export const getModelAlias = contract("getModelAlias", "GET /models/{name}/alias
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 
-export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/aliases/{alias}", {
+export const setModelAlias = operation("setModelAlias", "PUT /models/{name}/aliases/{alias}", {
   summary: "Set the version that an alias names",
   description: "`champion` follows production from the first promotion on, and is refused to everybody else.",
   params: nameAndAlias,
@@ -169,7 +169,7 @@ export const setModelAlias = contract("setModelAlias", "PUT /models/{name}/alias
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const deleteModelAlias = contract("deleteModelAlias", "DELETE /models/{name}/aliases/{alias}", {
+export const deleteModelAlias = operation("deleteModelAlias", "DELETE /models/{name}/aliases/{alias}", {
   summary: "Delete an alias",
   params: nameAndAlias,
   query: reasonQuery,
@@ -177,7 +177,7 @@ export const deleteModelAlias = contract("deleteModelAlias", "DELETE /models/{na
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "ALIAS_FOLLOWS_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const deleteModel = contract("deleteModel", "DELETE /models/{name}", {
+export const deleteModel = operation("deleteModel", "DELETE /models/{name}", {
   summary: "Hide a model",
   description: "Nothing of it is gone. A model that has a version in production stays.",
   params: name,
@@ -190,7 +190,7 @@ export const deleteModel = contract("deleteModel", "DELETE /models/{name}", {
   errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
 });
 
-export const restoreModel = contract("restoreModel", "POST /models/{name}/restore", {
+export const restoreModel = operation("restoreModel", "POST /models/{name}/restore", {
   summary: "Show a deleted model again",
   params: name,
   body: reasonRequest,

@@ -1,40 +1,44 @@
 import * as z from "zod";
 import { modelPolicy } from "../../core/registry/policy";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { versionReport } from "../report/shapes";
 import { reason, versionNumber } from "../schemas/common";
 import { answerModel, answerVersion, declaredPolicy, modelName, reasonRequest } from "../schemas/models";
 
-const contract = contractsFor("Models");
+const operation = operationsFor("Models");
 const checkName = z.string().min(1).max(63);
 const target = z.strictObject({ name: modelName, version: versionNumber });
 
-export const getModelVersionReport = contract("getModelVersionReport", "GET /models/{name}/versions/{version}/report", {
-  summary: "Get the report on a version: its metrics, verdict, evidence and approvals",
-  description: "As JSON, as Markdown, or as one self-contained page with plots.",
-  params: target,
-  query: z.strictObject({ format: z.enum(["json", "markdown", "html"]).default("json") }),
-  class: "heavy",
-  responses: {
-    200: {
-      description: "The report, in the requested format.",
-      schema: versionReport,
-      content: ["application/json", "text/markdown", "text/html"],
-      example: {
-        model: "digits",
-        version: 1,
-        stage: "staging",
-        createdAt: examples.modelVersion.createdAt,
-        metrics: { accuracy: 0.97 },
-        approvals: [],
+export const getModelVersionReport = operation(
+  "getModelVersionReport",
+  "GET /models/{name}/versions/{version}/report",
+  {
+    summary: "Get the report on a version: its metrics, verdict, evidence and approvals",
+    description: "As JSON, as Markdown, or as one self-contained page with plots.",
+    params: target,
+    query: z.strictObject({ format: z.enum(["json", "markdown", "html"]).default("json") }),
+    class: "heavy",
+    responses: {
+      200: {
+        description: "The report, in the requested format.",
+        schema: versionReport,
+        content: ["application/json", "text/markdown", "text/html"],
+        example: {
+          model: "digits",
+          version: 1,
+          stage: "staging",
+          createdAt: examples.modelVersion.createdAt,
+          metrics: { accuracy: 0.97 },
+          approvals: [],
+        },
       },
     },
+    errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "CORRUPT_OBJECT"],
   },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "CORRUPT_OBJECT"],
-});
+);
 
-export const answerModelCheck = contract("answerModelCheck", "POST /models/{name}/versions/{version}/checks/{check}", {
+export const answerModelCheck = operation("answerModelCheck", "POST /models/{name}/versions/{version}/checks/{check}", {
   summary: "Report the result of an external check",
   description:
     "Answers a check of kind `command` that the verdict waits for; the rest of the verdict stays. Idempotent. Another answer replaces it, and new approvals are required. " +
@@ -64,7 +68,7 @@ export const answerModelCheck = contract("answerModelCheck", "POST /models/{name
   ],
 });
 
-export const getModelCheckKey = contract("getModelCheckKey", "GET /models/{name}/checks/{check}/key", {
+export const getModelCheckKey = operation("getModelCheckKey", "GET /models/{name}/checks/{check}/key", {
   scope: "approve",
   summary: "Get the key that signs the requests to a check's hook",
   description: "For the operator of the hook, which verifies `webhook-signature` with it (Standard Webhooks).",
@@ -86,7 +90,7 @@ const policyExample = {
 } as const;
 const inForce = { ...policyExample, revision: 6, rulesRevision: 6, by: "ada", at: examples.model.updatedAt };
 
-export const getModelPolicy = contract("getModelPolicy", "GET /models/{name}/policy", {
+export const getModelPolicy = operation("getModelPolicy", "GET /models/{name}/policy", {
   summary: "Get a model's gates and approval rules, and their earlier revisions",
   params: name,
   responses: {
@@ -99,7 +103,7 @@ export const getModelPolicy = contract("getModelPolicy", "GET /models/{name}/pol
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const setModelPolicy = contract("setModelPolicy", "PUT /models/{name}/policy", {
+export const setModelPolicy = operation("setModelPolicy", "PUT /models/{name}/policy", {
   scope: "approve",
   summary: "Declare the gates and approvals that a model's versions need before one serves",
   description:
@@ -126,7 +130,7 @@ export const setModelPolicy = contract("setModelPolicy", "PUT /models/{name}/pol
   errors: ["MODEL_NOT_FOUND", "POLICY_NEEDS_PEOPLE", "REGISTRY_BUSY"],
 });
 
-export const judgeModelVersion = contract("judgeModelVersion", "POST /models/{name}/versions/{version}/judge", {
+export const judgeModelVersion = operation("judgeModelVersion", "POST /models/{name}/versions/{version}/judge", {
   summary: "Judge a version by its model's gates and the present champion",
   description:
     "For a version that no run of this platform made, and for one with an outdated verdict. Approvals stay if the verdict rests on the same evidence, and are withdrawn otherwise. The version in production keeps them.",

@@ -4,11 +4,11 @@ import { dataContract } from "../../core/datasets/contract/rules";
 import { dataContractRecord } from "../../core/datasets/contract/stored";
 import { datasetName } from "../../core/datasets/shapes";
 import { count, instant, sha256 } from "../../core/shapes";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 import { reason } from "../schemas/common";
 
-const contract = contractsFor("Datasets");
+const operation = operationsFor("Datasets");
 const name = z.strictObject({ name: datasetName });
 const revision = z.coerce.number<number | string>().int().min(1).max(999_999_999);
 const example = {
@@ -16,7 +16,7 @@ const example = {
   contract: { rules: [{ rule: "notNull", column: "digit", severity: "block", tolerance: 0 }] },
 } as const;
 
-export const getDataContract = contract("getDataContract", "GET /datasets/{name}/contract", {
+export const getDataContract = operation("getDataContract", "GET /datasets/{name}/contract", {
   summary: "Get the data contract of a dataset",
   description: "The current revision, or the requested one.",
   params: name,
@@ -29,13 +29,13 @@ export const getDataContract = contract("getDataContract", "GET /datasets/{name}
   errors: ["DATA_CONTRACT_NOT_FOUND"],
 });
 
-export const listDataContracts = contract("listDataContracts", "GET /datasets/{name}/contract/revisions", {
+export const listDataContracts = operation("listDataContracts", "GET /datasets/{name}/contract/revisions", {
   summary: "List the revisions of a dataset's data contract, newest first",
   params: name,
   ...pageOf({ id: "DataContractPage" }, dataContractRecord, example),
 });
 
-export const setDataContract = contract("setDataContract", "PUT /datasets/{name}/contract", {
+export const setDataContract = operation("setDataContract", "PUT /datasets/{name}/contract", {
   summary: "Set the data contract that the rows of each version must satisfy",
   description:
     "Applies to later pushes and files of the inbox, and to every run of the dataset, also of earlier versions. The same rules are the same revision. The dataset need not exist.",
@@ -58,7 +58,7 @@ export const setDataContract = contract("setDataContract", "PUT /datasets/{name}
   errors: ["DATA_CONTRACT_CHANGED", "DATASET_BUSY"],
 });
 
-export const reportBlockedPush = contract("reportBlockedPush", "POST /datasets/{name}/contract/blocked", {
+export const reportBlockedPush = operation("reportBlockedPush", "POST /datasets/{name}/contract/blocked", {
   summary: "Report that the data contract blocked a push",
   description:
     "`ringmaster datasets push` checks the rows where they are, and registers no version if a rule blocks. Publishes the event `Data Contract Blocked`; a repeated request publishes the same event.",

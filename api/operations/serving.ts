@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { armState, decided, traffic } from "../../core/registry/serving/shapes";
 import { count } from "../../core/shapes";
-import { contractsFor, response } from "../contract";
+import { operationsFor, response } from "../operation";
 import { versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 import { outcomeValue, shadowObservation, shadowSummary, trafficRequest, unit } from "../schemas/serving";
 
-const contract = contractsFor("Serving");
+const operation = operationsFor("Serving");
 const name = z.strictObject({ name: modelName });
 const version = z.int().min(1);
 
@@ -29,14 +29,14 @@ const trafficExample = {
   ],
 };
 
-export const getTraffic = contract("getTraffic", "GET /models/{name}/traffic", {
+export const getTraffic = operation("getTraffic", "GET /models/{name}/traffic", {
   summary: "Get the routing of requests, the reported outcomes and the test's result",
   params: name,
   responses: { 200: response("Traffic and its arms.", trafficState, trafficExample) },
   errors: ["MODEL_NOT_FOUND"],
 });
 
-export const setTraffic = contract("setTraffic", "PUT /models/{name}/traffic", {
+export const setTraffic = operation("setTraffic", "PUT /models/{name}/traffic", {
   scope: "approve",
   summary: "Give canaries a part of the units, name shadows, set a test",
   description:
@@ -66,7 +66,7 @@ const assignment = z
   })
   .meta({ id: "Assignment" });
 
-export const routeUnits = contract("routeUnits", "POST /models/{name}/route", {
+export const routeUnits = operation("routeUnits", "POST /models/{name}/route", {
   scope: "read",
   summary: "Get the version that answers a unit",
   description:
@@ -102,7 +102,7 @@ export const routeUnits = contract("routeUnits", "POST /models/{name}/route", {
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "REGISTRY_UNAVAILABLE"],
 });
 
-export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/outcomes", {
+export const reportOutcomes = operation("reportOutcomes", "POST /models/{name}/outcomes", {
   summary: "Report outcomes of units",
   description:
     "A unit counts once an epoch, its first outcome; sent again it changes nothing. Outcomes of an epoch that is over are not counted. Values count to twelve decimals.",
@@ -135,7 +135,7 @@ export const reportOutcomes = contract("reportOutcomes", "POST /models/{name}/ou
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "OUTCOMES_BUSY", "REGISTRY_BUSY"],
 });
 
-export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traffic/decision", {
+export const decideTraffic = operation("decideTraffic", "POST /models/{name}/traffic/decision", {
   scope: "approve",
   summary: "Carry out the decision of the canaries' test",
   description:
@@ -154,7 +154,7 @@ export const decideTraffic = contract("decideTraffic", "POST /models/{name}/traf
 
 const nameAndVersion = z.strictObject({ name: modelName, version: versionNumber });
 
-export const logShadow = contract("logShadow", "POST /models/{name}/versions/{version}/shadow", {
+export const logShadow = operation("logShadow", "POST /models/{name}/versions/{version}/shadow", {
   summary: "Log a shadow's answers with the answers that were served",
   description: "Sent again it changes nothing.",
   params: nameAndVersion,
@@ -169,7 +169,7 @@ export const logShadow = contract("logShadow", "POST /models/{name}/versions/{ve
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "OBJECT_DIFFERS"],
 });
 
-export const getShadow = contract("getShadow", "GET /models/{name}/versions/{version}/shadow", {
+export const getShadow = operation("getShadow", "GET /models/{name}/versions/{version}/shadow", {
   summary: "Compare a shadow with the served predictions",
   params: nameAndVersion,
   responses: {

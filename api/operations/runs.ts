@@ -10,11 +10,11 @@ import {
   tagChanges,
   tagsInput,
 } from "../../core/tracking/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { datasetGiven, describedRun, experimentIdText, experimentName, runIdText } from "../schemas/runs";
 
-const contract = contractsFor("Runs");
+const operation = operationsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
 const answer = z.object({ run: runRecord }).meta({ id: "RunRecordAnswer" });
 const example = { run: examples.runRecord };
@@ -23,7 +23,7 @@ const milliseconds = z.int().min(0).max(8_640_000_000_000_000).meta({ descriptio
 const name = z.string().min(1).max(limits.runName);
 const notes = z.string().max(limits.notes).meta({ description: "Markdown." });
 
-export const logRun = contract("logRun", "POST /runs", {
+export const logRun = operation("logRun", "POST /runs", {
   summary: "Log a run of another program",
   description:
     "One call creates the run with its params, tags and first metrics. A named experiment that does not exist is created. `POST /training-runs` creates training runs.",
@@ -76,14 +76,14 @@ export const logRun = contract("logRun", "POST /runs", {
   ],
 });
 
-export const getRun = contract("getRun", "GET /runs/{runId}", {
+export const getRun = operation("getRun", "GET /runs/{runId}", {
   summary: "Get a run's record with its metrics' summaries, children and attempts",
   params,
   responses: { 200: response("The run, deleted or not.", describedRun, examples.describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const changeRun = contract("changeRun", "PATCH /runs/{runId}", {
+export const changeRun = operation("changeRun", "PATCH /runs/{runId}", {
   summary: "Change a run's name, notes or tags, or end it",
   description: "A training run's status and end are its own: `POST /training-runs/{runId}/cancel` ends it.",
   params,
@@ -102,7 +102,7 @@ export const changeRun = contract("changeRun", "PATCH /runs/{runId}", {
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
-export const logParams = contract("logParams", "POST /runs/{runId}/params", {
+export const logParams = operation("logParams", "POST /runs/{runId}/params", {
   summary: "Add params to a run; each is written once",
   description:
     "The same value again changes nothing; another value for a known key is refused, and then none is added.",
@@ -114,7 +114,7 @@ export const logParams = contract("logParams", "POST /runs/{runId}/params", {
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
-export const deleteRun = contract("deleteRun", "DELETE /runs/{runId}", {
+export const deleteRun = operation("deleteRun", "DELETE /runs/{runId}", {
   summary: "Mark a run as deleted",
   description: "Its data stay: `POST /runs/{runId}/restore` restores it.",
   params,
@@ -122,7 +122,7 @@ export const deleteRun = contract("deleteRun", "DELETE /runs/{runId}", {
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
-export const restoreRun = contract("restoreRun", "POST /runs/{runId}/restore", {
+export const restoreRun = operation("restoreRun", "POST /runs/{runId}/restore", {
   summary: "Restore a deleted run",
   params,
   idempotent: true,

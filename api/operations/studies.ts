@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { study, trial } from "../../core/tuning/shapes";
 import { maxTrials, studyDefinitionOf } from "../../core/tuning/study";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 import { nameText } from "../schemas/common";
 import { jobInput } from "../schemas/runs";
 
@@ -15,13 +15,13 @@ const studyState = z
   .object({ study, trials: z.array(trial) })
   .meta({ id: "StudyState", description: "A study with all of its trials." });
 
-const contract = contractsFor("Studies");
+const operation = operationsFor("Studies");
 const params = z.strictObject({ study: nameText });
 const answerStudy = z.object({ study }).meta({ id: "StudyAnswer" });
 const creation = z.object({ created: z.boolean(), study }).meta({ id: "StudyCreation" });
 const changed = response("The study.", answerStudy, { study: examples.study });
 
-export const createStudy = contract("createStudy", "POST /hpo/studies", {
+export const createStudy = operation("createStudy", "POST /hpo/studies", {
   summary: "Create a study and start its first trials",
   description:
     "Nothing is created if the definition has a problem. Idempotent for the same definition, whatever its limits are.",
@@ -43,12 +43,12 @@ export const createStudy = contract("createStudy", "POST /hpo/studies", {
   ],
 });
 
-export const listStudies = contract("listStudies", "GET /hpo/studies", {
+export const listStudies = operation("listStudies", "GET /hpo/studies", {
   summary: "List studies, newest first",
   ...pageOf({ id: "StudyPage" }, study, examples.study),
 });
 
-export const getStudy = contract("getStudy", "GET /hpo/studies/{study}", {
+export const getStudy = operation("getStudy", "GET /hpo/studies/{study}", {
   summary: "Get a study with all of its trials",
   params,
   responses: {
@@ -57,7 +57,7 @@ export const getStudy = contract("getStudy", "GET /hpo/studies/{study}", {
   errors: ["STUDY_NOT_FOUND"],
 });
 
-export const getBestTrials = contract("getBestTrials", "GET /hpo/studies/{study}/best", {
+export const getBestTrials = operation("getBestTrials", "GET /hpo/studies/{study}/best", {
   summary: "Get the best trial so far; with several objectives, the Pareto front",
   params,
   responses: {
@@ -68,7 +68,7 @@ export const getBestTrials = contract("getBestTrials", "GET /hpo/studies/{study}
   errors: ["STUDY_NOT_FOUND", "STUDY_WITHOUT_RESULT"],
 });
 
-export const stopStudy = contract("stopStudy", "POST /hpo/studies/{study}/stop", {
+export const stopStudy = operation("stopStudy", "POST /hpo/studies/{study}/stop", {
   summary: "Stop a study",
   description:
     "No trial starts any more. Those that train end with their segment, or at once with `cancel`. Idempotent.",
@@ -82,7 +82,7 @@ export const stopStudy = contract("stopStudy", "POST /hpo/studies/{study}/stop",
   errors: ["STUDY_NOT_FOUND", "STUDY_BUSY", "RUN_NOT_FOUND", "RUN_ENDED"],
 });
 
-export const extendStudy = contract("extendStudy", "POST /hpo/studies/{study}/extend", {
+export const extendStudy = operation("extendStudy", "POST /hpo/studies/{study}/extend", {
   summary: "Continue a study with other limits, or resume some of its trials",
   description: "Also one that has ended. A limit that is left out stays.",
   params,

@@ -1,4 +1,4 @@
-import type { Contract } from "../contract";
+import type { ApiOperation } from "../operation";
 import * as artifacts from "./artifacts";
 import * as contents from "./contents";
 import * as dataContracts from "./data-contracts";
@@ -22,7 +22,7 @@ import * as studies from "./studies";
 import * as system from "./system";
 import * as trainingRuns from "./training-runs";
 
-/** Contracts by operation id. The API serves, documents and deploys exactly these; the client is typed by them. */
+/** Operations by operation id. The API serves, documents and deploys exactly these; the client is typed by them. */
 export const operations = {
   ...trainingRuns,
   ...experiments,
@@ -48,4 +48,4 @@ export const operations = {
   ...system,
 };
 
-export const contracts: readonly Contract[] = Object.values(operations);
+export const allOperations: readonly ApiOperation[] = Object.values(operations);

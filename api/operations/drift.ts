@@ -2,14 +2,14 @@ import * as z from "zod";
 import { loggedRow, maxServedRows, servedBatch } from "../../core/drift/shapes";
 import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
-import { contractsFor, pageOf, response } from "../contract";
+import { operationsFor, pageOf, response } from "../operation";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 
-const contract = contractsFor("Drift");
+const operation = operationsFor("Drift");
 const version = z.int().min(1).max(999_999_999);
 
-export const logServedRows = contract("logServedRows", "POST /models/{name}/served", {
+export const logServedRows = operation("logServedRows", "POST /models/{name}/served", {
   summary: "Log rows that a version has served",
   description:
     "Stores the rows of the sampled units: the largest rate of the model's monitors, or all units without a monitor. The hash of the unit decides. Idempotent: a batch that is sent again is stored once. Rows are stored for 30 days; rows of an earlier time are refused.",
@@ -41,7 +41,7 @@ export const logServedRows = contract("logServedRows", "POST /models/{name}/serv
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "SERVED_ROWS_BUSY"],
 });
 
-export const listServedBatches = contract("listServedBatches", "GET /models/{name}/versions/{version}/served", {
+export const listServedBatches = operation("listServedBatches", "GET /models/{name}/versions/{version}/served", {
   summary: "List the served rows of a version, by batches, oldest first",
   params: z.strictObject({ name: modelName, version: versionNumber }),
   query: pageQuery.extend({
@@ -87,7 +87,7 @@ const reportExample = {
 const answer = z.object({ monitor }).meta({ id: "MonitorAnswer" });
 const creation = z.object({ created: z.boolean(), monitor }).meta({ id: "MonitorCreation" });
 
-export const createMonitor = contract("createMonitor", "POST /monitors", {
+export const createMonitor = operation("createMonitor", "POST /monitors", {
   summary: "Watch the served rows of a model, or the versions of a dataset",
   description:
     "Windows are measured when they end: after a number of stored rows, on a schedule, or at a new version. A window with drift publishes the event `Drift Detected`, for retraining rules. Idempotent for the same definition.",
@@ -104,12 +104,12 @@ export const createMonitor = contract("createMonitor", "POST /monitors", {
   ],
 });
 
-export const listMonitors = contract("listMonitors", "GET /monitors", {
+export const listMonitors = operation("listMonitors", "GET /monitors", {
   summary: "List monitors by name",
   ...pageOf({ id: "MonitorPage" }, monitor, monitorExample),
 });
 
-export const getMonitor = contract("getMonitor", "GET /monitors/{monitor}", {
+export const getMonitor = operation("getMonitor", "GET /monitors/{monitor}", {
   summary: "Get a monitor and its state",
   description: "A deleted one, too.",
   params,
@@ -117,7 +117,7 @@ export const getMonitor = contract("getMonitor", "GET /monitors/{monitor}", {
   errors: ["MONITOR_NOT_FOUND"],
 });
 
-export const deleteMonitor = contract("deleteMonitor", "DELETE /monitors/{monitor}", {
+export const deleteMonitor = operation("deleteMonitor", "DELETE /monitors/{monitor}", {
   summary: "End a monitor",
   description: "Its windows can still be read. Idempotent.",
   params,
@@ -125,14 +125,14 @@ export const deleteMonitor = contract("deleteMonitor", "DELETE /monitors/{monito
   errors: ["MONITOR_NOT_FOUND", "MONITOR_BUSY"],
 });
 
-export const listMonitorWindows = contract("listMonitorWindows", "GET /monitors/{monitor}/windows", {
+export const listMonitorWindows = operation("listMonitorWindows", "GET /monitors/{monitor}/windows", {
   summary: "List the windows of a monitor, newest first",
   params,
   ...pageOf({ id: "MonitorWindowPage" }, monitorWindow, windowExample),
   errors: ["MONITOR_NOT_FOUND"],
 });
 
-export const getMonitorWindow = contract("getMonitorWindow", "GET /monitors/{monitor}/windows/{window}", {
+export const getMonitorWindow = operation("getMonitorWindow", "GET /monitors/{monitor}/windows/{window}", {
   summary: "Get a window with its whole report",
   params: z.strictObject({ monitor: nameText, window: versionNumber }),
   responses: {

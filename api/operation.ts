@@ -10,7 +10,7 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type RouteClass = "read" | "write" | "heavy";
 
 /** A successful response. `schema` describes JSON; other content (a page, an event stream) has a media type only. */
-export interface ResponseContract<Schema extends z.ZodType = z.ZodType> {
+export interface OperationResponse<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
   readonly schema?: Schema;
   /** Media types. Default: `application/json`. Empty: a response without a body. */
@@ -39,17 +39,17 @@ export function pageOf<Item extends z.ZodType>(
   } as const;
 }
 
-export type ResponseContracts = Readonly<Record<number, ResponseContract>>;
+export type OperationResponses = Readonly<Record<number, OperationResponse>>;
 
 /**
  * Describes one operation of the API. It checks requests, types the client and defines document and gateway's route.
  */
-export interface Contract<
+export interface ApiOperation<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Headers extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
-  Responses extends ResponseContracts = ResponseContracts,
+  Responses extends OperationResponses = OperationResponses,
   Pages extends string | undefined = string | undefined,
   Keyed extends boolean = boolean,
 > {
@@ -106,17 +106,17 @@ export type Tag = keyof typeof tags;
 const nothing = z.strictObject({});
 type Nothing = typeof nothing;
 
-/** A contract with the fields that have defaults left out. */
+/** An operation with the fields that have defaults left out. */
 type Definition<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
-  Responses extends ResponseContracts,
+  Responses extends OperationResponses,
   Pages extends string | undefined,
   Keyed extends boolean,
 > = Pick<
-  Contract<Params, Query, Headers, Body, Responses, Pages>,
+  ApiOperation<Params, Query, Headers, Body, Responses, Pages>,
   "summary" | "description" | "body" | "bodyExample" | "responses"
 > & {
   readonly params?: Params;
@@ -128,15 +128,15 @@ type Definition<
   readonly idempotent?: boolean;
   readonly idempotencyKey?: Keyed;
   readonly pages?: Pages;
-  readonly function?: Contract["function"];
+  readonly function?: ApiOperation["function"];
 };
 
 /**
- * Returns the function that defines contracts of a tag: `contract("listModels", "GET /models", { summary, responses })`.
+ * Returns the function that defines operations of a tag: `operation("listModels", "GET /models", { summary, responses })`.
  */
-export function contractsFor(tag: Tag) {
-  return function contract<
-    Responses extends ResponseContracts,
+export function operationsFor(tag: Tag) {
+  return function operation<
+    Responses extends OperationResponses,
     Params extends z.ZodType = Nothing,
     Query extends z.ZodType = Nothing,
     Headers extends z.ZodType = Nothing,
@@ -147,7 +147,7 @@ export function contractsFor(tag: Tag) {
     operationId: string,
     route: `${HttpMethod} /${string}`,
     definition: Definition<Params, Query, Headers, Body, Responses, Pages, Keyed>,
-  ): Contract<Params, Query, Headers, Body, Responses, Pages, Keyed> {
+  ): ApiOperation<Params, Query, Headers, Body, Responses, Pages, Keyed> {
     const [method, path] = route.split(" ") as [HttpMethod, string];
     return {
       ...{ operationId, method, path, tag },
@@ -170,7 +170,7 @@ export function contractsFor(tag: Tag) {
 /** Whether clients may send a request again automatically: always, with an `Idempotency-Key` only, or never. */
 export type Repeatability = "always" | "with-key" | "never";
 
-export function repeatabilityOf({ idempotent, idempotencyKey }: Contract): Repeatability {
+export function repeatabilityOf({ idempotent, idempotencyKey }: ApiOperation): Repeatability {
   if (idempotent) return "always";
   return idempotencyKey ? "with-key" : "never";
 }
@@ -179,7 +179,7 @@ export function pathParameters(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-export function responseSchema({ schema, description }: ResponseContract): z.ZodType {
+export function responseSchema({ schema, description }: OperationResponse): z.ZodType {
   if (schema === undefined) throw new Error(`the answer "${description}" is JSON and has no schema`);
   return schema;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { channel, delivery, eventTypes, notificationSettings, shared } from "../../core/notifications/shapes";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 
 const notificationRequest = z
   .strictObject({
@@ -19,18 +19,18 @@ const notificationAnswer = z
   })
   .meta({ id: "NotificationAnswer" });
 
-const contract = contractsFor("Notifications");
+const operation = operationsFor("Notifications");
 const answered = response("The settings.", notificationAnswer, {
   settings: examples.notificationSettings,
   topicArn: examples.topicArn,
 });
 
-export const getNotifications = contract("getNotifications", "GET /notifications", {
+export const getNotifications = operation("getNotifications", "GET /notifications", {
   summary: "Get the team's channels of notifications",
   responses: { 200: answered },
 });
 
-export const setNotifications = contract("setNotifications", "PUT /notifications", {
+export const setNotifications = operation("setNotifications", "PUT /notifications", {
   summary: "Set the team's channels and the events that they receive",
   description: "Replaces what was set. The URL must be https and lead to a public address.",
   body: notificationRequest,
@@ -38,13 +38,13 @@ export const setNotifications = contract("setNotifications", "PUT /notifications
   responses: { 200: answered },
 });
 
-export const removeNotifications = contract("removeNotifications", "DELETE /notifications", {
+export const removeNotifications = operation("removeNotifications", "DELETE /notifications", {
   summary: "Remove the webhook and stop publishing on the topic",
   description: "Pending deliveries are dropped. The topic and its subscriptions stay.",
   responses: { 200: answered },
 });
 
-export const testNotifications = contract("testNotifications", "POST /notifications/test", {
+export const testNotifications = operation("testNotifications", "POST /notifications/test", {
   summary: "Send a test message through each channel",
   description: "One try each, which is not recorded among the deliveries.",
   responses: {
@@ -59,7 +59,7 @@ export const testNotifications = contract("testNotifications", "POST /notificati
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
 
-export const getNotificationKey = contract("getNotificationKey", "GET /notifications/key", {
+export const getNotificationKey = operation("getNotificationKey", "GET /notifications/key", {
   scope: "write",
   summary: "Get the key that signs requests to the webhook",
   description: "For the receiver: it verifies `webhook-signature` by the key, as Standard Webhooks has it.",
@@ -73,7 +73,7 @@ export const getNotificationKey = contract("getNotificationKey", "GET /notificat
   errors: ["NOTIFICATIONS_NOT_SET"],
 });
 
-export const listNotificationDeliveries = contract("listNotificationDeliveries", "GET /notifications/deliveries", {
+export const listNotificationDeliveries = operation("listNotificationDeliveries", "GET /notifications/deliveries", {
   summary: "List the deliveries of the last 30 days, newest event first",
   ...pageOf(
     { id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." },

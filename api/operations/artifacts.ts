@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { count, sha256 } from "../../core/shapes";
 import { artifactEntry, artifactPathRule } from "../../core/tracking/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { runIdText } from "../schemas/runs";
 
-const contract = contractsFor("Runs");
+const operation = operationsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
 const path = z.string().superRefine((given, context) => {
   const rule = artifactPathRule(given);
@@ -13,7 +13,7 @@ const path = z.string().superRefine((given, context) => {
 });
 const pathDescription = "Relative, of normal form, at most 1,000 bytes: `model/weights.safetensors`.";
 
-export const listRunArtifacts = contract("listRunArtifacts", "GET /runs/{runId}/artifacts", {
+export const listRunArtifacts = operation("listRunArtifacts", "GET /runs/{runId}/artifacts", {
   summary: "List the files and directories directly under a path of a run's artifacts",
   params,
   query: z.strictObject({
@@ -29,7 +29,7 @@ export const listRunArtifacts = contract("listRunArtifacts", "GET /runs/{runId}/
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const putRunArtifacts = contract("putRunArtifacts", "POST /runs/{runId}/artifacts", {
+export const putRunArtifacts = operation("putRunArtifacts", "POST /runs/{runId}/artifacts", {
   summary: "Name uploaded contents as a run's artifacts",
   description:
     "Upload them by `POST /uploads` first: content is kept once a team. The last put under a path stands. Of a training run the directories `training/` and `exports/` are the platform's. The files of a version that was evaluated cannot be changed.",
@@ -60,7 +60,7 @@ export const putRunArtifacts = contract("putRunArtifacts", "POST /runs/{runId}/a
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
 });
 
-export const getRunArtifact = contract("getRunArtifact", "GET /runs/{runId}/artifacts/content", {
+export const getRunArtifact = operation("getRunArtifact", "GET /runs/{runId}/artifacts/content", {
   summary: "Get a URL to download an artifact",
   params,
   query: z.strictObject({ path: path.meta({ description: pathDescription }) }),

@@ -13,11 +13,11 @@ import {
   viewVersionPage,
 } from "../../core/feature-store/shapes";
 import { warning } from "../../core/shapes";
-import { contractsFor, pageOf, response } from "../contract";
 import { viewUse } from "../lineage/shapes";
+import { operationsFor, pageOf, response } from "../operation";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
-const contract = contractsFor("Feature store");
+const operation = operationsFor("Feature store");
 const view = z.strictObject({ view: nameText });
 
 const at = "2026-01-01T09:30:00.000Z";
@@ -56,7 +56,7 @@ const answer = z
   .meta({ id: "FeatureViewAnswer", description: "A version, and the rows of its generation." });
 const answerExample = { version: versionExample, state: stateExample };
 
-export const registerFeatureView = contract("registerFeatureView", "POST /feature-views", {
+export const registerFeatureView = operation("registerFeatureView", "POST /feature-views", {
   summary: "Register a feature view, or its next version",
   description:
     "Equal definitions are the same version. A definition that removes or retypes a feature or a column, or changes entities or times, needs `allowIncompatible` and starts without rows.",
@@ -75,21 +75,21 @@ export const registerFeatureView = contract("registerFeatureView", "POST /featur
   errors: ["FEATURE_VIEW_INCOMPATIBLE", "FEATURE_VIEW_BUSY"],
 });
 
-export const listFeatureViews = contract("listFeatureViews", "GET /feature-views", {
+export const listFeatureViews = operation("listFeatureViews", "GET /feature-views", {
   summary: "List feature views by name",
   query: pageQuery,
   pages: "items",
   responses: { 200: response("A page.", viewPage, { items: [summaryExample] }) },
 });
 
-export const getFeatureView = contract("getFeatureView", "GET /feature-views/{view}", {
+export const getFeatureView = operation("getFeatureView", "GET /feature-views/{view}", {
   summary: "Get the newest version of a feature view, and the state of its rows",
   params: view,
   responses: { 200: response("The version.", answer, answerExample) },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
-export const listFeatureViewVersions = contract("listFeatureViewVersions", "GET /feature-views/{view}/versions", {
+export const listFeatureViewVersions = operation("listFeatureViewVersions", "GET /feature-views/{view}/versions", {
   summary: "List the versions of a feature view, newest first",
   params: view,
   query: pageQuery,
@@ -98,14 +98,18 @@ export const listFeatureViewVersions = contract("listFeatureViewVersions", "GET 
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
-export const getFeatureViewVersion = contract("getFeatureViewVersion", "GET /feature-views/{view}/versions/{version}", {
-  summary: "Get a version of a feature view, and the state of its rows",
-  params: view.extend({ version: versionNumber }),
-  responses: { 200: response("The version.", answer, answerExample) },
-  errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
-});
+export const getFeatureViewVersion = operation(
+  "getFeatureViewVersion",
+  "GET /feature-views/{view}/versions/{version}",
+  {
+    summary: "Get a version of a feature view, and the state of its rows",
+    params: view.extend({ version: versionNumber }),
+    responses: { 200: response("The version.", answer, answerExample) },
+    errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
+  },
+);
 
-export const listFeatureViewUses = contract("listFeatureViewUses", "GET /feature-views/{view}/uses", {
+export const listFeatureViewUses = operation("listFeatureViewUses", "GET /feature-views/{view}/uses", {
   summary: "List the dataset and model versions that use features of a view",
   description: "By the version of the view. Use follows from the columns of dataset versions that name a feature.",
   params: view,
@@ -116,7 +120,7 @@ export const listFeatureViewUses = contract("listFeatureViewUses", "GET /feature
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
-export const registerFeatureBatch = contract("registerFeatureBatch", "POST /feature-views/{view}/batches", {
+export const registerFeatureBatch = operation("registerFeatureBatch", "POST /feature-views/{view}/batches", {
   summary: "Make uploaded rows visible",
   description:
     "The files must have been uploaded (`POST /uploads`). Idempotent: equal files are the same batch. `ringmaster views ingest` creates the files.",
@@ -132,7 +136,7 @@ export const registerFeatureBatch = contract("registerFeatureBatch", "POST /feat
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_CHANGED", "FEATURE_VIEW_BUSY"],
 });
 
-export const listFeatureBatches = contract("listFeatureBatches", "GET /feature-views/{view}/batches", {
+export const listFeatureBatches = operation("listFeatureBatches", "GET /feature-views/{view}/batches", {
   summary: "List the batches of rows of a feature view, in the order of their arrival",
   params: view,
   query: pageQuery.extend({
@@ -150,7 +154,7 @@ export const listFeatureBatches = contract("listFeatureBatches", "GET /feature-v
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
 });
 
-export const materializeFeatureView = contract(
+export const materializeFeatureView = operation(
   "materializeFeatureView",
   "POST /feature-views/{view}/materializations",
   {
@@ -166,7 +170,7 @@ export const materializeFeatureView = contract(
   },
 );
 
-export const sendFeatureRows = contract("sendFeatureRows", "POST /feature-views/{view}/rows", {
+export const sendFeatureRows = operation("sendFeatureRows", "POST /feature-views/{view}/rows", {
   summary: "Send rows as an event, for both stores",
   description:
     "The rows are checked, and stored after the answer: offline and online. Rows that are sent again are stored once. A program on AWS may put the event `Feature Rows` itself.",
@@ -184,7 +188,7 @@ export const sendFeatureRows = contract("sendFeatureRows", "POST /feature-views/
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
-export const readOnlineFeatures = contract("readOnlineFeatures", "POST /online-features", {
+export const readOnlineFeatures = operation("readOnlineFeatures", "POST /online-features", {
   summary: "Read the latest features of entities",
   description: "One read of the online store for each entity and view. A view is `name` or `name@version`.",
   scope: "read",

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { sha256 } from "../../core/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 
-const contract = contractsFor("Contents");
+const operation = operationsFor("Contents");
 
-export const createUploads = contract("createUploads", "POST /uploads", {
+export const createUploads = operation("createUploads", "POST /uploads", {
   summary: "Get URLs to upload the contents that the store lacks",
   description:
     "PUT each to its URL with the given headers; the store checks the digest. A URL is valid for 15 minutes.",
@@ -47,7 +47,7 @@ export const createUploads = contract("createUploads", "POST /uploads", {
   },
 });
 
-export const getContentUrl = contract("getContentUrl", "GET /contents/{sha256}", {
+export const getContentUrl = operation("getContentUrl", "GET /contents/{sha256}", {
   summary: "Get a URL to download a content",
   params: z.strictObject({ sha256 }),
   responses: {

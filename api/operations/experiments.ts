@@ -3,18 +3,18 @@ import { nextToken } from "../../core/shapes";
 import { exportTables } from "../../core/tables";
 import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
 import { hasPassword, passwordRule } from "../../core/url-password";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { pageQuery } from "../schemas/common";
 import { describedRun, experimentIdText, experimentName, lifecycleView, runIdText } from "../schemas/runs";
 
-const contract = contractsFor("Experiments");
+const operation = operationsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });
 const tagValue = z.string().max(limits.experimentTagValue);
 const answer = z.object({ experiment }).meta({ id: "ExperimentAnswer" });
 const example = { experiment: examples.experiment };
 
-export const createExperiment = contract("createExperiment", "POST /experiments", {
+export const createExperiment = operation("createExperiment", "POST /experiments", {
   summary: "Create an experiment",
   description: "A submitted job creates its experiment if it does not exist.",
   body: z
@@ -36,7 +36,7 @@ export const createExperiment = contract("createExperiment", "POST /experiments"
   errors: ["EXPERIMENT_EXISTS", "EXPERIMENT_TOO_LARGE"],
 });
 
-export const listExperiments = contract("listExperiments", "GET /experiments", {
+export const listExperiments = operation("listExperiments", "GET /experiments", {
   summary: "List experiments in the order of their creation, or find one by its name",
   query: pageQuery.extend({
     name: z
@@ -55,14 +55,14 @@ export const listExperiments = contract("listExperiments", "GET /experiments", {
   },
 });
 
-export const getExperiment = contract("getExperiment", "GET /experiments/{experimentId}", {
+export const getExperiment = operation("getExperiment", "GET /experiments/{experimentId}", {
   summary: "Get an experiment",
   params,
   responses: { 200: response("The experiment, deleted or not.", answer, example) },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const changeExperiment = contract("changeExperiment", "PATCH /experiments/{experimentId}", {
+export const changeExperiment = operation("changeExperiment", "PATCH /experiments/{experimentId}", {
   summary: "Rename an experiment, change its tags, delete or restore it",
   description:
     "The experiment is marked as deleted: it accepts no new runs and keeps its runs unchanged. Its name stays in use.",
@@ -83,7 +83,7 @@ export const changeExperiment = contract("changeExperiment", "PATCH /experiments
   errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
 });
 
-export const listExperimentRuns = contract("listExperimentRuns", "GET /experiments/{experimentId}/runs", {
+export const listExperimentRuns = operation("listExperimentRuns", "GET /experiments/{experimentId}/runs", {
   summary: "List an experiment's runs, newest start first",
   description:
     "A page may be short, or empty, although there are more. A run of the last second may be missing: `POST /runs/search` sees it.",
@@ -98,14 +98,14 @@ export const listExperimentRuns = contract("listExperimentRuns", "GET /experimen
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getExperimentRun = contract("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
+export const getExperimentRun = operation("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
   responses: { 200: response("Like `GET /runs/{runId}`.", describedRun, examples.describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const exportExperiment = contract("exportExperiment", "GET /experiments/{experimentId}/export", {
+export const exportExperiment = operation("exportExperiment", "GET /experiments/{experimentId}/export", {
   summary: "Export a table of an experiment's runs as a stream",
   description:
     "`runs`, `params`, `tags`, `metrics` (last, minimum and maximum of each) or `points` (every metric point), joined by `run_id`. Deleted runs are omitted. Every run and point that was " +

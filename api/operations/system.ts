@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { contractsFor, response } from "../contract";
+import { operationsFor, response } from "../operation";
 
-const contract = contractsFor("System");
+const operation = operationsFor("System");
 
-export const getHealth = contract("getHealth", "GET /health", {
+export const getHealth = operation("getHealth", "GET /health", {
   summary: "Check whether the API answers",
   responses: {
     200: response("It does.", z.object({ status: z.literal("ok"), prefix: z.string() }).meta({ id: "Health" }), {
@@ -13,7 +13,7 @@ export const getHealth = contract("getHealth", "GET /health", {
   },
 });
 
-export const getOpenApiDocument = contract("getOpenApiDocument", "GET /openapi.json", {
+export const getOpenApiDocument = operation("getOpenApiDocument", "GET /openapi.json", {
   summary: "Get this description",
   responses: {
     200: response("OpenAPI 3.1.", z.looseObject({ openapi: z.string() }).meta({ id: "OpenApiDocument" }), {
@@ -22,7 +22,7 @@ export const getOpenApiDocument = contract("getOpenApiDocument", "GET /openapi.j
   },
 });
 
-export const getDocumentation = contract("getDocumentation", "GET /docs", {
+export const getDocumentation = operation("getDocumentation", "GET /docs", {
   summary: "Read this description as a page",
   responses: { 200: { description: "A self-contained page.", content: ["text/html"] } },
 });

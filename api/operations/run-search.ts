@@ -2,14 +2,14 @@ import * as z from "zod";
 import { count, nextToken } from "../../core/shapes";
 import { searchLimits } from "../../core/tracking/shapes";
 import { axis, compareLimits, comparison, goal } from "../compare/comparison";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { runIdText, searchedRun } from "../schemas/runs";
 
-const contract = contractsFor("Runs");
+const operation = operationsFor("Runs");
 const total = count.meta({ description: "Number of runs that match the query, on all pages." });
 
-export const searchRuns = contract("searchRuns", "POST /runs/search", {
+export const searchRuns = operation("searchRuns", "POST /runs/search", {
   scope: "read",
   summary: "Search runs by metrics, params, tags, attributes and datasets",
   description:
@@ -53,7 +53,7 @@ export const searchRuns = contract("searchRuns", "POST /runs/search", {
 
 const metric = z.string().min(1).max(250);
 
-export const compareRuns = contract("compareRuns", "POST /runs/compare", {
+export const compareRuns = operation("compareRuns", "POST /runs/compare", {
   scope: "read",
   summary: "Compare runs: params that differ, metrics against a baseline, curves on one axis",
   description:

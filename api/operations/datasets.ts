@@ -2,17 +2,17 @@ import * as z from "zod";
 import { inboxReport } from "../../core/datasets/inbox/shapes";
 import { datasetDraft, datasetName, datasetSummary, datasetVersion, sourceFile } from "../../core/datasets/shapes";
 import { warning } from "../../core/shapes";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
-const contract = contractsFor("Datasets");
+const operation = operationsFor("Datasets");
 const name = z.strictObject({ name: nameText });
 const nameAndVersion = name.extend({ version: versionNumber });
 const answerVersion = z.object({ version: datasetVersion }).meta({ id: "DatasetVersionAnswer" });
 const registration = z.object({ created: z.boolean(), version: datasetVersion }).meta({ id: "DatasetRegistration" });
 
-export const registerDatasetVersion = contract("registerDatasetVersion", "POST /datasets/{name}/versions", {
+export const registerDatasetVersion = operation("registerDatasetVersion", "POST /datasets/{name}/versions", {
   summary: "Register an uploaded snapshot as the next version",
   description:
     "Equal content is the same version, however often and from however many places it is sent. Its shards and index files must have been uploaded (`POST /uploads`).",
@@ -56,12 +56,12 @@ export const registerDatasetVersion = contract("registerDatasetVersion", "POST /
   ],
 });
 
-export const listDatasets = contract("listDatasets", "GET /datasets", {
+export const listDatasets = operation("listDatasets", "GET /datasets", {
   summary: "List datasets by name",
   ...pageOf({ id: "DatasetPage", description: "Datasets by name." }, datasetSummary, examples.datasetSummary),
 });
 
-export const listDatasetVersions = contract("listDatasetVersions", "GET /datasets/{name}/versions", {
+export const listDatasetVersions = operation("listDatasetVersions", "GET /datasets/{name}/versions", {
   summary: "List a dataset's versions, newest first",
   params: name,
   ...pageOf(
@@ -72,7 +72,7 @@ export const listDatasetVersions = contract("listDatasetVersions", "GET /dataset
   errors: ["DATASET_NOT_FOUND"],
 });
 
-export const getDataset = contract("getDataset", "GET /datasets/{name}", {
+export const getDataset = operation("getDataset", "GET /datasets/{name}", {
   summary: "Get the version that a new run would use",
   description: "The newest that is not deprecated; `NAME@3` for a version that must not be deprecated.",
   params: name,
@@ -87,7 +87,7 @@ export const getDataset = contract("getDataset", "GET /datasets/{name}", {
   ],
 });
 
-export const getDatasetVersion = contract("getDatasetVersion", "GET /datasets/{name}/versions/{version}", {
+export const getDatasetVersion = operation("getDatasetVersion", "GET /datasets/{name}/versions/{version}", {
   summary: "Get a version, deprecated or not",
   params: nameAndVersion,
   responses: {
@@ -96,7 +96,7 @@ export const getDatasetVersion = contract("getDatasetVersion", "GET /datasets/{n
   errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
 });
 
-export const deprecateDatasetVersion = contract(
+export const deprecateDatasetVersion = operation(
   "deprecateDatasetVersion",
   "POST /datasets/{name}/versions/{version}/deprecate",
   {
@@ -115,7 +115,7 @@ export const deprecateDatasetVersion = contract(
 
 const answer = z.object({ report: inboxReport }).meta({ id: "InboxReportAnswer" });
 
-export const listInboxReports = contract("listInboxReports", "GET /inbox", {
+export const listInboxReports = operation("listInboxReports", "GET /inbox", {
   summary: "List the results for files that were put into the inbox",
   description:
     "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version. Otherwise its report states the reason and the next step.",
@@ -123,7 +123,7 @@ export const listInboxReports = contract("listInboxReports", "GET /inbox", {
   query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Only files of this dataset." }) }),
 });
 
-export const retryInboxFile = contract("retryInboxFile", "POST /inbox/{id}/retry", {
+export const retryInboxFile = operation("retryInboxFile", "POST /inbox/{id}/retry", {
   summary: "Try a refused file again",
   description: "Reads the file again, without another upload.",
   params: z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/, "must be a report's id: 16 hexadecimal digits") }),

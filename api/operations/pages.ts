@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { searchLimits } from "../../core/tracking/shapes";
-import { contractsFor } from "../contract";
+import { operationsFor } from "../operation";
 import { nameText, versionNumber } from "../schemas/common";
 import { modelName } from "../schemas/models";
 import { experimentIdText, runIdText } from "../schemas/runs";
 
-const contract = contractsFor("Pages");
+const operation = operationsFor("Pages");
 const run = z.strictObject({ runId: runIdText });
 const page = { description: "A self-contained page.", content: ["text/html"] } as const;
 /** `false` for a page that is saved as a file, where links have no target. */
@@ -14,13 +14,13 @@ const links = z
   .default("true")
   .meta({ description: "`false`: without links, for a page that is kept as a file." });
 
-export const getExperimentsPage = contract("getExperimentsPage", "GET /pages/experiments", {
+export const getExperimentsPage = operation("getExperimentsPage", "GET /pages/experiments", {
   summary: "Show the list of experiments",
   query: z.strictObject({ nextToken: z.string().max(4_096).optional() }),
   responses: { 200: page },
 });
 
-export const getExperimentPage = contract("getExperimentPage", "GET /pages/experiments/{experimentId}", {
+export const getExperimentPage = operation("getExperimentPage", "GET /pages/experiments/{experimentId}", {
   summary: "Show an experiment: a table of its runs to filter, order and compare",
   description: "The page reports an invalid filter next to it.",
   params: z.strictObject({ experimentId: experimentIdText }),
@@ -34,7 +34,7 @@ export const getExperimentPage = contract("getExperimentPage", "GET /pages/exper
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
+export const getRunPage = operation("getRunPage", "GET /pages/runs/{runId}", {
   summary: "Show a run: curves, metrics, params, notes, code, environment, data, attempts, files, lineage",
   params: run,
   query: z.strictObject({ links }),
@@ -44,14 +44,14 @@ export const getRunPage = contract("getRunPage", "GET /pages/runs/{runId}", {
 
 const registration = { params: run, query: z.strictObject({ as: modelName }) } as const;
 
-export const getRegisterPage = contract("getRegisterPage", "GET /pages/runs/{runId}/register", {
+export const getRegisterPage = operation("getRegisterPage", "GET /pages/runs/{runId}/register", {
   summary: "Show what the registration of a run's model does, and confirm it",
   ...registration,
   responses: { 200: page },
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const confirmRegistration = contract("confirmRegistration", "POST /pages/runs/{runId}/register", {
+export const confirmRegistration = operation("confirmRegistration", "POST /pages/runs/{runId}/register", {
   summary: "Register a run's model, from its page",
   description:
     "For the form of `GET` on the same path. A browser must state that the form belongs to the API's own page (`Sec-Fetch-Site: same-origin`). Programs use `POST /training-runs/{runId}/register`. Idempotent.",
@@ -65,7 +65,7 @@ export const confirmRegistration = contract("confirmRegistration", "POST /pages/
   ],
 });
 
-export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}", {
+export const getStudyPage = operation("getStudyPage", "GET /pages/studies/{study}", {
   summary: "Show a study: best value so far, learning curves, parallel coordinates, importance, slices, savings",
   params: z.strictObject({ study: nameText }),
   query: z.strictObject({ links }),
@@ -73,7 +73,7 @@ export const getStudyPage = contract("getStudyPage", "GET /pages/studies/{study}
   errors: ["STUDY_NOT_FOUND"],
 });
 
-export const getMonitorPage = contract("getMonitorPage", "GET /pages/monitors/{monitor}", {
+export const getMonitorPage = operation("getMonitorPage", "GET /pages/monitors/{monitor}", {
   summary: "Show a monitor: its settings and its newest windows",
   params: z.strictObject({ monitor: nameText }),
   query: z.strictObject({ links }),
@@ -81,14 +81,14 @@ export const getMonitorPage = contract("getMonitorPage", "GET /pages/monitors/{m
   errors: ["MONITOR_NOT_FOUND"],
 });
 
-export const getWindowPage = contract("getWindowPage", "GET /pages/monitors/{monitor}/windows/{window}", {
+export const getWindowPage = operation("getWindowPage", "GET /pages/monitors/{monitor}/windows/{window}", {
   summary: "Show a window of a monitor: drift of all columns, with their distributions",
   params: z.strictObject({ monitor: nameText, window: versionNumber }),
   responses: { 200: page },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],
 });
 
-export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifact", {
+export const getRunFile = operation("getRunFile", "GET /pages/runs/{runId}/artifact", {
   summary: "Redirect to the download of a run's file",
   params: run,
   query: z.strictObject({ path: z.string().min(1).max(1_000) }),
@@ -102,7 +102,7 @@ export const getRunFile = contract("getRunFile", "GET /pages/runs/{runId}/artifa
   errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],
 });
 
-export const getComparisonPage = contract("getComparisonPage", "GET /pages/compare", {
+export const getComparisonPage = operation("getComparisonPage", "GET /pages/compare", {
   summary: "Show runs next to each other",
   query: z.strictObject({
     runs: z

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { lineageGraph } from "../lineage/shapes";
+import { operationsFor, response } from "../operation";
 import { reproduction } from "../reproduction/shapes";
 import { nameText, pageQuery, versionNumber } from "../schemas/common";
 
 const ofRun = z.strictObject({ runId: nameText });
 
-export const reproduceTrainingRun = contractsFor("Training runs")(
+export const reproduceTrainingRun = operationsFor("Training runs")(
   "reproduceTrainingRun",
   "POST /training-runs/{runId}/reproduce",
   {
@@ -37,7 +37,7 @@ export const reproduceTrainingRun = contractsFor("Training runs")(
   },
 );
 
-export const getReproduction = contractsFor("Training runs")(
+export const getReproduction = operationsFor("Training runs")(
   "getReproduction",
   "GET /training-runs/{runId}/reproduction",
   {
@@ -97,7 +97,7 @@ const example = {
   },
 } as const;
 
-export const getDatasetLineage = contractsFor("Datasets")(
+export const getDatasetLineage = operationsFor("Datasets")(
   "getDatasetLineage",
   "GET /datasets/{name}/versions/{version}/lineage",
   {
@@ -110,7 +110,7 @@ export const getDatasetLineage = contractsFor("Datasets")(
   },
 );
 
-export const getModelVersionLineage = contractsFor("Models")(
+export const getModelVersionLineage = operationsFor("Models")(
   "getModelVersionLineage",
   "GET /models/{name}/versions/{version}/lineage",
   {
@@ -121,7 +121,7 @@ export const getModelVersionLineage = contractsFor("Models")(
   },
 );
 
-export const getContentLineage = contractsFor("Contents")("getContentLineage", "GET /contents/{sha256}/lineage", {
+export const getContentLineage = operationsFor("Contents")("getContentLineage", "GET /contents/{sha256}/lineage", {
   summary: "Show the datasets, runs and models that used a raw file or a shard",
   description:
     "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",

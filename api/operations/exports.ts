@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { exportFormats } from "../../core/evaluation/model-artifact";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";
+import { operationsFor, response } from "../operation";
 import { nameText, versionNumber } from "../schemas/common";
 
-const contract = contractsFor("Models");
+const operation = operationsFor("Models");
 const params = z.strictObject({ name: nameText, version: versionNumber });
 const example = {
   format: "onnx",
@@ -20,7 +20,7 @@ const example = {
   check: { rows: 64, tolerance: 1e-5 },
 } as const;
 
-export const createExport = contract("createExport", "POST /models/{name}/versions/{version}/exports", {
+export const createExport = operation("createExport", "POST /models/{name}/versions/{version}/exports", {
   summary: "Export a version as ONNX, SavedModel, TensorFlow.js, safetensors or an MLflow model",
   description:
     "Creates the files, or returns the existing ones: they are a function of the version. Each file that computes is run and compared with the platform's own " +
@@ -47,7 +47,7 @@ export const createExport = contract("createExport", "POST /models/{name}/versio
   ],
 });
 
-export const listExports = contract("listExports", "GET /models/{name}/versions/{version}/exports", {
+export const listExports = operation("listExports", "GET /models/{name}/versions/{version}/exports", {
   summary: "List the existing exports of a version",
   params,
   responses: {

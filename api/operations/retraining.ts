@@ -2,8 +2,8 @@ import * as z from "zod";
 import { causeRecord } from "../../core/retraining/cause";
 import { retrainingRule, ruleDefinitionOf, ruleState } from "../../core/retraining/rule";
 import { instant } from "../../core/shapes";
-import { contractsFor, pageOf, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, pageOf, response } from "../operation";
 import { nameText, reason } from "../schemas/common";
 import { jobInput } from "../schemas/runs";
 
@@ -12,14 +12,14 @@ const ruleDefinition = ruleDefinitionOf(jobInput).meta({
   description: "When to retrain, and by which job. The job's dataset is without a version.",
 });
 
-const contract = contractsFor("Retraining");
+const operation = operationsFor("Retraining");
 const params = z.strictObject({ rule: nameText });
 const answerRule = z.object({ rule: retrainingRule }).meta({ id: "RetrainingRuleAnswer" });
 const creation = z.object({ created: z.boolean(), rule: retrainingRule }).meta({ id: "RetrainingRuleCreation" });
 const changed = response("The rule.", answerRule, { rule: examples.retrainingRule });
 const jobErrors = ["DATASET_NOT_FOUND", "DATASET_WITHOUT_ACTIVE_VERSION", "RETRAINING_RULE_BUSY"] as const;
 
-export const createRetrainingRule = contract("createRetrainingRule", "POST /retraining-rules", {
+export const createRetrainingRule = operation("createRetrainingRule", "POST /retraining-rules", {
   summary: "Bind a cause to a job",
   description:
     "From now on each new version of the dataset, each time of the schedule or each finding of the monitor starts one run, even if its event is repeated. Idempotent for the same definition.",
@@ -33,12 +33,12 @@ export const createRetrainingRule = contract("createRetrainingRule", "POST /retr
   errors: ["RETRAINING_RULE_EXISTS", ...jobErrors],
 });
 
-export const listRetrainingRules = contract("listRetrainingRules", "GET /retraining-rules", {
+export const listRetrainingRules = operation("listRetrainingRules", "GET /retraining-rules", {
   summary: "List rules by name",
   ...pageOf({ id: "RetrainingRulePage" }, ruleState, { rule: examples.retrainingRule, starts: 1 }),
 });
 
-export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-rules/{rule}", {
+export const getRetrainingRule = operation("getRetrainingRule", "GET /retraining-rules/{rule}", {
   summary: "Get a rule and its state",
   description: "A deleted one, too.",
   params,
@@ -57,7 +57,7 @@ export const getRetrainingRule = contract("getRetrainingRule", "GET /retraining-
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
 
-export const replaceRetrainingRule = contract("replaceRetrainingRule", "PUT /retraining-rules/{rule}", {
+export const replaceRetrainingRule = operation("replaceRetrainingRule", "PUT /retraining-rules/{rule}", {
   summary: "Replace the definition of a rule",
   params,
   body: ruleDefinition,
@@ -66,7 +66,7 @@ export const replaceRetrainingRule = contract("replaceRetrainingRule", "PUT /ret
   errors: ["RETRAINING_RULE_NOT_FOUND", ...jobErrors],
 });
 
-export const deleteRetrainingRule = contract("deleteRetrainingRule", "DELETE /retraining-rules/{rule}", {
+export const deleteRetrainingRule = operation("deleteRetrainingRule", "DELETE /retraining-rules/{rule}", {
   summary: "End a rule",
   description: "Its history can still be read. Idempotent.",
   params,
@@ -74,7 +74,7 @@ export const deleteRetrainingRule = contract("deleteRetrainingRule", "DELETE /re
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const disableRetrainingRule = contract("disableRetrainingRule", "POST /retraining-rules/{rule}/disable", {
+export const disableRetrainingRule = operation("disableRetrainingRule", "POST /retraining-rules/{rule}/disable", {
   summary: "Disable a rule: it skips its causes",
   params,
   body: z.strictObject({ reason }).meta({ id: "DisableRequest" }),
@@ -84,7 +84,7 @@ export const disableRetrainingRule = contract("disableRetrainingRule", "POST /re
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const enableRetrainingRule = contract("enableRetrainingRule", "POST /retraining-rules/{rule}/enable", {
+export const enableRetrainingRule = operation("enableRetrainingRule", "POST /retraining-rules/{rule}/enable", {
   summary: "Enable a rule for later causes",
   params,
   idempotent: true,
@@ -92,14 +92,14 @@ export const enableRetrainingRule = contract("enableRetrainingRule", "POST /retr
   errors: ["RETRAINING_RULE_NOT_FOUND", "RETRAINING_RULE_BUSY"],
 });
 
-export const listRetrainingCauses = contract("listRetrainingCauses", "GET /retraining-rules/{rule}/causes", {
+export const listRetrainingCauses = operation("listRetrainingCauses", "GET /retraining-rules/{rule}/causes", {
   summary: "List the causes of a rule with their results, newest first",
   params,
   ...pageOf({ id: "RetrainingCausePage" }, causeRecord, examples.retrainingCause),
   errors: ["RETRAINING_RULE_NOT_FOUND"],
 });
 
-export const runRetrainingRule = contract("runRetrainingRule", "POST /retraining-rules/{rule}/runs", {
+export const runRetrainingRule = operation("runRetrainingRule", "POST /retraining-rules/{rule}/runs", {
   summary: "Retrain by a rule now, by hand",
   description:
     "Ignores the rule's limits, also if it is disabled. `cause.state` is `failed` with a reason if no run could be created.",

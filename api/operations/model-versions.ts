@@ -2,8 +2,8 @@ import * as z from "zod";
 import { modelArtifact } from "../../core/evaluation/model-artifact";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { nameText, reason, versionNumber } from "../schemas/common";
 import {
   answerModel,
@@ -20,7 +20,7 @@ import {
   tagValue,
 } from "../schemas/models";
 
-const contract = contractsFor("Models");
+const operation = operationsFor("Models");
 const name = z.strictObject({ name: modelName });
 const nameAndVersion = name.extend({ version: versionNumber });
 const versionAnswer = {
@@ -31,7 +31,7 @@ const changeExample = { model: examples.model, version: examples.modelVersion };
 const notThere = ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"] as const;
 const text = (length: number) => z.string().min(1).max(length);
 
-export const registerTrainingRun = contract("registerTrainingRun", "POST /training-runs/{runId}/register", {
+export const registerTrainingRun = operation("registerTrainingRun", "POST /training-runs/{runId}/register", {
   summary: "Register the model of a completed run as a version",
   description:
     "As `registerAs` in its job would have done: the version is judged by its gates, and then waits for its approval. Idempotent: a run makes one version of a model.",
@@ -45,7 +45,7 @@ export const registerTrainingRun = contract("registerTrainingRun", "POST /traini
   errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "RUN_NOT_EVALUATED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
 });
 
-export const registerModelVersion = contract("registerModelVersion", "POST /models/register", {
+export const registerModelVersion = operation("registerModelVersion", "POST /models/register", {
   summary: "Register a version of another program",
   description:
     "Creates the model if there is none of that name. The version starts without a verdict, approvals and stage, whatever its origin.",
@@ -101,14 +101,14 @@ export const registerModelVersion = contract("registerModelVersion", "POST /mode
   ],
 });
 
-export const getModelVersion = contract("getModelVersion", "GET /models/{name}/versions/{version}", {
+export const getModelVersion = operation("getModelVersion", "GET /models/{name}/versions/{version}", {
   summary: "Get a version",
   params: nameAndVersion,
   responses: versionAnswer,
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 
-export const getModelArtifact = contract("getModelArtifact", "GET /models/{name}/versions/{version}/artifact", {
+export const getModelArtifact = operation("getModelArtifact", "GET /models/{name}/versions/{version}/artifact", {
   summary: "Get the files of a version that serving would load",
   params: nameAndVersion,
   responses: {
@@ -121,7 +121,7 @@ export const getModelArtifact = contract("getModelArtifact", "GET /models/{name}
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
 
-export const decideModelVersion = contract("decideModelVersion", "POST /models/{name}/versions/{version}/approvals", {
+export const decideModelVersion = operation("decideModelVersion", "POST /models/{name}/versions/{version}/approvals", {
   scope: "approve",
   summary: "Approve or reject a version that passed its gates",
   description:
@@ -138,7 +138,7 @@ export const decideModelVersion = contract("decideModelVersion", "POST /models/{
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "APPROVAL_EXPIRED", "ALREADY_DECIDED", "NOT_AN_APPROVER"],
 });
 
-export const requestModelApproval = contract(
+export const requestModelApproval = operation(
   "requestModelApproval",
   "POST /models/{name}/versions/{version}/approval-requests",
   {
@@ -155,7 +155,7 @@ export const requestModelApproval = contract(
   },
 );
 
-export const setModelVersionStage = contract("setModelVersionStage", "PUT /models/{name}/versions/{version}/stage", {
+export const setModelVersionStage = operation("setModelVersionStage", "PUT /models/{name}/versions/{version}/stage", {
   scope: "approve",
   summary: "Set the stage of a version",
   description:
@@ -171,7 +171,7 @@ export const setModelVersionStage = contract("setModelVersionStage", "PUT /model
   errors: [...notThere, "GATE_NOT_PASSED", "GATE_OUTDATED", "NOT_APPROVED", "CANARY_UNDER_TEST", "IN_PRODUCTION"],
 });
 
-export const rollBackModel = contract("rollBackModel", "POST /models/{name}/rollback", {
+export const rollBackModel = operation("rollBackModel", "POST /models/{name}/rollback", {
   scope: "approve",
   summary: "Roll back to the version that was in production before",
   description:
@@ -194,18 +194,22 @@ export const rollBackModel = contract("rollBackModel", "POST /models/{name}/roll
   errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
 });
 
-export const setModelVersionSemver = contract("setModelVersionSemver", "PUT /models/{name}/versions/{version}/semver", {
-  summary: "Give a version its semantic version",
-  description:
-    "Permanent: a version has at most one semver, and a semver belongs to one version. Semvers need not increase.",
-  params: nameAndVersion,
-  body: z.strictObject({ semver, reason }).meta({ id: "SemverRequest" }),
-  bodyExample: { semver: "1.4.0" },
-  responses: versionAnswer,
-  errors: [...notThere, "SEMVER_TAKEN"],
-});
+export const setModelVersionSemver = operation(
+  "setModelVersionSemver",
+  "PUT /models/{name}/versions/{version}/semver",
+  {
+    summary: "Give a version its semantic version",
+    description:
+      "Permanent: a version has at most one semver, and a semver belongs to one version. Semvers need not increase.",
+    params: nameAndVersion,
+    body: z.strictObject({ semver, reason }).meta({ id: "SemverRequest" }),
+    bodyExample: { semver: "1.4.0" },
+    responses: versionAnswer,
+    errors: [...notThere, "SEMVER_TAKEN"],
+  },
+);
 
-export const describeModelVersion = contract(
+export const describeModelVersion = operation(
   "describeModelVersion",
   "PUT /models/{name}/versions/{version}/description",
   {
@@ -218,7 +222,7 @@ export const describeModelVersion = contract(
   },
 );
 
-export const tagModelVersion = contract("tagModelVersion", "PUT /models/{name}/versions/{version}/tags", {
+export const tagModelVersion = operation("tagModelVersion", "PUT /models/{name}/versions/{version}/tags", {
   summary: "Set a tag of a version",
   params: nameAndVersion,
   body: tagRequest,
@@ -227,7 +231,7 @@ export const tagModelVersion = contract("tagModelVersion", "PUT /models/{name}/v
   errors: notThere,
 });
 
-export const untagModelVersion = contract("untagModelVersion", "DELETE /models/{name}/versions/{version}/tags", {
+export const untagModelVersion = operation("untagModelVersion", "DELETE /models/{name}/versions/{version}/tags", {
   summary: "Delete a tag of a version",
   params: nameAndVersion,
   query: tagQuery,
@@ -235,7 +239,7 @@ export const untagModelVersion = contract("untagModelVersion", "DELETE /models/{
   errors: notThere,
 });
 
-export const deleteModelVersion = contract("deleteModelVersion", "DELETE /models/{name}/versions/{version}", {
+export const deleteModelVersion = operation("deleteModelVersion", "DELETE /models/{name}/versions/{version}", {
   summary: "Hide a version",
   description: "Nothing of it is gone; its aliases are. The version in production stays.",
   params: nameAndVersion,
@@ -244,7 +248,7 @@ export const deleteModelVersion = contract("deleteModelVersion", "DELETE /models
   errors: [...notThere, "IN_PRODUCTION"],
 });
 
-export const restoreModelVersion = contract("restoreModelVersion", "POST /models/{name}/versions/{version}/restore", {
+export const restoreModelVersion = operation("restoreModelVersion", "POST /models/{name}/versions/{version}/restore", {
   summary: "Show a deleted version again",
   params: nameAndVersion,
   body: reasonRequest,

@@ -9,17 +9,17 @@ import {
   runDetails,
   submittedEnvironment,
 } from "../../core/runs/shapes";
-import { contractsFor, response } from "../contract";
 import { examples } from "../examples";
+import { operationsFor, response } from "../operation";
 import { nameText, pageQuery } from "../schemas/common";
 import { curveQuery, metricCurve, metricSummaries } from "../schemas/metrics";
 import { jobInput, restoreOverrides, runPage } from "../schemas/runs";
 
-const contract = contractsFor("Training runs");
+const operation = operationsFor("Training runs");
 const params = z.strictObject({ runId: nameText });
 const answerRun = z.object({ run }).meta({ id: "RunAnswer" });
 
-export const submitTrainingRun = contract("submitTrainingRun", "POST /training-runs", {
+export const submitTrainingRun = operation("submitTrainingRun", "POST /training-runs", {
   summary: "Submit a job",
   description:
     "Creates a run in state `queued` and starts its state machine. The dataset is resolved now: `latest` becomes the present latest version.",
@@ -52,7 +52,7 @@ export const submitTrainingRun = contract("submitTrainingRun", "POST /training-r
   ],
 });
 
-export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs", {
+export const listTrainingRuns = operation("listTrainingRuns", "GET /training-runs", {
   summary: "List runs, newest first",
   description:
     "With a filter, a page may hold fewer runs than `limit` although another follows: request pages while there is a `nextToken`.",
@@ -65,7 +65,7 @@ export const listTrainingRuns = contract("listTrainingRuns", "GET /training-runs
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
-export const getTrainingRun = contract("getTrainingRun", "GET /training-runs/{runId}", {
+export const getTrainingRun = operation("getTrainingRun", "GET /training-runs/{runId}", {
   summary: "Get a run with its steps, attempts, workers and progress",
   params,
   responses: {
@@ -82,7 +82,7 @@ export const getTrainingRun = contract("getTrainingRun", "GET /training-runs/{ru
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const cancelTrainingRun = contract("cancelTrainingRun", "POST /training-runs/{runId}/cancel", {
+export const cancelTrainingRun = operation("cancelTrainingRun", "POST /training-runs/{runId}/cancel", {
   summary: "End a run: its row, its execution, its workers",
   description: "Idempotent; a run that ended otherwise is refused.",
   params,
@@ -91,7 +91,7 @@ export const cancelTrainingRun = contract("cancelTrainingRun", "POST /training-r
   errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
 });
 
-export const resumeTrainingRun = contract("resumeTrainingRun", "POST /training-runs/{runId}/resume", {
+export const resumeTrainingRun = operation("resumeTrainingRun", "POST /training-runs/{runId}/resume", {
   summary: "Continue a paused run from its last checkpoint",
   description:
     "With unchanged bits, on any number of workers. A repeated request with the same `after` resumes the run once.",
@@ -111,7 +111,7 @@ export const resumeTrainingRun = contract("resumeTrainingRun", "POST /training-r
   errors: ["RUN_NOT_FOUND", "RUN_NOT_PAUSED"],
 });
 
-export const listCheckpoints = contract("listCheckpoints", "GET /training-runs/{runId}/checkpoints", {
+export const listCheckpoints = operation("listCheckpoints", "GET /training-runs/{runId}/checkpoints", {
   summary: "List a run's checkpoints, oldest first",
   params,
   responses: {
@@ -126,7 +126,7 @@ export const listCheckpoints = contract("listCheckpoints", "GET /training-runs/{
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const restoreTrainingRun = contract(
+export const restoreTrainingRun = operation(
   "restoreTrainingRun",
   "POST /training-runs/{runId}/checkpoints/{epoch}/restore",
   {
@@ -163,7 +163,7 @@ export const restoreTrainingRun = contract(
 /**
  * Without `metric` all metrics' summaries, with it one's points; with `Accept: text/event-stream` a stream of events.
  */
-export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /training-runs/{runId}/metrics", {
+export const getTrainingRunMetrics = operation("getTrainingRunMetrics", "GET /training-runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, the points of one, or events that follow it",
   description:
     "With `Accept: text/event-stream` the answer follows the run until it ends: `run` (its state, at first and when it changes), `metrics` (new points of some metrics, ascending by step, each point once) and " +
@@ -205,7 +205,7 @@ export const getTrainingRunMetrics = contract("getTrainingRunMetrics", "GET /tra
   errors: ["RUN_NOT_FOUND"],
 });
 
-export const getTrainingRunLogs = contract("getTrainingRunLogs", "GET /training-runs/{runId}/logs", {
+export const getTrainingRunLogs = operation("getTrainingRunLogs", "GET /training-runs/{runId}/logs", {
   summary: "Read the logs of a run's workers",
   params,
   query: z.strictObject({
