@@ -2,12 +2,37 @@ import { encodeFeatureShard, shardLayout } from "../../core/features/encoding";
 import type { FeatureManifest, FeatureTransform, LabelEncoding } from "../../core/features/shapes";
 import type { ContentReference } from "../../core/shapes";
 
-/** The transform of one column, x, which leaves its values as they are. */
-export const oneColumn: FeatureTransform = {
-  outputs: [{ kind: "numeric", column: "x", offset: 0, width: 1, source: 0, mean: 0, deviation: 1 }],
-  width: 1,
-  shape: [1],
-};
+/** The transform of one column, x, of so many numbers, which leaves its values as they are. */
+export const numbersOf = (width: number): FeatureTransform => ({
+  outputs: [{ kind: "numeric", column: "x", offset: 0, width, source: 0, mean: 0, deviation: 1 }],
+  width,
+  shape: [width],
+});
+export const oneColumn = numbersOf(1);
+
+const none = new Int32Array(0);
+/** A shard of rows without slices. */
+export const encodeRows = (
+  transform: FeatureTransform,
+  label: Int32Array,
+  numeric: Float32Array,
+  codes = none,
+): Uint8Array =>
+  encodeFeatureShard({ rows: label.length, numeric, codes, label, slices: none }, shardLayout(transform));
+
+/** All splits are the same unless they are given. */
+export const manifestOf = (
+  transform: FeatureTransform,
+  classes: readonly (string | number)[],
+  split: FeatureSplit,
+  splits: Partial<FeatureManifest["splits"]> = {},
+): FeatureManifest => ({
+  ...{ inputHash: "test", dataset: { name: "d", version: 1, digest: "d".repeat(64) }, transform, slices: [] },
+  label: { kind: "class", column: "y", classes },
+  splits: { train: split, validation: split, test: split, ...splits },
+});
+
+type FeatureSplit = FeatureManifest["splits"]["train"];
 
 interface OneColumnRows {
   readonly xs: readonly number[];
@@ -32,15 +57,15 @@ export async function storeOneColumn(
     const part = labels.slice(from, from + shardRows);
     const rows = numeric.length;
     const shard = {
-      ...{ rows, numeric, codes: new Int32Array(0) },
+      ...{ rows, numeric, codes: none },
       label: label.kind === "class" ? Int32Array.from(part) : Float32Array.from(part),
       slices: Int32Array.from(codes.slice(from, from + shardRows).flat()),
     };
     shards.push({ ...(await objects.putContent(encodeFeatureShard(shard, shardLayout(oneColumn)))), rows });
   }
-  const none = { rows: 0, shards: [] };
+  const empty = { rows: 0, shards: [] };
   return {
     ...{ inputHash: "f00", dataset: { name: "toy", version: 1, digest }, transform: oneColumn, label, slices },
-    splits: { train: none, validation: none, test: { rows: xs.length, shards } },
+    splits: { train: empty, validation: empty, test: { rows: xs.length, shards } },
   };
 }

@@ -1,9 +1,10 @@
-import { decodeFeatureShard, encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
+import { decodeFeatureShard } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import type { SparseInputs } from "../../../core/features/sparse";
 import { createDirectFeed, createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import { splitOf } from "../../../trainer-container/data/feature-split";
 import { createSampler } from "../../../trainer-container/data/sampler";
+import { encodeRows } from "../../support/one-column";
 
 const manifest: Pick<FeatureManifest, "transform" | "label"> = {
   transform: {
@@ -20,17 +21,9 @@ const manifest: Pick<FeatureManifest, "transform" | "label"> = {
 /** Row r has code r % 3 − 1, number r / 4 and label r % 2. */
 const shardOf = (first: number, rows: number) => {
   const at = Array.from({ length: rows }, (_, i) => first + i);
-  const bytes = encodeFeatureShard(
-    {
-      rows,
-      numeric: Float32Array.from(at, (r) => r / 4),
-      codes: Int32Array.from(at, (r) => (r % 3) - 1),
-      label: Int32Array.from(at, (r) => r % 2),
-      slices: new Int32Array(0),
-    },
-    shardLayout(manifest.transform),
-  );
-  return decodeFeatureShard(bytes, manifest);
+  const [label, codes] = [at.map((r) => r % 2), at.map((r) => (r % 3) - 1)].map((each) => Int32Array.from(each));
+  const numeric = Float32Array.from(at, (r) => r / 4);
+  return decodeFeatureShard(encodeRows(manifest.transform, label!, numeric, codes), manifest);
 };
 const dense = (r: number) => [r % 3 === 1 ? 1 : 0, r % 3 === 2 ? 1 : 0, r / 4];
 const split = splitOf([shardOf(0, 4), shardOf(4, 1), shardOf(5, 5)], manifest);
@@ -65,28 +58,21 @@ describe("feature splits", () => {
 });
 
 describe("createDirectFeed", () => {
-  it("gives sparse rows on request", async () => {
+  it("gives each micro-batch the sampler's rows, sparse on request", async () => {
     const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microBatches: 2 });
+    const [feed, sparseFeed] = [createDirectFeed(split, sampler), createDirectFeed(split, sampler, 2)];
     const leaves = { first: 0, end: 2 };
-    const [direct, sparse] = [createDirectFeed(split, sampler), createDirectFeed(split, sampler, 2)];
-    const expected = await direct.microBatch(3, 1, leaves);
-    const batch = await sparse.microBatch(3, 1, leaves);
-    expect(batch.inputs).toHaveLength(0);
-    expect(unfolded(batch.sparse!, batch.rows)).toEqual([...expected.inputs]);
-    expect(batch.labels).toEqual(expected.labels);
-  });
-
-  it("gives each micro-batch the sampler's rows", async () => {
-    const sampler = createSampler({ seed: 1, rows: 10, batchSize: 4, microBatches: 2 });
-    const feed = createDirectFeed(split, sampler);
     const rows = new Uint32Array(2);
     for (const step of [0, 1, 5]) {
       for (const microBatch of [0, 1]) {
         sampler.rowsOf(step, microBatch, rows);
-        const batch = await feed.microBatch(step, microBatch, { first: 0, end: 2 });
+        const batch = await feed.microBatch(step, microBatch, leaves);
         expect(batch.rows).toBe(2);
         expect([...batch.inputs]).toEqual([...rows].flatMap(dense));
         expect([...batch.labels]).toEqual([...rows].map((row) => row % 2));
+        const { inputs, sparse, labels } = await sparseFeed.microBatch(step, microBatch, leaves);
+        expect(inputs).toHaveLength(0);
+        expect([unfolded(sparse!, 2), labels]).toEqual([[...batch.inputs], batch.labels]);
       }
     }
   });

@@ -1,11 +1,11 @@
 import path from "node:path";
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import type { Feed } from "../../../trainer-container/data/feed";
 import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createShardCache } from "../../../trainer-container/data/shard-cache";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { bundle } from "../../support/bundle";
+import { encodeRows, manifestOf, numbersOf } from "../../support/one-column";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const width = 2_000;
@@ -20,28 +20,13 @@ describe("openFeed", () => {
 
   beforeAll(async () => {
     bundle({ entryPoints: ["trainer-container/data/prefetch-worker.ts"], outfile: script });
-    const transform: FeatureManifest["transform"] = {
-      outputs: [{ kind: "numeric", column: "x", offset: 0, width, source: 0, mean: 0, deviation: 1 }],
-      width,
-      shape: [width],
-    };
     const shards = [];
     for (const rows of [300, 400]) {
       const numeric = Float32Array.from({ length: rows * width }, (_, i) => ((i + rows) * 2_654_435_761) % 1_000);
       const label = Int32Array.from({ length: rows }, (_, i) => (i + rows) % 7);
-      const none = new Int32Array(0);
-      const bytes = encodeFeatureShard({ rows, numeric, codes: none, label, slices: none }, shardLayout(transform));
-      shards.push({ ...(await store.putContent(bytes)), rows });
+      shards.push({ ...(await store.putContent(encodeRows(numbersOf(width), label, numeric))), rows });
     }
-    const split = { rows: 700, shards };
-    manifest = {
-      inputHash: "h",
-      dataset: { name: "d", version: 1, digest: "d".repeat(64) },
-      transform,
-      label: { kind: "class", column: "y", classes: [0, 1, 2, 3, 4, 5, 6] },
-      slices: [],
-      splits: { train: split, validation: split, test: split },
-    };
+    manifest = manifestOf(numbersOf(width), [0, 1, 2, 3, 4, 5, 6], { rows: 700, shards });
   });
 
   afterAll(async () => {

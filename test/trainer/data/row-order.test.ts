@@ -64,12 +64,9 @@ describe("keyedPermutation", () => {
 describe("a range of it", () => {
   it.each([
     [1, 0, 1],
-    [2, 0, 2],
     [7, 3, 4],
-    [100, 0, 100],
     [1_000, 17, 333],
     [65_537, 65_000, 537],
-    [2 ** 31 + 5, 2 ** 31 - 10, 15],
     [2 ** 32, 2 ** 32 - 9, 9],
   ])("of %i elements from %i on is what each of the %i gives", (size, first, length) => {
     const permutation = keyedPermutation(size, "range");

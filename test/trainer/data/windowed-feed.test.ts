@@ -1,4 +1,3 @@
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest, FeatureShard } from "../../../core/features/shapes";
 import { createSplitBlocks } from "../../../trainer-container/data/direct-feed";
 import { loadFeatureSplit } from "../../../trainer-container/data/feature-split";
@@ -6,15 +5,11 @@ import { openFeed } from "../../../trainer-container/data/open-feed";
 import { createSampler } from "../../../trainer-container/data/sampler";
 import type { ShardCache } from "../../../trainer-container/data/shard-cache";
 import { createWindowedBlocks } from "../../../trainer-container/data/windowed-feed";
+import { encodeRows, manifestOf, numbersOf } from "../../support/one-column";
 
 const shardRows = [7, 5, 6, 4, 8];
 const rows = 30;
-const none = new Int32Array(0);
-const transform: FeatureManifest["transform"] = {
-  outputs: [{ kind: "numeric", column: "x", offset: 0, width: 2, source: 0, mean: 0, deviation: 1 }],
-  width: 2,
-  shape: [2],
-};
+const transform = numbersOf(2);
 
 /** Row r is [r, r / 2], its label r % 3. */
 function splitOf(): { readonly manifest: FeatureManifest; readonly bytes: ReadonlyMap<string, Uint8Array> } {
@@ -23,23 +18,11 @@ function splitOf(): { readonly manifest: FeatureManifest; readonly bytes: Readon
   const shards = shardRows.map((count, shard): FeatureShard => {
     const numeric = Float32Array.from({ length: count * 2 }, (_, i) => (first + (i >> 1)) / (1 + (i & 1)));
     const label = Int32Array.from({ length: count }, (_, i) => (first + i) % 3);
-    bytes.set(
-      `${shard}`,
-      encodeFeatureShard({ rows: count, numeric, codes: none, label, slices: none }, shardLayout(transform)),
-    );
+    bytes.set(`${shard}`, encodeRows(transform, label, numeric));
     first += count;
     return { sha256: `${shard}`, bytes: 1, rows: count };
   });
-  const split = { rows, shards };
-  const manifest: FeatureManifest = {
-    inputHash: "h",
-    dataset: { name: "d", version: 1, digest: "d".repeat(64) },
-    transform,
-    label: { kind: "class", column: "y", classes: [0, 1, 2] },
-    slices: [],
-    splits: { train: split, validation: split, test: split },
-  };
-  return { manifest, bytes };
+  return { manifest: manifestOf(transform, [0, 1, 2], { rows, shards }), bytes };
 }
 
 /** Counts fetches; `broken` shards fail as often as the map states. */

@@ -1,8 +1,8 @@
-import { encodeFeatureShard, shardLayout } from "../../../core/features/encoding";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { TrainingResult, TrainingTask } from "../../../core/runs/training-task";
+import { encodeRows, manifestOf } from "../../support/one-column";
 
 const featureManifestKey = objectKeys.featureManifest("test");
 const transform: FeatureManifest["transform"] = {
@@ -33,23 +33,12 @@ export async function storeFeatures(store: ObjectStore, trainRows: readonly numb
       const label = Int32Array.from({ length: rows }, (_, row) =>
         numeric[row * 6]! > 0.3 ? 0 : codes[row]! % 3 === 1 || numeric[row * 6 + 1]! > 0 ? 1 : 2,
       );
-      const bytes = encodeFeatureShard(
-        { rows, numeric, codes, label, slices: new Int32Array(0) },
-        shardLayout(transform),
-      );
-      shards.push({ ...(await store.putContent(bytes)), rows });
+      shards.push({ ...(await store.putContent(encodeRows(transform, label, numeric, codes))), rows });
       first += rows;
     }
     splits[split] = { rows: sizes.reduce((sum: number, rows) => sum + rows, 0), shards };
   }
-  const manifest: FeatureManifest = {
-    inputHash: "test",
-    dataset: { name: "synthetic", version: 1, digest: "0".repeat(64) },
-    transform,
-    label: { kind: "class", column: "y", classes: ["a", "b", "c"] },
-    slices: [],
-    splits: splits as FeatureManifest["splits"],
-  };
+  const manifest = manifestOf(transform, ["a", "b", "c"], splits["train"]!, splits);
   await store.put(featureManifestKey, JSON.stringify(manifest));
 }
 
