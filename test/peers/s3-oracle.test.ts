@@ -1,4 +1,4 @@
-import { CreateBucketCommand, HeadBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { S3 } from "@aws-sdk/client-s3";
 import { createObjectStore } from "../../adapters/s3/object-store";
 import { objectStoreContract } from "../adapters/s3/object-store-contract";
 import { s3Contract } from "../local/s3/contract";
@@ -12,7 +12,7 @@ import { s3Contract } from "../local/s3/contract";
 const endpoint = process.env["RINGMASTER_ORACLE_S3"] ?? "http://127.0.0.1:9000";
 const isRequested = process.env["RINGMASTER_ORACLES"] !== undefined;
 
-const client = new S3Client({
+const client = new S3({
   endpoint,
   region: "us-east-1",
   credentials: { accessKeyId: "oracle", secretAccessKey: "oracle-secret" },
@@ -21,7 +21,7 @@ afterAll(() => client.destroy());
 
 (isRequested ? describe : describe.skip)("MinIO (skipped unless RINGMASTER_ORACLES is set and MinIO runs)", () => {
   beforeAll(async () => {
-    const probe = client.send(new HeadBucketCommand({ Bucket: "reachable" }));
+    const probe = client.headBucket({ Bucket: "reachable" });
     await probe.catch((error: Error) => {
       if (error.name !== "NotFound")
         throw new Error(`RINGMASTER_ORACLES is set, but no MinIO answers at ${endpoint}: ${error.message}`);
@@ -30,7 +30,7 @@ afterAll(() => client.destroy());
   s3Contract(() => ({ name: "MinIO", endpoint, client }));
   objectStoreContract("on MinIO", async () => {
     const bucket = `objects-${Date.now()}`;
-    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    await client.createBucket({ Bucket: bucket });
     return createObjectStore(client, bucket);
   });
 });

@@ -10,7 +10,6 @@ import { startServer } from "../../support/web-server";
 import type { Target } from "./contract/target";
 
 export interface RunningS3 extends Target {
-  readonly client: S3;
   readonly directory: string;
   readonly events: EmittedEvent[];
   close(): Promise<void>;

@@ -1,22 +1,14 @@
-import {
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
 import { failure, newBucket, put, type Target, text } from "./target";
 
 export function conditionContract(target: () => Target): void {
   let Bucket: string;
-  const send: Target["client"]["send"] = ((command: never) => target().client.send(command)) as never;
+  const client = () => target().client;
   beforeAll(async () => {
     Bucket = await newBucket(target());
   });
 
   it("If-None-Match: * lets exactly one of many writers through", async () => {
-    const write = (Body: string) => send(new PutObjectCommand({ Bucket, Key: "once", Body, IfNoneMatch: "*" }));
+    const write = (Body: string) => client().putObject({ Bucket, Key: "once", Body, IfNoneMatch: "*" });
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, async (_, writer) => ({ writer, outcome: await failure(write(`writer ${writer}`)) })),
     );
@@ -31,8 +23,7 @@ export function conditionContract(target: () => Target): void {
   });
 
   it("If-Match overwrites only the version that it names", async () => {
-    const write = (Key: string, IfMatch: string) =>
-      failure(send(new PutObjectCommand({ Bucket, Key, Body: "new", IfMatch })));
+    const write = (Key: string, IfMatch: string) => failure(client().putObject({ Bucket, Key, Body: "new", IfMatch }));
     const etag = await put(target(), Bucket, "versioned", "old");
     expect(await write("versioned", '"0123456789abcdef0123456789abcdef"')).toBe("412 PreconditionFailed");
     expect(await text(target(), Bucket, "versioned")).toBe("old");
@@ -48,25 +39,19 @@ export function conditionContract(target: () => Target): void {
     ["If-None-Match with another", () => ({ IfNoneMatch: '"other"' }), "no error"],
   ])("reads by %s", async (_name, conditions, expected) => {
     const etag = await put(target(), Bucket, "read");
-    const outcome = await failure(send(new GetObjectCommand({ Bucket, Key: "read", ...conditions(etag) })));
+    const outcome = await failure(client().getObject({ Bucket, Key: "read", ...conditions(etag) }));
     expect(outcome).toMatch(new RegExp(`^${expected}`));
-    const head = await failure(send(new HeadObjectCommand({ Bucket, Key: "read", ...conditions(etag) })));
+    const head = await failure(client().headObject({ Bucket, Key: "read", ...conditions(etag) }));
     expect(head.slice(0, 3)).toBe(expected.slice(0, 3));
   });
 
   it("completes a multipart upload only if no object exists", async () => {
     await put(target(), Bucket, "taken");
-    const { UploadId } = await send(new CreateMultipartUploadCommand({ Bucket, Key: "taken" }));
-    const { ETag } = await send(new UploadPartCommand({ Bucket, Key: "taken", UploadId, PartNumber: 1, Body: "x" }));
+    const { UploadId } = await client().createMultipartUpload({ Bucket, Key: "taken" });
+    const { ETag } = await client().uploadPart({ Bucket, Key: "taken", UploadId, PartNumber: 1, Body: "x" });
     const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    const complete = new CompleteMultipartUploadCommand({
-      Bucket,
-      Key: "taken",
-      UploadId,
-      MultipartUpload,
-      IfNoneMatch: "*",
-    });
-    expect(await failure(send(complete))).toBe("412 PreconditionFailed");
+    const upload = { Bucket, Key: "taken", UploadId, MultipartUpload, IfNoneMatch: "*" };
+    expect(await failure(client().completeMultipartUpload(upload))).toBe("412 PreconditionFailed");
     expect(await text(target(), Bucket, "taken")).toBe("taken");
   });
 }

@@ -1,21 +1,12 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import {
-  CopyObjectCommand,
-  CreateBucketCommand,
-  DeleteObjectCommand,
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListBucketsCommand,
-  PutObjectCommand,
-} from "@aws-sdk/client-s3";
+import { type CopyObjectCommandInput, GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { bytes, failure, newBucket, put, type Target, text } from "./target";
 
 export function objectContract(target: () => Target): void {
   let Bucket: string;
-  const send: Target["client"]["send"] = ((command: never) => target().client.send(command)) as never;
+  const client = () => target().client;
   beforeAll(async () => {
     Bucket = await newBucket(target());
   });
@@ -23,12 +14,12 @@ export function objectContract(target: () => Target): void {
   describe("buckets", () => {
     it("creates and lists", async () => {
       const name = await newBucket(target());
-      expect((await send(new ListBucketsCommand({}))).Buckets?.map((bucket) => bucket.Name)).toContain(name);
+      expect((await client().listBuckets({})).Buckets?.map((bucket) => bucket.Name)).toContain(name);
     });
 
     it("refuses what S3 refuses", async () => {
-      expect(await failure(send(new CreateBucketCommand({ Bucket })))).toBe("409 BucketAlreadyOwnedByYou");
-      expect(await failure(send(new CreateBucketCommand({ Bucket: "No_Capitals" })))).toBe("400 InvalidBucketName");
+      expect(await failure(client().createBucket({ Bucket }))).toBe("409 BucketAlreadyOwnedByYou");
+      expect(await failure(client().createBucket({ Bucket: "No_Capitals" }))).toBe("400 InvalidBucketName");
       expect(await failure(put(target(), "never-made-bucket", "k"))).toBe("404 NoSuchBucket");
     });
   });
@@ -37,22 +28,20 @@ export function objectContract(target: () => Target): void {
     it("returns bytes, headers, metadata and the MD5 as ETag", async () => {
       const Body = bytes(300_000);
       const md5 = createHash("md5").update(Body).digest("hex");
-      const answer = await send(
-        new PutObjectCommand({
-          Bucket,
-          Key: "plain",
-          Body,
-          ContentType: "application/x-parquet",
-          ContentEncoding: "gzip",
-          CacheControl: "max-age=60",
-          ContentDisposition: 'attachment; filename="a"',
-          ContentLanguage: "en",
-          Metadata: { run: "r-1", "two-words": "a b" },
-        }),
-      );
+      const answer = await client().putObject({
+        Bucket,
+        Key: "plain",
+        Body,
+        ContentType: "application/x-parquet",
+        ContentEncoding: "gzip",
+        CacheControl: "max-age=60",
+        ContentDisposition: 'attachment; filename="a"',
+        ContentLanguage: "en",
+        Metadata: { run: "r-1", "two-words": "a b" },
+      });
       expect(answer.ETag).toBe(`"${md5}"`);
       expect(answer.ChecksumCRC32).toBeDefined();
-      const got = await send(new GetObjectCommand({ Bucket, Key: "plain" }));
+      const got = await client().getObject({ Bucket, Key: "plain" });
       expect(Buffer.from(await got.Body!.transformToByteArray()).equals(Body)).toBe(true);
       expect(got).toMatchObject({
         ETag: `"${md5}"`,
@@ -70,18 +59,16 @@ export function objectContract(target: () => Target): void {
     it("accepts a stream in aws-chunked form with a trailing checksum", async () => {
       const Body = bytes(3_000_000, 7);
       const stream = Readable.from([Body.subarray(0, 1_000_001), Body.subarray(1_000_001)]);
-      const answer = await send(
-        new PutObjectCommand({ Bucket, Key: "streamed", Body: stream, ContentLength: Body.length }),
-      );
+      const answer = await client().putObject({ Bucket, Key: "streamed", Body: stream, ContentLength: Body.length });
       expect(answer.ETag).toBe(`"${createHash("md5").update(Body).digest("hex")}"`);
-      const got = await send(new GetObjectCommand({ Bucket, Key: "streamed" }));
+      const got = await client().getObject({ Bucket, Key: "streamed" });
       expect(Buffer.from(await got.Body!.transformToByteArray()).equals(Body)).toBe(true);
       expect(got.ContentEncoding).toBeUndefined();
     });
 
     it("keeps an empty object", async () => {
       await put(target(), Bucket, "empty", new Uint8Array());
-      const got = await send(new GetObjectCommand({ Bucket, Key: "empty" }));
+      const got = await client().getObject({ Bucket, Key: "empty" });
       expect([got.ContentLength, await got.Body!.transformToString()]).toEqual([0, ""]);
     });
 
@@ -94,19 +81,19 @@ export function objectContract(target: () => Target): void {
         CRC64NVME: "rosUhgp5mIg=",
         SHA256: createHash("sha256").update("123456789").digest("base64"),
       }[algorithm];
-      const answer = await send(new PutObjectCommand({ Bucket, Key, Body: "123456789", [field]: known }));
+      const answer = await client().putObject({ Bucket, Key, Body: "123456789", [field]: known });
       expect(answer[field]).toBe(known);
-      const head = await send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
+      const head = await client().headObject({ Bucket, Key, ChecksumMode: "ENABLED" });
       expect(head[field]).toBe(known);
-      const wrong = new PutObjectCommand({ Bucket, Key: "wrong", Body: "12345678", [field]: known });
-      expect(await failure(send(wrong))).toMatch(/^400 (BadDigest|XAmzContentChecksumMismatch)$/);
-      expect(await failure(send(new HeadObjectCommand({ Bucket, Key: "wrong" })))).toBe("404 NotFound");
+      const wrong = client().putObject({ Bucket, Key: "wrong", Body: "12345678", [field]: known });
+      expect(await failure(wrong)).toMatch(/^400 (BadDigest|XAmzContentChecksumMismatch)$/);
+      expect(await failure(client().headObject({ Bucket, Key: "wrong" }))).toBe("404 NotFound");
     });
 
     it("verifies Content-MD5", async () => {
       const ContentMD5 = createHash("md5").update("right").digest("base64");
-      await send(new PutObjectCommand({ Bucket, Key: "md5", Body: "right", ContentMD5 }));
-      expect(await failure(send(new PutObjectCommand({ Bucket, Key: "md5", Body: "wrong", ContentMD5 })))).toBe(
+      await client().putObject({ Bucket, Key: "md5", Body: "right", ContentMD5 });
+      expect(await failure(client().putObject({ Bucket, Key: "md5", Body: "wrong", ContentMD5 }))).toBe(
         "400 BadDigest",
       );
       expect(await text(target(), Bucket, "md5")).toBe("right");
@@ -115,7 +102,7 @@ export function objectContract(target: () => Target): void {
     it("answers ranges", async () => {
       await put(target(), Bucket, "ranged", "0123456789");
       const range = async (Range: string) => {
-        const got = await send(new GetObjectCommand({ Bucket, Key: "ranged", Range }));
+        const got = await client().getObject({ Bucket, Key: "ranged", Range });
         return [got.$metadata.httpStatusCode, got.ContentRange, await got.Body!.transformToString()];
       };
       expect(await range("bytes=2-4")).toEqual([206, "bytes 2-4/10", "234"]);
@@ -127,55 +114,56 @@ export function objectContract(target: () => Target): void {
 
     it("names the missing bucket or object", async () => {
       expect(await failure(text(target(), Bucket, "missing"))).toBe("404 NoSuchKey");
-      expect(await failure(send(new HeadObjectCommand({ Bucket, Key: "missing" })))).toBe("404 NotFound");
+      expect(await failure(client().headObject({ Bucket, Key: "missing" }))).toBe("404 NotFound");
       expect(await failure(text(target(), "never-made-bucket", "k"))).toBe("404 NoSuchBucket");
-      const nowhere = new DeleteObjectCommand({ Bucket: "never-made-bucket", Key: "k" });
-      expect(await failure(send(nowhere))).toBe("404 NoSuchBucket");
+      const nowhere = client().deleteObject({ Bucket: "never-made-bucket", Key: "k" });
+      expect(await failure(nowhere)).toBe("404 NoSuchBucket");
     });
   });
 
   describe("presigned URLs", () => {
     it("serve PUT and GET without a client", async () => {
-      const { client } = target();
       const body = "sent by fetch";
-      const putUrl = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: "by/url" }));
+      const putUrl = await getSignedUrl(client(), new PutObjectCommand({ Bucket, Key: "by/url" }));
       expect((await fetch(putUrl, { method: "PUT", body })).status).toBe(200);
       const command = new GetObjectCommand({ Bucket, Key: "by/url", ResponseContentType: "text/weird" });
-      const answer = await fetch(await getSignedUrl(client, command));
+      const answer = await fetch(await getSignedUrl(client(), command));
       expect([await answer.text(), answer.headers.get("content-type")]).toEqual([body, "text/weird"]);
     });
   });
 
   describe("copy", () => {
     it("copies bytes and metadata, or replaces the metadata", async () => {
-      await send(
-        new PutObjectCommand({
-          Bucket,
-          Key: "from here",
-          Body: "copied",
-          Metadata: { kept: "yes" },
-          ContentType: "a/b",
-        }),
-      );
+      await client().putObject({
+        Bucket,
+        Key: "from here",
+        Body: "copied",
+        Metadata: { kept: "yes" },
+        ContentType: "a/b",
+      });
       const CopySource = `${Bucket}/${encodeURIComponent("from here")}`;
-      const answer = await send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource }));
+      const answer = await client().copyObject({ Bucket, Key: "copy", CopySource });
       expect(answer.CopyObjectResult?.ETag).toBe(`"${createHash("md5").update("copied").digest("hex")}"`);
-      const copy = await send(new GetObjectCommand({ Bucket, Key: "copy" }));
+      const copy = await client().getObject({ Bucket, Key: "copy" });
       expect([await copy.Body!.transformToString(), copy.Metadata, copy.ContentType]).toEqual([
         "copied",
         { kept: "yes" },
         "a/b",
       ]);
-      await send(
-        new CopyObjectCommand({ Bucket, Key: "copy", CopySource, MetadataDirective: "REPLACE", Metadata: { n: "ew" } }),
-      );
-      expect((await send(new HeadObjectCommand({ Bucket, Key: "copy" }))).Metadata).toEqual({ n: "ew" });
+      await client().copyObject({
+        Bucket,
+        Key: "copy",
+        CopySource,
+        MetadataDirective: "REPLACE",
+        Metadata: { n: "ew" },
+      });
+      expect((await client().headObject({ Bucket, Key: "copy" })).Metadata).toEqual({ n: "ew" });
     });
 
     it("refuses a missing source, a failed condition, and a copy onto itself that changes nothing", async () => {
       const ETag = await put(target(), Bucket, "source");
-      const copy = (more: Partial<ConstructorParameters<typeof CopyObjectCommand>[0]>) =>
-        failure(send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource: `${Bucket}/source`, ...more })));
+      const copy = (more: Partial<CopyObjectCommandInput>) =>
+        failure(client().copyObject({ Bucket, Key: "copy", CopySource: `${Bucket}/source`, ...more }));
       expect(await copy({ CopySource: `${Bucket}/missing` })).toBe("404 NoSuchKey");
       expect(await copy({ CopySourceIfMatch: '"other"' })).toBe("412 PreconditionFailed");
       expect(await copy({ CopySourceIfNoneMatch: ETag })).toBe("412 PreconditionFailed");
@@ -187,8 +175,8 @@ export function objectContract(target: () => Target): void {
   describe("delete", () => {
     it("is idempotent", async () => {
       await put(target(), Bucket, "doomed");
-      await send(new DeleteObjectCommand({ Bucket, Key: "doomed" }));
-      await send(new DeleteObjectCommand({ Bucket, Key: "doomed" }));
+      await client().deleteObject({ Bucket, Key: "doomed" });
+      await client().deleteObject({ Bucket, Key: "doomed" });
       expect(await failure(text(target(), Bucket, "doomed"))).toBe("404 NoSuchKey");
     });
 
@@ -196,7 +184,7 @@ export function objectContract(target: () => Target): void {
       const keys = ["many/1", "many/<&>", "many/ü"];
       for (const key of keys) await put(target(), Bucket, key);
       const Objects = [...keys, "many/not-there"].map((Key) => ({ Key }));
-      const answer = await send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+      const answer = await client().deleteObjects({ Bucket, Delete: { Objects } });
       expect(answer.Deleted?.map(({ Key }) => Key).sort()).toEqual(Objects.map(({ Key }) => Key).sort());
       expect(answer.Errors ?? []).toEqual([]);
       for (const key of keys) expect(await failure(text(target(), Bucket, key))).toBe("404 NoSuchKey");

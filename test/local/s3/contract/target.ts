@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import type { S3 } from "@aws-sdk/client-s3";
 
 export interface Target {
   readonly name: string;
   readonly endpoint: string;
-  readonly client: S3Client;
+  readonly client: S3;
 }
 
 export async function newBucket({ client }: Target): Promise<string> {
   const Bucket = `contract-${randomBytes(6).toString("hex")}`;
-  await client.send(new CreateBucketCommand({ Bucket }));
+  await client.createBucket({ Bucket });
   return Bucket;
 }
 
@@ -19,11 +19,11 @@ export async function put(
   Key: string,
   Body: string | Uint8Array = Key,
 ): Promise<string> {
-  return (await client.send(new PutObjectCommand({ Bucket, Key, Body }))).ETag!;
+  return (await client.putObject({ Bucket, Key, Body })).ETag!;
 }
 
 export async function text({ client }: Target, Bucket: string, Key: string): Promise<string> {
-  return (await client.send(new GetObjectCommand({ Bucket, Key }))).Body!.transformToString();
+  return (await client.getObject({ Bucket, Key })).Body!.transformToString();
 }
 
 /** Returns the error's code and status, or "no error". */
