@@ -1,26 +1,18 @@
-import type { createApp } from "../../api/app";
 import { draftOf } from "../core/datasets/drafts";
-import { startTestApp } from "../support/app";
+import { useTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import type { Embedded, TestPlatform as Platform } from "../support/embedded";
 
 describe("who registered and deprecated a dataset version", () => {
-  let embedded: Embedded;
-  let platform: Platform;
-  let app: ReturnType<typeof createApp>;
-  beforeAll(async () => {
-    ({ embedded, platform, app } = await startTestApp({ checkResponses: true }));
-  });
-  afterAll(() => embedded.stop());
+  const api = useTestApp({ checkResponses: true });
 
   it("is in the version's row, and in what the command line shows", async () => {
     const at = "2026-01-01T00:00:00.000Z";
     // A row may name nobody.
-    await platform.datasets.register(draftOf("toy", "old"), { at });
-    await platform.datasets.register(draftOf("toy", "new"), { at, by: "ada" });
+    await api.platform.datasets.register(draftOf("toy", "old"), { at });
+    await api.platform.datasets.register(draftOf("toy", "new"), { at, by: "ada" });
     const headers = { "content-type": "application/json", "x-ringmaster-actor": "grace" };
     const body = JSON.stringify({ reason: "labels swapped" });
-    const deprecated = await app.request("/api/v1/datasets/toy/versions/2/deprecate", {
+    const deprecated = await api.app.request("/api/v1/datasets/toy/versions/2/deprecate", {
       method: "POST",
       headers,
       body,
@@ -28,8 +20,11 @@ describe("who registered and deprecated a dataset version", () => {
     expect(await deprecated.json()).toMatchObject({
       version: { createdBy: "ada", deprecation: { by: "grace", reason: "labels swapped" } },
     });
-    expect(await platform.datasets.find("toy", 2)).toMatchObject({ createdBy: "ada", deprecation: { by: "grace" } });
-    const cli = await cliOverApp(app);
+    expect(await api.platform.datasets.find("toy", 2)).toMatchObject({
+      createdBy: "ada",
+      deprecation: { by: "grace" },
+    });
+    const cli = await cliOverApp(api.app);
     try {
       const { out } = await cli.run("datasets", "show", "toy@2");
       expect(out).toMatch(/2 .* ada +deprecated by grace at 2\S+: labels swapped/);

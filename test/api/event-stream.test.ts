@@ -1,9 +1,7 @@
-import type { createApp } from "../../api/app";
 import { eventStream } from "../../api/routes/run-metrics";
 import { createLogger } from "../../core/logging";
 import type { FollowEvent } from "../../core/tracking/follow";
-import { startTestApp } from "../support/app";
-import type { Embedded, TestPlatform as Platform } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { runOf } from "../support/fixtures";
 
 interface Event {
@@ -26,19 +24,17 @@ const parse = (text: string): Event[] =>
     .map((fields) => ({ id: fields["id"], event: fields["event"]!, data: JSON.parse(fields["data"]!) }));
 
 describe("a run's metrics as events", () => {
-  let embedded: Embedded;
-  let platform: Platform;
-  let app: ReturnType<typeof createApp>;
+  const api = useTestApp();
   beforeAll(async () => {
-    ({ embedded, platform, app } = await startTestApp());
-    await platform.runs.create(runOf("run-e"));
-    await platform.metrics.append("run-e", [{ metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] }]);
-    await platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
+    await api.platform.runs.create(runOf("run-e"));
+    await api.platform.metrics.append("run-e", [
+      { metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] },
+    ]);
+    await api.platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
   });
-  afterAll(() => embedded.stop());
 
   const follow = (headers: Record<string, string> = {}, path = "/api/v1/training-runs/run-e/metrics") =>
-    app.request(path, { headers: { accept: "text/event-stream", ...headers } });
+    api.app.request(path, { headers: { accept: "text/event-stream", ...headers } });
 
   it("tells everything and ends with the run", async () => {
     const response = await follow();

@@ -1,23 +1,17 @@
-import type { createApp } from "../../api/app";
-import { startTestApp } from "../support/app";
-import type { Embedded, TestPlatform as Platform } from "../support/embedded";
+import { useTestApp } from "../support/app";
 
 describe("hostile bodies", () => {
-  let embedded: Embedded;
-  let platform: Platform;
-  let app: ReturnType<typeof createApp>;
+  const api = useTestApp();
   let runId: string;
   beforeAll(async () => {
-    ({ embedded, platform, app } = await startTestApp());
     const { run } = (await mlflow("runs/create", { experiment_id: "0" })).body as { run: { info: { run_id: string } } };
     runId = run.info.run_id;
     await mlflow("registered-models/create", { name: "m" });
     await mlflow("model-versions/create", { name: "m", source: "s3://x/y" });
   });
-  afterAll(() => embedded.stop());
 
   async function post(path: string, body: unknown, method = "POST") {
-    const response = await app.request(path, {
+    const response = await api.app.request(path, {
       method,
       headers: { "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
@@ -81,7 +75,7 @@ describe("hostile bodies", () => {
     const params = { constructor: "a", toString: "b" };
     const { body } = await native("/runs", { params });
     const { run } = body as { run: { runId: string } };
-    expect((await platform.records.find(run.runId))?.params).toEqual(params);
+    expect((await api.platform.records.find(run.runId))?.params).toEqual(params);
     expect(await native("/runs/search", { filter: "params.constructor = 'a'" })).toMatchObject({
       body: { runs: [{ run: { runId: run.runId } }] },
     });
@@ -95,7 +89,7 @@ describe("hostile bodies", () => {
     const { status, body } = await native("/runs", { datasets: [dataset] });
     expect(status).toBe(201);
     const { runId: reader } = (body as { run: { runId: string } }).run;
-    expect((await platform.lineage.runsOf(dataset, { limit: 10 })).items).toEqual([reader]);
+    expect((await api.platform.lineage.runsOf(dataset, { limit: 10 })).items).toEqual([reader]);
   });
 
   it("refuses to add to a list of models that is none", async () => {

@@ -28,3 +28,11 @@ export async function callApp(
   });
   return { status: response.status, body: JSON.parse(await response.text()) };
 }
+
+/** Starts an API before the suite's cases, and stops it after them. */
+export function useTestApp(options?: Parameters<typeof startTestApp>[0]): Awaited<ReturnType<typeof startTestApp>> {
+  const started = {} as Awaited<ReturnType<typeof startTestApp>>;
+  beforeAll(async () => void Object.assign(started, await startTestApp(options)));
+  afterAll(() => started.embedded.stop());
+  return started;
+}

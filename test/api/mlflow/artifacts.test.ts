@@ -5,32 +5,27 @@ import type { ApiEnvironment } from "../../../api/http/context";
 import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { objectKeys } from "../../../core/object-keys";
 import { localConfig } from "../../../stack/settings";
-import { startTestApp } from "../../support/app";
+import { useTestApp } from "../../support/app";
 import { flipBit, objectFiles } from "../../support/damage";
-import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
 
 const root = "/api/2.0/mlflow-artifacts";
 const mebibyte = 1024 * 1024;
 const { bucket } = localConfig();
 
 describe("files over MLflow's protocol", () => {
-  let embedded: Embedded;
-  let platform: Platform;
+  const api = useTestApp();
   /** As behind API Gateway. */
-  let app: Hono<ApiEnvironment>;
   /** As on one machine. */
   let transfers: Hono<ApiEnvironment>;
   let run: string;
   beforeAll(async () => {
-    ({ embedded, platform, app } = await startTestApp());
-    transfers = createTransferApp(platform);
+    transfers = createTransferApp(api.platform);
     const made = await post("/api/2.0/mlflow/runs/create", { experiment_id: "0" });
     run = ((await made.json()) as { run: { info: { run_id: string } } }).run.info.run_id;
   });
-  afterAll(() => embedded.stop());
 
   const post = (path: string, body: object, team = "default") =>
-    app.request(path, {
+    api.app.request(path, {
       method: "POST",
       headers: { "content-type": "application/json", "x-ringmaster-team": team },
       body: JSON.stringify(body),
@@ -44,7 +39,7 @@ describe("files over MLflow's protocol", () => {
   const uploadArtifact = (to: Hono<ApiEnvironment>, headers: Record<string, string>, body: string) =>
     to.request(`/api/2.0/mlflow/upload-artifact?run_uuid=${run}&path=signed.txt`, { method: "POST", headers, body });
   const at = (path: string): string => `0/${run}/artifacts/${path}`;
-  const stored = (path: string) => platform.artifacts.find({ kind: "run", runId: run }, path);
+  const stored = (path: string) => api.platform.artifacts.find({ kind: "run", runId: run }, path);
 
   it("takes a body far past a function's limit as a stream; a function refuses it and says what to do", async () => {
     const pieces = 12;
@@ -61,7 +56,7 @@ describe("files over MLflow's protocol", () => {
     };
     expect((await put(at("large.bin"), stream())).status).toBe(200);
     expect(await stored("large.bin")).toMatchObject({ bytes: pieces * mebibyte });
-    const refused = await put(at("refused.bin"), stream(), {}, app);
+    const refused = await put(at("refused.bin"), stream(), {}, api.app);
     expect(refused.status).toBe(413);
     expect(await refused.text()).toContain("MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE");
     expect(await stored("refused.bin")).toBeUndefined();
@@ -69,9 +64,9 @@ describe("files over MLflow's protocol", () => {
 
   it.each<[string, (headers: Record<string, string>, body: string) => Response | Promise<Response>]>([
     ["a streamed PUT", (headers, body) => put(at("signed.txt"), body, headers)],
-    ["a PUT to the function", (headers, body) => put(at("signed.txt"), body, headers, app)],
+    ["a PUT to the function", (headers, body) => put(at("signed.txt"), body, headers, api.app)],
     ["a streamed upload-artifact", (headers, body) => uploadArtifact(transfers, headers, body)],
-    ["upload-artifact to the function", (headers, body) => uploadArtifact(app, headers, body)],
+    ["upload-artifact to the function", (headers, body) => uploadArtifact(api.app, headers, body)],
   ])("stores nothing from %s whose body is not the signed one", async (what, send) => {
     const body = `signed for ${what}`;
     const headers = { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") };
@@ -93,7 +88,7 @@ describe("files over MLflow's protocol", () => {
       ["/api/v1/experiments", '{"name":"signed"}'],
     ] as const;
     for (const [path, body] of calls) {
-      const answer = await app.request(path, { method: "POST", headers, body });
+      const answer = await api.app.request(path, { method: "POST", headers, body });
       expect([path, answer.status]).toEqual([path, 401]);
       expect(await answer.text()).toContain("UNAUTHENTICATED");
     }
@@ -101,7 +96,7 @@ describe("files over MLflow's protocol", () => {
 
   it("sends a function's callers to the store, which calls the file by its name and kind", async () => {
     await put(at("page.html"), "<b>bold</b>");
-    const { status, headers } = await app.request(`${root}/artifacts/${at("page.html")}`);
+    const { status, headers } = await api.app.request(`${root}/artifacts/${at("page.html")}`);
     expect(status).toBe(307);
     const file = await fetch(headers.get("location")!);
     expect([file.status, await file.text()]).toEqual([200, "<b>bold</b>"]);
@@ -147,7 +142,7 @@ describe("files over MLflow's protocol", () => {
       const completed = await post(`${root}/mpu/complete/${at("deep")}`, done);
       expect([completed.status, await completed.json()]).toEqual([200, {}]);
     }
-    const { url, file_size } = (await (await app.request(`${root}/presigned/${at("deep/model.bin")}`)).json()) as {
+    const { url, file_size } = (await (await api.app.request(`${root}/presigned/${at("deep/model.bin")}`)).json()) as {
       readonly url: string;
       readonly file_size: number;
     };
@@ -166,7 +161,7 @@ describe("files over MLflow's protocol", () => {
   });
 
   it("says to clients that they may send parts", async () => {
-    const info = await (await app.request("/api/3.0/mlflow/server-info")).json();
+    const info = await (await api.app.request("/api/3.0/mlflow/server-info")).json();
     expect(info).toMatchObject({ multipart_uploads_enabled: true, multipart_downloads_enabled: true });
   });
 
@@ -175,7 +170,7 @@ describe("files over MLflow's protocol", () => {
     await put(path, randomBytes(bytes));
     const { sha256 } = (await stored(`damaged-${bytes}.bin`))!;
     const key = objectKeys.content(sha256);
-    const [file] = objectFiles(join(embedded.directory, "s3"), bucket, `teams/default/${key}`);
+    const [file] = objectFiles(join(api.embedded.directory, "s3"), bucket, `teams/default/${key}`);
     flipBit(file!, Math.min(bytes, 5 * mebibyte) - 1);
     for (const url of [`${root}/artifacts/${path}`, `/get-artifact?run_id=${run}&path=damaged-${bytes}.bin`]) {
       const answer = await transfers.request(url);
