@@ -30,10 +30,10 @@ export function checkPlan(
   const plan: FeaturePlan = { ...value, steps: value.steps.map(named) };
   const problems = consistencyProblems(plan);
   if (problems.length > 0) {
-    const found = problems.map(
+    const items = problems.map(
       ({ path, ...rest }): Problem => ({ ...rest, path: pathText(path), ...(lineOf ? { line: lineOf(path) } : {}) }),
     );
-    throw new InvalidInputError(`${what} has ${found.length === 1 ? "a problem" : `${found.length} problems`}`, found);
+    throw new InvalidInputError(`${what} has ${items.length === 1 ? "a problem" : `${items.length} problems`}`, items);
   }
   return plan;
 }

@@ -60,16 +60,16 @@ const reserved = ["file_index", "file_row_number", "filename", "rowid"];
 
 function problemsOfColumns({ columns, entities }: ViewDefinition): Problem[] {
   const problems: Problem[] = [];
-  const known = new Map<string, string>();
+  const byLowerCase = new Map<string, string>();
   for (const name of Object.keys(columns)) {
     const path = `columns.${name}`;
-    const earlier = known.get(name.toLowerCase());
+    const earlier = byLowerCase.get(name.toLowerCase());
     if (earlier !== undefined)
       problems.push({ path, rule: `must differ from ${earlier} (names are not case-sensitive)` });
     if (name.includes("#") || reserved.includes(name.toLowerCase())) {
       problems.push({ path, rule: `must not contain #, and not be ${reserved.join(" or ")}` });
     }
-    known.set(name.toLowerCase(), name);
+    byLowerCase.set(name.toLowerCase(), name);
   }
   if (entities.length === 0) problems.push({ path: "entities", rule: "must name at least one column" });
   for (const [index, name] of entities.entries()) {

@@ -17,18 +17,18 @@ export interface CompiledFeatures {
 const compiled = new WeakMap<ViewDefinition, CompiledFeatures>();
 
 export function compileFeatures(definition: ViewDefinition): CompiledFeatures {
-  const known = compiled.get(definition);
-  if (known) return known;
-  const made = compile(definition);
-  compiled.set(definition, made);
-  return made;
+  const cachedFeatures = compiled.get(definition);
+  if (cachedFeatures) return cachedFeatures;
+  const features = compile(definition);
+  compiled.set(definition, features);
+  return features;
 }
 
 function compile(definition: ViewDefinition): CompiledFeatures {
   const { columns, ...file } = definition;
   const view = parseFeaturePlan(JSON.stringify(file), `view ${file.name}`);
   const identity = new Set([...view.entities, view.eventTime, view.creationTime]);
-  const own = Object.entries(columns)
+  const columnFeatures = Object.entries(columns)
     .filter(([name]) => !identity.has(name))
     .map(([name, type]): Feature => ({ name, type }));
   const all = Object.entries(columns).map(([name, type]) => ({ name, type }));
@@ -41,13 +41,13 @@ function compile(definition: ViewDefinition): CompiledFeatures {
   );
   const compute = plan && createRowFunction(plan);
   return {
-    features: [...own, ...results],
-    columns: own.map(({ name }) => name),
+    features: [...columnFeatures, ...results],
+    columns: columnFeatures.map(({ name }) => name),
     plan,
     windows: windowsIn(view),
     of(values) {
       const features: Record<string, FeatureValue> = {};
-      for (const { name, type } of own) {
+      for (const { name, type } of columnFeatures) {
         const value = (values[name] ?? null) as FeatureValue;
         features[name] = type === "timestamp" && typeof value === "number" ? new Date(value).toISOString() : value;
       }

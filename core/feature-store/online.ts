@@ -76,7 +76,7 @@ export async function readOnline(
   const names = versions.map((version) => namesIn(version, fullNames));
   assertDistinct(versions, names);
   const keys = versions.map((version) => keysOf(version, entities));
-  const found = await Promise.all(
+  const latest = await Promise.all(
     versions.map(({ name, generation }, view) => online.get({ name, generation }, keys[view]!)),
   );
   const now = clock.now();
@@ -85,7 +85,7 @@ export async function readOnline(
     const features: Record<string, FeatureValue> = {};
     const eventTimes: Record<string, string | null> = {};
     for (const [view, { name, definition }] of versions.entries()) {
-      const row = found[view]![index];
+      const row = latest[view]![index];
       const ttl = definition.ttl === undefined ? undefined : durationMs(definition.ttl);
       const isHeld = row !== undefined && !isExpired(row.eventTime, ttl, now);
       eventTimes[name] = isHeld ? new Date(row.eventTime).toISOString() : null;
@@ -106,16 +106,16 @@ async function windowsAt(
   const { windows } = compileFeatures(definition);
   if (windows === undefined) return undefined;
   const since = now - windows.maxOverMs;
-  const found = await Promise.all(
+  const rowsOfKeys = await Promise.all(
     keys.map((key) => online.getWindowRows({ name, generation }, key, since, maxWindowRows + 1)),
   );
-  const problems = found.flatMap((rows, index): Problem[] => {
+  const problems = rowsOfKeys.flatMap((rows, index): Problem[] => {
     if (rows.length <= maxWindowRows) return [];
     const rule = `must have at most ${maxWindowRows} rows in the windows of view ${name}; aggregate them before you ingest them`;
     return [{ path: `entities[${index}]`, value: keys[index], rule }];
   });
   if (problems.length > 0) throw new InvalidInputError("the features cannot be read", problems);
-  return found.map((rows) => aggregateRows(windows, rows, now));
+  return rowsOfKeys.map((rows) => aggregateRows(windows, rows, now));
 }
 
 /** @throws InvalidInputError if two views, or a view and other columns, have features of one name */
@@ -144,14 +144,14 @@ function keysOf({ name, definition }: ViewVersion, entities: readonly Entity[]):
   const keys = entities.map((entity, index) =>
     entityKey(
       definition.entities.map((column) => {
-        const given = Object.hasOwn(entity, column) ? entity[column] : undefined;
+        const input = Object.hasOwn(entity, column) ? entity[column] : undefined;
         const type = definition.columns[column]!;
-        const value = storedValue(given, type);
+        const value = storedValue(input, type);
         if (value === undefined) {
           const rule = `must be given for view ${name}, as ${type}`;
           problems.push({
             path: `entities[${index}].${column}`,
-            value: given,
+            value: input,
             rule,
           });
         }

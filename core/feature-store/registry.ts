@@ -53,8 +53,8 @@ export async function registerView(
   const digest = digestOf(definition);
   const { features } = compileFeatures(definition);
   return inRounds({ rounds, pause, busy: () => viewBusy(name) }, async () => {
-    const known = await views.findByDigest(name, digest);
-    if (known) return { created: false, version: known };
+    const existingVersion = await views.findByDigest(name, digest);
+    if (existingVersion) return { created: false, version: existingVersion };
     const newest = await views.findNewest(name);
     const changes = newest ? incompatibilities(newest, { definition, features }) : [];
     if (newest && changes.length > 0 && !allowIncompatible) {
@@ -85,8 +85,8 @@ export async function resolveView(
     const rule = "must be NAME or NAME@VERSION";
     throw new InvalidInputError("the feature view is not valid", [{ path: "view", value: reference, rule }]);
   }
-  const found = number === undefined ? undefined : await views.find(name, Number(number));
-  if (found) return found;
+  const version = number === undefined ? undefined : await views.find(name, Number(number));
+  if (version) return version;
   const newest = await views.findNewest(name);
   if (!newest) throw viewNotFound(name);
   if (number !== undefined) throw viewVersionNotFound(name, Number(number), newest.version);

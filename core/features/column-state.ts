@@ -77,8 +77,8 @@ export class ColumnMerger {
     if (type === "bool") return { ...base, distinct, ...mean, top: this.top() };
     if (type === "string") return { ...base, distinct, ...bounds, top: this.top(), ...this.alike() };
     if (type === "timestamp") return { ...base, distinct, ...bounds };
-    const found = this.quantiles(profiledQuantiles);
-    const spread = found ? { quantiles: found } : {};
+    const quantiles = this.quantiles(profiledQuantiles);
+    const spread = quantiles ? { quantiles } : {};
     return { ...base, distinct, ...bounds, ...mean, ...std, ...spread, ...(type === "int" ? { top: this.top() } : {}) };
   }
 

@@ -63,9 +63,9 @@ export async function materializeFeatures(input: {
   };
   const fitGroup = async (group: ShardGroup): Promise<FitState> => {
     const { rows, splitOf } = await openPart(group);
-    const own = new FeatureFitter(fitColumns, settings.features);
-    for await (const batch of rows.read(columns)) own.add(batch, splitOf);
-    return own.state();
+    const fitter = new FeatureFitter(fitColumns, settings.features);
+    for await (const batch of rows.read(columns)) fitter.add(batch, splitOf);
+    return fitter.state();
   };
   const fitter = new FeatureFitter(fitColumns, settings.features);
   // A plan has a pass of its own. The rest of the fit needs the rows for the label and slices alone.
@@ -149,8 +149,8 @@ async function encodeRows(
   for await (const batch of batches) {
     const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
     for (const [index, split] of splitNames.entries()) {
-      const own = all.filter((row) => splitOf[batch.firstRow - firstRow + row] === index);
-      for (const shard of encoders[index]!.add(batch, own)) {
+      const splitRows = all.filter((row) => splitOf[batch.firstRow - firstRow + row] === index);
+      for (const shard of encoders[index]!.add(batch, splitRows)) {
         const { sha256, bytes } = await objects.putContent(shard.bytes);
         shards[split].push({ sha256, bytes, rows: shard.rows });
       }

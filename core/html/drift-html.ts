@@ -23,8 +23,8 @@ ${listing(
   "Schema",
   ["column", "change", "severity"],
   schema.map(
-    ({ column, change, before, after, severity: found }) =>
-      html`<tr><td>${shortened(column, 120)}</td><td>${change}${before && html` ${before}`}${after && html` → ${after}`}</td><td>${found}</td></tr>`,
+    ({ column, change, before, after, severity: level }) =>
+      html`<tr><td>${shortened(column, 120)}</td><td>${change}${before && html` ${before}`}${after && html` → ${after}`}</td><td>${level}</td></tr>`,
   ),
 )}
 ${listing(

@@ -6,16 +6,16 @@ const maxRows = 500;
 export type Pair = readonly [name: string, value: Markup | string | undefined];
 
 /** Renders names and values, without missing values; nothing if none is left. */
-export function pairs(title: string, given: readonly Pair[]): Markup | undefined {
-  const known = given.filter((pair): pair is readonly [string, Markup | string] => pair[1] !== undefined);
-  if (known.length === 0) return undefined;
-  const rows = known.slice(0, maxRows).map(
+export function pairs(title: string, entries: readonly Pair[]): Markup | undefined {
+  const list = entries.filter((pair): pair is readonly [string, Markup | string] => pair[1] !== undefined);
+  if (list.length === 0) return undefined;
+  const rows = list.slice(0, maxRows).map(
     ([name, value]) =>
       html`<tr><th>${shortened(name, 250)}</th><td>${typeof value === "string" ? shortened(value) : value}</td></tr>
 `,
   );
-  const count = known.length > 12 ? html` <small>${known.length}</small>` : undefined;
-  return html`<section><h2>${title}${count}</h2><div class="scroll tall"><table class="pairs"><tbody>${rows}</tbody></table></div>${moreThan(known.length)}</section>`;
+  const count = list.length > 12 ? html` <small>${list.length}</small>` : undefined;
+  return html`<section><h2>${title}${count}</h2><div class="scroll tall"><table class="pairs"><tbody>${rows}</tbody></table></div>${moreThan(list.length)}</section>`;
 }
 
 export function listing(title: Markup | string, head: readonly string[], rows: readonly Markup[]): Markup | undefined {

@@ -66,9 +66,9 @@ export function recordLineage(records: RunRecords, lineage: Pick<LineageIndex, "
   return {
     ...records,
     async create(record, options) {
-      const made = await records.create(record, options);
-      await lineage.noteInputs(made.record.runId, made.record.datasets);
-      return made;
+      const createdRun = await records.create(record, options);
+      await lineage.noteInputs(createdRun.record.runId, createdRun.record.datasets);
+      return createdRun;
     },
     async change(runId, transition) {
       const record = await records.change(runId, transition);

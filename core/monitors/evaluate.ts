@@ -205,8 +205,8 @@ async function measureVersion(
   const newest = (await datasets.findNewest(dataset))?.manifest.version ?? 0;
   let current: DatasetVersion | undefined;
   for (let number = position.version + 1; number <= newest && !current; number += 1) {
-    const found = await datasets.find(dataset, number);
-    if (found && found.deprecation === undefined) current = found;
+    const version = await datasets.find(dataset, number);
+    if (version && version.deprecation === undefined) current = version;
   }
   if (!current) return undefined;
   const baseline = await getDatasetVersion(datasets, dataset, fixed ?? position.version);

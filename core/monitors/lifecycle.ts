@@ -107,23 +107,23 @@ export async function createMonitor(
   const { monitors, clock, team } = dependencies;
   const { name, target, thresholds } = definition;
   return inRounds(retry(dependencies, name), async () => {
-    const known = await monitors.find(name);
-    if (known && known.deletedAt === undefined) {
-      const same = { name, target: known.target, thresholds: known.thresholds };
+    const oldMonitor = await monitors.find(name);
+    if (oldMonitor && oldMonitor.deletedAt === undefined) {
+      const same = { name, target: oldMonitor.target, thresholds: oldMonitor.thresholds };
       if (digestOf(same) !== digestOf({ name, target, thresholds })) throw monitorExists(name);
-      return { created: false, monitor: known };
+      return { created: false, monitor: oldMonitor };
     }
     const at = isoTime(clock);
     const position = await startOf(dependencies, definition, at);
     // Rows that were measured are not measured again: their drift would start another retraining.
-    const isSame = known && watchedBy(known) === watchedBy(definition);
+    const isSame = oldMonitor && watchedBy(oldMonitor) === watchedBy(definition);
     const monitor: Monitor = {
       ...definition,
-      ...{ team, revision: (known?.revision ?? 0) + 1, windows: known?.windows ?? 0 },
-      position: isSame ? known.position : position,
+      ...{ team, revision: (oldMonitor?.revision ?? 0) + 1, windows: oldMonitor?.windows ?? 0 },
+      position: isSame ? oldMonitor.position : position,
       ...{ createdBy: by, createdAt: at, updatedAt: at },
     };
-    return (await monitors.save(monitor, known)) ? { created: true, monitor } : undefined;
+    return (await monitors.save(monitor, oldMonitor)) ? { created: true, monitor } : undefined;
   });
 }
 
@@ -149,19 +149,19 @@ async function startOf(
 export async function deleteMonitor(dependencies: MonitorDependencies, name: string): Promise<Monitor> {
   const { monitors, clock } = dependencies;
   return inRounds(retry(dependencies, name), async () => {
-    const known = await getMonitor(monitors, name);
-    if (known.deletedAt !== undefined) return known;
+    const monitor = await getMonitor(monitors, name);
+    if (monitor.deletedAt !== undefined) return monitor;
     const at = isoTime(clock);
-    const deleted = { ...known, revision: known.revision + 1, updatedAt: at, deletedAt: at };
-    return (await monitors.save(deleted, known)) ? deleted : undefined;
+    const deleted = { ...monitor, revision: monitor.revision + 1, updatedAt: at, deletedAt: at };
+    return (await monitors.save(deleted, monitor)) ? deleted : undefined;
   });
 }
 
 /** @throws MONITOR_NOT_FOUND */
 export async function getMonitor(monitors: Pick<MonitorRepository, "find">, name: string): Promise<Monitor> {
-  const known = await monitors.find(name);
-  if (!known) throw monitorNotFound(name);
-  return known;
+  const monitor = await monitors.find(name);
+  if (!monitor) throw monitorNotFound(name);
+  return monitor;
 }
 
 /** Returns the share of a model's units whose served rows are stored: the largest rate of its monitors. */

@@ -29,15 +29,15 @@ export function decisionOn(model: Pick<Model, "policy" | "production">, version:
   const rejection = approvals.find(({ decision }) => decision === "rejected");
   if (rejection) return { state: "rejected", approval: rejection };
   const rules = approvalRulesOf(model);
-  const given = new Map(
+  const byPerson = new Map(
     approvals
       .filter(({ person }) => refusalOfDecision(rules, version, person) === undefined)
       .map((approval) => [approval.person?.id ?? "", approval]),
   );
-  const last = [...given.values()].at(-1);
+  const last = [...byPerson.values()].at(-1);
   const because = rules.required === 0 ? personNeeded(model, version) : undefined;
   const required = because === undefined ? rules.required : 1;
-  if (given.size < required) return { state: "waiting", given: given.size, required, because };
+  if (byPerson.size < required) return { state: "waiting", given: byPerson.size, required, because };
   return { state: "approved", approval: last ?? policyApproval(model.policy!, version.gate!) };
 }
 

@@ -27,11 +27,11 @@ type What = Pick<HistoryEntry, "action" | "replaced" | "subject">;
 export function changeVersion(state: ModelState, what: What, actor: Actor, next: ModelVersion): ModelChange {
   const before = state.version(next.version)?.stage;
   const moved = before === undefined || before === next.stage ? {} : { from: before, to: next.stage };
-  const made = changeModel(state, what, actor, {});
+  const change = changeModel(state, what, actor, {});
   return {
-    ...made,
+    ...change,
     versions: [{ ...next, updatedAt: actor.at }],
-    history: { ...made.history, version: next.version, ...moved },
+    history: { ...change.history, version: next.version, ...moved },
   };
 }
 
@@ -55,9 +55,9 @@ export function activeModel({ model }: ModelState): Model {
 /** @throws MODEL_VERSION_NOT_FOUND, MODEL_NOT_FOUND if there is none or it is deleted */
 export function activeVersion(state: ModelState, version: number): ModelVersion {
   const model = activeModel(state);
-  const found = state.version(version);
-  if (!found || !isVisible(model, found)) throw versionNotFound(model.name, version);
-  return found;
+  const modelVersion = state.version(version);
+  if (!modelVersion || !isVisible(model, modelVersion)) throw versionNotFound(model.name, version);
+  return modelVersion;
 }
 
 /** Returns whether lists show the version and changes find it. */

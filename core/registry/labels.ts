@@ -69,10 +69,10 @@ function change(
     const version = activeVersion(state, target);
     const changed = next({ description: version.description, tags: version.tags });
     if (!changed) return undefined;
-    const made = changeVersion(state, what, actor, { ...version, ...changed });
+    const modelChange = changeVersion(state, what, actor, { ...version, ...changed });
     // A label of a version does not change the model's `updatedAt`, which follows its own changes, added and deleted
     // versions, and stages.
-    return { ...made, model: { ...made.model, updatedAt: state.model.updatedAt } };
+    return { ...modelChange, model: { ...modelChange.model, updatedAt: state.model.updatedAt } };
   };
 }
 
@@ -91,10 +91,10 @@ export function setAlias(alias: string, version: number, actor: Actor): Transiti
           rule: `must be one of at most ${labelLimits.aliases} aliases: delete one first`,
         },
       ]);
-    const made = changeModel(state, { action: "alias-set", subject: alias }, actor, {
+    const change = changeModel(state, { action: "alias-set", subject: alias }, actor, {
       aliases: { ...aliases, [alias]: version },
     });
-    return { ...made, history: { ...made.history, version } };
+    return { ...change, history: { ...change.history, version } };
   };
 }
 
@@ -105,8 +105,8 @@ export function deleteAlias(alias: string, actor: Actor): Transition {
     if (!Object.hasOwn(aliases, alias)) throw aliasNotFound(name, alias);
     if (alias === championAlias && production !== undefined) throw aliasFollowsProduction(name, production);
     const { [alias]: version, ...rest } = aliases;
-    const made = changeModel(state, { action: "alias-deleted", subject: alias }, actor, { aliases: rest });
-    return { ...made, history: { ...made.history, version } };
+    const change = changeModel(state, { action: "alias-deleted", subject: alias }, actor, { aliases: rest });
+    return { ...change, history: { ...change.history, version } };
   };
 }
 
@@ -117,7 +117,7 @@ export function setSemver(version: number, semver: string, actor: Actor): Transi
     if (candidate.semver === semver) return undefined;
     if (candidate.semver !== undefined || state.semverOwner !== undefined)
       throw semverTaken(candidate, semver, state.semverOwner);
-    const made = changeVersion(state, { action: "semver-set", subject: semver }, actor, { ...candidate, semver });
-    return { ...made, semver: { text: semver, version } };
+    const change = changeVersion(state, { action: "semver-set", subject: semver }, actor, { ...candidate, semver });
+    return { ...change, semver: { text: semver, version } };
   };
 }

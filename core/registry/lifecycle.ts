@@ -84,11 +84,11 @@ export function deleteVersion(version: number, actor: Actor): Transition {
       candidate.stage === "canary"
         ? { ...withoutApprovals(state.model, candidate, "canary-ended", actor), stage: "archived" as const }
         : candidate;
-    const made = changeVersion(state, { action: "deleted" }, actor, { ...left, lifecycle: "deleted" });
+    const change = changeVersion(state, { action: "deleted" }, actor, { ...left, lifecycle: "deleted" });
     return {
-      ...made,
+      ...change,
       model: {
-        ...made.model,
+        ...change.model,
         aliases: Object.fromEntries(Object.entries(aliases).filter(([, named]) => named !== version)),
         formerProduction: formerProduction.filter((former) => former !== version),
       },
@@ -100,10 +100,10 @@ export function deleteVersion(version: number, actor: Actor): Transition {
 export function restoreVersion(version: number, actor: Actor): Transition {
   return (state) => {
     const model = activeModel(state);
-    const found = state.version(version);
-    if (!found || version < model.firstVersion) throw versionNotFound(model.name, version);
-    if (found.lifecycle === "active") return undefined;
-    return changeVersion(state, { action: "restored" }, actor, { ...found, lifecycle: "active" });
+    const modelVersion = state.version(version);
+    if (!modelVersion || version < model.firstVersion) throw versionNotFound(model.name, version);
+    if (modelVersion.lifecycle === "active") return undefined;
+    return changeVersion(state, { action: "restored" }, actor, { ...modelVersion, lifecycle: "active" });
   };
 }
 
@@ -124,8 +124,8 @@ export function setPolicy(rules: PolicyRules, approvals: ApprovalRules, actor: A
     if (before && comparesPeople(before.approvals) && areLooser(approvals, before.approvals)) {
       if (!person) throw policyNeedsPeople(name, by);
       const requested = { rules, approvals };
-      const { requests = [], ...known } = policyProposal ?? {};
-      const earlier = digestOf(known) === digestOf(requested) ? requests : [];
+      const { requests = [], ...proposal } = policyProposal ?? {};
+      const earlier = digestOf(proposal) === digestOf(requested) ? requests : [];
       const all = [...earlier.filter((request) => !isSamePerson(request, actor)), { by, person, at }];
       const people = all.map((request) => request.person);
       if (missingRequests(before.approvals, people) > 0) {
@@ -166,14 +166,14 @@ export type NewVersion = Pick<ModelVersion, "model" | "metrics"> &
   >;
 
 /** Adds the model's next version. It has no verdict and no approvals, whatever its origin. @throws SEMVER_TAKEN */
-export function newVersion(state: ModelState, made: NewVersion, actor: Actor): ModelChange {
+export function newVersion(state: ModelState, draft: NewVersion, actor: Actor): ModelChange {
   const { model } = state;
   const version: ModelVersion = {
     description: "",
     tags: {},
     submittedBy: actor.by,
     ...submittersOf(actor),
-    ...made,
+    ...draft,
     version: model.latestVersion + 1,
     stage: "none",
     lifecycle: "active",

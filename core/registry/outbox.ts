@@ -91,9 +91,9 @@ export function createOutbox(team: string, { repository, events, pointer, routin
       await refresh(name, history);
     },
 
-    /** @param found the revision that the index shows. It may be outdated: deleted since, or not the oldest. */
-    async sweep(model: string, found: number): Promise<void> {
-      let revision = found;
+    /** @param indexRevision the revision that the index shows. It may be outdated: deleted since, or not the oldest. */
+    async sweep(model: string, indexRevision: number): Promise<void> {
+      let revision = indexRevision;
       while (!(await isPublished(model, revision - 1))) revision -= 1;
       const entry = await repository.findEvent(model, revision);
       if (entry) await publishFrom(model, entry);

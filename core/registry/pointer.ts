@@ -42,8 +42,8 @@ export function createPointer<State extends { readonly revision: number }>({
   pause = () => Promise.resolve(),
 }: PointerDependencies<State>): Pointer<State> {
   async function read(model: string) {
-    const found = await store.find(keyOf(model));
-    return found && { ...found, state: parseDocument(keyOf(model), found.body, kind) };
+    const document = await store.find(keyOf(model));
+    return document && { ...document, state: parseDocument(keyOf(model), document.body, kind) };
   }
 
   return {

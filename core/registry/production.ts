@@ -47,7 +47,7 @@ export async function resolveModel(
   champion: ModelVersion,
 ): Promise<ResolvedModel> {
   const { version, runId, artifactKey, source, framework, signature, metrics } = champion;
-  const known = {
+  const base = {
     model: champion.model,
     version,
     revision: model.productionRevision ?? 0,
@@ -57,10 +57,10 @@ export async function resolveModel(
   };
   const artifact = await readArtifact(objects, champion);
   if (artifactKey === undefined || artifact === undefined) {
-    return { ...known, artifactUri: source ?? "", sha256: champion.weightsSha256, metrics };
+    return { ...base, artifactUri: source ?? "", sha256: champion.weightsSha256, metrics };
   }
   return {
-    ...known,
+    ...base,
     artifactUri: uriOf(artifactKey),
     weightsUri: uriOf(objectKeys.content(artifact.weights.sha256)),
     sha256: champion.weightsSha256,

@@ -64,9 +64,9 @@ export function createRegistry(
   }
 
   async function version(name: string, number: number): Promise<ModelVersion> {
-    const [model, found] = await Promise.all([head(name), repository.findVersion(name, number)]);
-    if (!found || !isVisible(model, found)) throw versionNotFound(name, number);
-    return found;
+    const [model, modelVersion] = await Promise.all([head(name), repository.findVersion(name, number)]);
+    if (!modelVersion || !isVisible(model, modelVersion)) throw versionNotFound(name, number);
+    return modelVersion;
   }
 
   /**
@@ -85,13 +85,13 @@ export function createRegistry(
     return inRounds(retry(name), async () => {
       const model = await find(name, orNew);
       const needed = new Set([...versions, model.production, model.formerProduction.at(-1)]);
-      const [made, semverOwner, ...found] = await Promise.all([
+      const [earlierRevision, semverOwner, ...rows] = await Promise.all([
         request === undefined ? undefined : repository.findRequest(name, request),
         semver === undefined ? undefined : repository.findSemver(name, semver),
         ...[...needed].map((each) => (each === undefined ? undefined : repository.findVersion(name, each))),
       ]);
-      if (made !== undefined) return find(name, orNew);
-      const loaded = new Map(found.map((each) => [each?.version, each]));
+      if (earlierRevision !== undefined) return find(name, orNew);
+      const loaded = new Map(rows.map((each) => [each?.version, each]));
       // Versions are read after the head. A refusal, or a decision to change nothing, is valid only if the head is
       // unchanged.
       const stands = async () => (await find(name, orNew)).revision === model.revision;
@@ -161,15 +161,15 @@ export function createRegistry(
      * @returns its number, whether created now or before
      * @throws SEMVER_TAKEN
      */
-    register(team: string, made: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
-      const name = made.model;
+    register(team: string, draft: NewVersion, actor: Actor, once: Once = {}): Promise<number> {
+      const name = draft.model;
       return inRounds(retry(name), async () => {
-        const known = await versionMade(name, once);
-        if (known !== undefined) return known;
-        const found = await find(name, { team, actor });
-        const model = found.lifecycle === "active" ? found : renewed(found, actor);
-        const semverOwner = made.semver === undefined ? undefined : await repository.findSemver(name, made.semver);
-        const change = newVersion({ model, version: () => undefined, semverOwner }, made, actor);
+        const number = await versionMade(name, once);
+        if (number !== undefined) return number;
+        const storedModel = await find(name, { team, actor });
+        const model = storedModel.lifecycle === "active" ? storedModel : renewed(storedModel, actor);
+        const semverOwner = draft.semver === undefined ? undefined : await repository.findSemver(name, draft.semver);
+        const change = newVersion({ model, version: () => undefined, semverOwner }, draft, actor);
         return (await commit(change, once)) ? model.latestVersion + 1 : undefined;
       });
     },
@@ -205,15 +205,15 @@ export function createRegistry(
   /** @throws NO_CHAMPION if nothing was promoted yet */
   async function champion(name: string): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
     const model = await head(name);
-    const found = model.production === undefined ? undefined : await repository.findVersion(name, model.production);
-    if (!found) throw noChampion(name);
-    return { model, version: asOf(model, found) };
+    const row = model.production === undefined ? undefined : await repository.findVersion(name, model.production);
+    if (!row) throw noChampion(name);
+    return { model, version: asOf(model, row) };
   }
 
   async function versionMade(name: string, { runId, request }: Once): Promise<number | undefined> {
     if (runId !== undefined) {
-      const made = await repository.findVersionOfRun(name, runId);
-      if (made !== undefined) return made;
+      const versionNumber = await repository.findVersionOfRun(name, runId);
+      if (versionNumber !== undefined) return versionNumber;
     }
     const revision = request === undefined ? undefined : await repository.findRequest(name, request);
     return revision === undefined ? undefined : (await repository.findHistory(name, revision))?.version;

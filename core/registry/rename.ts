@@ -57,8 +57,8 @@ function whyFixed(model: Model, versions: readonly ModelVersion[]): string | und
   if (model.policy !== undefined) return "it has a policy, which is stored under this name";
   if (model.traffic !== undefined) return "it has traffic settings, which are stored under this name";
   const named = (what: string, is: (version: ModelVersion) => boolean): string | undefined => {
-    const found = versions.find(is);
-    return found && `version ${found.version} ${what}`;
+    const match = versions.find(is);
+    return match && `version ${match.version} ${what}`;
   };
   return (
     named(

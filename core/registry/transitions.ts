@@ -98,11 +98,11 @@ export function decideApproval(version: number, decision: Approval["decision"], 
   return (state) => {
     const candidate = activeVersion(state, version);
     const { model } = state;
-    const made = model.production === version ? servedDecision(candidate) : decisionOn(model, candidate);
-    if (made.state === decision) return undefined;
+    const ruling = model.production === version ? servedDecision(candidate) : decisionOn(model, candidate);
+    if (ruling.state === decision) return undefined;
     // A person may overrule the policy's own approval before the promotion.
-    if (made.state !== "waiting" && (model.production === version || made.approval.policy === undefined))
-      throw alreadyDecided(candidate.model, version, made.approval.decision, made.approval.by);
+    if (ruling.state !== "waiting" && (model.production === version || ruling.approval.policy === undefined))
+      throw alreadyDecided(candidate.model, version, ruling.approval.decision, ruling.approval.by);
     if (!candidate.gate?.passed) throw gateNotPassed(candidate.model, version, candidate.gate);
     const refusal = refusalOfDecision(approvalRulesOf(model), candidate, actor.person);
     if (refusal !== undefined) throw notAnApprover(candidate, actor, approvalRulesOf(model), refusal);
@@ -112,16 +112,16 @@ export function decideApproval(version: number, decision: Approval["decision"], 
       refuseOutdated(model, candidate, candidate.gate);
     }
     const { by, person, reason = "", at } = actor;
-    const given: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
-    const approvals = [...candidate.approvals, given];
+    const vote: Approval = { decision, by, ...(person ? { person } : {}), reason, at };
+    const approvals = [...candidate.approvals, vote];
     const next: ModelVersion = { ...candidate, approvals };
     if (decision === "approved") {
-      const approval = decisionOn(model, next).state === "approved" ? given : undefined;
+      const approval = decisionOn(model, next).state === "approved" ? vote : undefined;
       return changeVersion(state, { action: "approved" }, actor, { ...next, approval });
     }
     // A rollback must not return to a former champion that was rejected since.
     const formerProduction = model.formerProduction.filter((former) => former !== version);
-    const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: given, stage: "archived" });
+    const change = changeVersion(state, { action: "rejected" }, actor, { ...next, approval: vote, stage: "archived" });
     return { ...change, model: { ...change.model, formerProduction } };
   };
 }
@@ -204,17 +204,17 @@ function setChampion(
   const { production, aliases } = state.model;
   const before = production === undefined ? undefined : activeVersion(state, production);
   const old = before && action === "rolled-back" ? withoutApprovals(state.model, before, action, actor) : before;
-  const made = changeVersion(state, { action, replaced: production }, actor, { ...next, stage: "production" });
+  const change = changeVersion(state, { action, replaced: production }, actor, { ...next, stage: "production" });
   return {
-    ...made,
+    ...change,
     model: {
-      ...made.model,
+      ...change.model,
       formerProduction,
       production: next.version,
-      productionRevision: made.model.revision,
+      productionRevision: change.model.revision,
       aliases: { ...aliases, champion: next.version },
     },
-    versions: old ? [...made.versions, { ...old, stage: "archived", updatedAt: actor.at }] : made.versions,
+    versions: old ? [...change.versions, { ...old, stage: "archived", updatedAt: actor.at }] : change.versions,
   };
 }
 

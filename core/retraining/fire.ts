@@ -42,12 +42,12 @@ export async function fire(
   const attempt = async (): Promise<{ readonly record: CauseRecord | undefined } | undefined> => {
     const state = await retraining.find(ruleName);
     if (!state) return { record: undefined };
-    const known = await retraining.findCause(ruleName, id);
-    const facts = await factsOf(dependencies, state, cause, known);
-    const decision = decide(state, cause, known, facts);
+    const oldRecord = await retraining.findCause(ruleName, id);
+    const facts = await factsOf(dependencies, state, cause, oldRecord);
+    const decision = decide(state, cause, oldRecord, facts);
     if (decision.move === "already") return { record: decision.record };
-    if (decision.move === "start" && known?.state === "started")
-      return { record: await submit(dependencies, state, known) };
+    if (decision.move === "start" && oldRecord?.state === "started")
+      return { record: await submit(dependencies, state, oldRecord) };
     const now = isoTime(clock);
     const record: CauseRecord = {
       rule: ruleName,
@@ -55,12 +55,12 @@ export async function fire(
       cause,
       ...outcomeOf(decision),
       work: decision.move === "start" ? facts.work : undefined,
-      heardAt: known?.heardAt ?? now,
+      heardAt: oldRecord?.heardAt ?? now,
       changedAt: now,
     };
-    if (known?.state === "waiting" && record.state === "waiting" && known.reason === record.reason)
-      return { record: known };
-    const from = known?.state === "waiting" ? "waiting" : undefined;
+    if (oldRecord?.state === "waiting" && record.state === "waiting" && oldRecord.reason === record.reason)
+      return { record: oldRecord };
+    const from = oldRecord?.state === "waiting" ? "waiting" : undefined;
     if (!(await retraining.putCause(record, from, decision.move === "start" ? state : undefined))) return undefined;
     if (decision.move === "start") return { record: await submit(dependencies, state, record) };
     if (record.state === "skipped" || record.state === "unchanged")
@@ -98,10 +98,10 @@ async function submit(dependencies: FireDependencies, { rule }: RuleState, begun
         begun.work === undefined ? idempotencyKeyOf(rule.name, begun.id) : keyOfWork(begun.work, nth);
       // The rule may have changed since the run was created. It is still the cause's run.
       const identity = { team, idempotencyKey, requestDigest: digestOf({ idempotencyKey }) };
-      const found = await findSubmitted(dependencies, identity);
-      if (found && hasFailed(found) && !isOwn(found)) continue;
+      const earlierRun = await findSubmitted(dependencies, identity);
+      if (earlierRun && hasFailed(earlierRun) && !isOwn(earlierRun)) continue;
       const run =
-        found ??
+        earlierRun ??
         (await submitRun(dependencies, {
           ...identity,
           job: jobFor(rule.job, begun.cause),
@@ -155,12 +155,12 @@ async function factsOf(
   dependencies: FireDependencies,
   { rule }: RuleState,
   cause: Cause,
-  known: CauseRecord | undefined,
+  oldRecord: CauseRecord | undefined,
 ): Promise<Facts> {
   const { retraining, runs, datasets, clock } = dependencies;
   const limited = rule.maxConcurrentRuns !== undefined;
-  const waited = known?.state === "waiting";
-  const isOpenNow = (known === undefined || waited) && rule.enabled && rule.deletedAt === undefined;
+  const waited = oldRecord?.state === "waiting";
+  const isOpenNow = (oldRecord === undefined || waited) && rule.enabled && rule.deletedAt === undefined;
   const [version, recent, equal] = await Promise.all([
     cause.type === "dataset" ? datasets.find(cause.dataset, cause.version) : undefined,
     limited || waited ? retraining.listCauses(rule.name, { limit: recentCauses }) : undefined,
@@ -180,7 +180,7 @@ async function countOpen(
   runs: { find(runId: string): Promise<Run | undefined> },
   records: readonly CauseRecord[],
 ): Promise<number> {
-  const found = await Promise.all(
+  const outcomes = await Promise.all(
     records.map(async ({ state, runId }) => {
       if (state === "unchanged") return false;
       if (runId === undefined) return state === "started";
@@ -188,7 +188,7 @@ async function countOpen(
       return run !== undefined && isOpen(run.status);
     }),
   );
-  return found.filter(Boolean).length;
+  return outcomes.filter(Boolean).length;
 }
 
 /** Finds a later cause of the same kind, which replaces one that waits. */

@@ -52,18 +52,18 @@ export async function createRule(
 ): Promise<{ readonly created: boolean; readonly rule: RetrainingRule }> {
   const { retraining, clock, team } = dependencies;
   return inRounds(retry(dependencies, definition.name), async () => {
-    const known = await retraining.find(definition.name);
-    if (known && known.rule.deletedAt === undefined) {
-      if (digestOf(definitionOf(known.rule)) !== digestOf(definition)) throw ruleExists(definition.name);
+    const state = await retraining.find(definition.name);
+    if (state && state.rule.deletedAt === undefined) {
+      if (digestOf(definitionOf(state.rule)) !== digestOf(definition)) throw ruleExists(definition.name);
       await syncSchedule(dependencies, definition.name);
-      return { created: false, rule: known.rule };
+      return { created: false, rule: state.rule };
     }
     await assertJobFits(dependencies, definition);
     const at = isoTime(clock);
     const rule: RetrainingRule = {
       ...definition,
       team,
-      revision: (known?.rule.revision ?? 0) + 1,
+      revision: (state?.rule.revision ?? 0) + 1,
       enabled: true,
       since: at,
       createdBy: actor,
@@ -71,7 +71,7 @@ export async function createRule(
       createdAt: at,
       updatedAt: at,
     };
-    if (!(await retraining.save(rule, known?.rule))) return undefined;
+    if (!(await retraining.save(rule, state?.rule))) return undefined;
     await syncSchedule(dependencies, rule.name);
     return { created: true, rule };
   });
@@ -176,8 +176,8 @@ function hadSchedule({ rule }: RuleState): boolean {
 async function assertJobFits({ datasets, config }: RuleDependencies, { job }: RuleDefinition): Promise<void> {
   const { name } = parseDatasetReference(job.dataset);
   const { manifest } = await resolveDataset(datasets, name);
-  const found = [...checkJobAgainst(manifest, job), ...deploymentProblems(job, config)];
-  const problems = found.map((problem) => ({ ...problem, path: `job.${problem.path}` }));
+  const jobProblems = [...checkJobAgainst(manifest, job), ...deploymentProblems(job, config)];
+  const problems = jobProblems.map((problem) => ({ ...problem, path: `job.${problem.path}` }));
   if (problems.length > 0) throw new InvalidInputError("the rule's job does not fit its dataset", problems);
 }
 

@@ -41,8 +41,8 @@ export function usageOf(
   now: number,
 ): AttemptUsage {
   const typeOf = new Map(machines.map(({ memberId, instanceType }) => [memberId, instanceType]));
-  const known = spans.flatMap(({ memberId }) => typeOf.get(memberId) ?? []);
-  const likely = mostFrequent(known);
+  const types = spans.flatMap(({ memberId }) => typeOf.get(memberId) ?? []);
+  const likely = mostFrequent(types);
   const perHost = attempt.workersPerHost ?? 1;
   let workerSeconds = 0;
   let estimatedUsd: number | undefined;
@@ -58,7 +58,7 @@ export function usageOf(
   return {
     workerSeconds,
     gpuSeconds: workerSeconds * reservation.gpusPerWorker,
-    instanceTypes: [...new Set(known)].sort(),
+    instanceTypes: [...new Set(types)].sort(),
     workerLosses: spans.filter(({ lost }) => lost).length * perHost,
     ...(estimatedUsd === undefined ? {} : { estimatedUsd, pricesOf: instancePricesAsOf }),
   };

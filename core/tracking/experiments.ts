@@ -46,8 +46,8 @@ export async function experimentOf(
   experiments: Pick<Experiments, "find" | "findByName">,
   text: string,
 ): Promise<Experiment> {
-  const found =
+  const experiment =
     (/^\d{1,12}$/.test(text) ? await experiments.find(text) : undefined) ?? (await experiments.findByName(text));
-  if (!found) throw experimentNotFound({ name: text });
-  return found;
+  if (!experiment) throw experimentNotFound({ name: text });
+  return experiment;
 }

@@ -129,17 +129,17 @@ export async function* newPoints(
   let size = 0;
   for (const metric of behind) {
     let from = positions.get(metric) ?? start;
-    let found = false;
+    let hasPoints = false;
     for (let more = true, again = from.item > 0; more; ) {
       const page = await metrics.readAfter(runId, metric, from);
       from = page.position;
       more = page.more;
       if (page.points.length > 0) {
-        found = true;
+        hasPoints = true;
         part.push({ metric, points: page.points });
         size += page.points.length;
         positions.set(metric, from);
-      } else if (!more && !found && again) {
+      } else if (!more && !hasPoints && again) {
         // Batches of two leaders may overlap, so that a new point is in an item before the last one.
         again = false;
         more = true;

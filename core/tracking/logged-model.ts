@@ -53,12 +53,12 @@ const maxMetrics = 1_000;
 export function withModelMetrics(model: LoggedModel, points: readonly LoggedModelMetric[]): LoggedModel {
   const identity = ({ key, timestamp, step, runId }: LoggedModelMetric): string =>
     JSON.stringify([key, timestamp, step, runId]);
-  const known = new Set(model.metrics.map(identity));
+  const ids = new Set(model.metrics.map(identity));
   const added: LoggedModelMetric[] = [];
   for (const point of points) {
     const id = identity(point);
-    if (!known.has(id)) added.push(point);
-    known.add(id);
+    if (!ids.has(id)) added.push(point);
+    ids.add(id);
   }
   return added.length === 0 ? model : { ...model, metrics: [...model.metrics, ...added].slice(-maxMetrics) };
 }

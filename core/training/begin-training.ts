@@ -37,14 +37,14 @@ export async function beginTraining(
   const inputHash = inputHashOf(trainingStep, details);
   // A run that pauses trains, because its checkpoint is needed: a study copies those of a population.
   const trains = details.run.noCache || details.run.pauseAt !== undefined;
-  const known = trains ? undefined : await findCached(cache, trainingKind, inputHash);
-  if (known && details.attempts.length === 0) {
+  const cachedStep = trains ? undefined : await findCached(cache, trainingKind, inputHash);
+  if (cachedStep && details.attempts.length === 0) {
     // Copied before the step's record, so that a run with completed training has all of its metrics. An invocation that ran
     // at the same time may have completed this run's own training.
-    if (known.runId !== runId) await copyTrainingMetrics(dependencies.metrics, known.runId, runId);
-    await finishStep(dependencies, runId, trainingStep, inputHash, known, isoTime(clock));
+    if (cachedStep.runId !== runId) await copyTrainingMetrics(dependencies.metrics, cachedStep.runId, runId);
+    await finishStep(dependencies, runId, trainingStep, inputHash, cachedStep, isoTime(clock));
     await tokens.succeed(taskToken, { runId });
-    return { reusedFrom: known.runId };
+    return { reusedFrom: cachedStep.runId };
   }
 
   await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTask, trainingTaskOf(details));

@@ -66,8 +66,8 @@ async function recordResult(
 ): Promise<void> {
   const { runId } = details.run;
   const inputHash = inputHashOf(trainingStep, details);
-  const known = details.steps.some((record) => record.step === trainingStep.step && record.inputHash === inputHash);
-  if (known) return;
+  const isDone = details.steps.some((record) => record.step === trainingStep.step && record.inputHash === inputHash);
+  if (isDone) return;
   const output = trainingOutputOf(result);
   await dependencies.cache.keep("LaunchTraining", inputHash, { runId, output, at: isoTime(dependencies.clock) });
   await finishStep(dependencies, runId, trainingStep, inputHash, { runId, output }, startedAt);

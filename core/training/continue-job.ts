@@ -54,21 +54,21 @@ export async function continueJob(
     if (job?.idle && !request.leave && (await staysIdle(dependencies, job))) return {};
 
     const details = await runs.findDetails(runId);
-    const found = details && sharedAttempt(details, request);
-    if (!found) {
+    const match = details && sharedAttempt(details, request);
+    if (!match) {
       if (!job || (await sharedJobs.remove(job))) return { leave: true };
       continue;
     }
     if (!job?.idle) {
       await completeTraining(dependencies, runId, { read: details });
-      await runs.recordWorker(runId, ended(found.worker, clock.now()));
+      await runs.recordWorker(runId, ended(match.worker, clock.now()));
     }
     const study = details.run.trial?.study;
     if (request.leave || study === undefined || !(await isActive(dependencies, study))) {
       if (!job || (await sharedJobs.remove(job))) return { leave: true };
       continue;
     }
-    const { sharing, current } = found;
+    const { sharing, current } = match;
     const next = { jobId, sharing, current, study, idle: true, seenAt: clock.now() };
     if (await sharedJobs.save({ ...next, revision: (job?.revision ?? 0) + 1 })) return {};
   }
@@ -87,8 +87,8 @@ function sharedAttempt(details: RunDetails, { jobId, segment }: z.output<typeof 
   const attempt = details.attempts
     .filter((each) => (each.segment ?? 0) === segment && each.evaluation === undefined)
     .at(-1);
-  const known = details.workers.find((one) => one.jobId === jobId);
-  const worker = known ?? { workerIndex: 0, jobId, status: "RUNNING", attempts: [] };
+  const record = details.workers.find((one) => one.jobId === jobId);
+  const worker = record ?? { workerIndex: 0, jobId, status: "RUNNING", attempts: [] };
   const sharing = attempt && sharingOf(details.run, attempt);
   if (attempt?.jobId !== jobId || sharing === undefined) return undefined;
   const { runId } = details.run;

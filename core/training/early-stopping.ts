@@ -21,16 +21,16 @@ function directionOf(rule: EarlyStopping): "minimize" | "maximize" {
 
 const builtIn = (hasClasses: boolean) => (hasClasses ? ["loss", "accuracy"] : ["loss"]);
 
-/** @param own names of the module's own metrics; absent if there may be some that are not known yet */
+/** @param moduleNames names of the module's own metrics; absent if there may be some that are not known yet */
 export function stoppingMetricProblem(
   rule: EarlyStopping,
   hasClasses: boolean,
-  own?: readonly string[],
+  moduleNames?: readonly string[],
 ): { readonly field: "metric" | "direction"; readonly rule: string } | undefined {
   const name = stoppingMetricName(rule);
-  const known = [...builtIn(hasClasses), ...(own ?? [])];
-  if (own !== undefined && !known.includes(name)) {
-    const list = known.map((one) => `${prefix}${one}`).join(", ");
+  const names = [...builtIn(hasClasses), ...(moduleNames ?? [])];
+  if (moduleNames !== undefined && !names.includes(name)) {
+    const list = names.map((one) => `${prefix}${one}`).join(", ");
     return { field: "metric", rule: `must be a metric that the model's validation records: ${list}` };
   }
   if (rule.direction !== undefined || goalOf(name) !== undefined) return undefined;

@@ -73,6 +73,6 @@ async function evaluationOperations(
     operationsPerRow + (await count(new TextDecoder().decode(await objects.getContent(sha256))));
   const choosesThreshold = settings.threshold !== undefined && typeof settings.threshold !== "number";
   const predicted = splits.test.rows + (Number(choosesThreshold) + Number(validates)) * splits.validation.rows;
-  const own = predicted * (await ofModel(model.topology));
-  return opponent ? own + splits.test.rows * (await ofModel(opponent.champion.artifact.topology)) : own;
+  const operations = predicted * (await ofModel(model.topology));
+  return opponent ? operations + splits.test.rows * (await ofModel(opponent.champion.artifact.topology)) : operations;
 }

@@ -41,14 +41,14 @@ export async function fineTuneSourceOf(
   dependencies: FineTuneDependencies,
   { from }: Pick<FineTune, "from">,
 ): Promise<FineTuneSource> {
-  const { objects, ...found } = from.startsWith("models:")
+  const { objects, ...origin } = from.startsWith("models:")
     ? await weightsOfVersion(dependencies, from)
     : await weightsOfRun(dependencies, from);
   const contents = await mapLimited(objects, checksAtOnce, (each) => asContent(dependencies.objects, each));
   const missing = objects.filter((_, i) => contents[i] === undefined).map(({ sha256 }) => sha256);
   if (missing.length > 0) throw refused(from, `its weights are damaged or missing in the store: ${missing.join(", ")}`);
   const parts = await dependencies.objects.putContent(JSON.stringify(contents), "application/json");
-  return { ...found, parts };
+  return { ...origin, parts };
 }
 
 /** Content under its name; `undefined` if damaged or missing. Tensors are copied, as trainers may delete theirs. */
@@ -57,8 +57,8 @@ async function asContent(
   { key, sha256, bytes }: Found["objects"][number],
 ): Promise<ContentReference | undefined> {
   const content = { sha256, bytes };
-  const found = (await objects.hasContent(content, "by-checksum")) && (await objects.claimContent(sha256));
-  if (typeof found === "number") return content;
+  const claim = (await objects.hasContent(content, "by-checksum")) && (await objects.claimContent(sha256));
+  if (typeof claim === "number") return content;
   return key !== undefined && (await objects.copyContent(content, key)) ? content : undefined;
 }
 
@@ -73,8 +73,8 @@ async function weightsOfVersion({ objects, registry }: FineTuneDependencies, fro
   const number =
     alias !== undefined ? model.aliases[alias] : uri.version === undefined ? model.latestVersion : Number(uri.version);
   if (number === undefined) {
-    const known = Object.keys(model.aliases).join(", ") || "none";
-    throw refused(from, `model ${name} has no alias ${alias}; its aliases: ${known}`);
+    const aliases = Object.keys(model.aliases).join(", ") || "none";
+    throw refused(from, `model ${name} has no alias ${alias}; its aliases: ${aliases}`);
   }
   const version = await registry?.repository.findVersion(name, number);
   if (!version || !isVisible(model, version)) throw refused(from, `model ${name} has no version ${number}`);

@@ -55,10 +55,10 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     }
   }
   const isValue = label?.type === "float";
-  const known = metricNamesOf(manifest);
+  const names = metricNamesOf(manifest);
   job.evaluation.gates?.slices.forEach(({ metric }, i) => {
-    if (known.includes(metric)) return;
-    refuse(`evaluation.gates.slices.${i}.metric`, `must name a metric of this task: ${known.join(", ")}`, metric);
+    if (names.includes(metric)) return;
+    refuse(`evaluation.gates.slices.${i}.metric`, `must name a metric of this task: ${names.join(", ")}`, metric);
   });
   if (isValue && (job.evaluation.gates?.fairness.length ?? 0) > 0) {
     const rule = `must be left out: rates need classes, but the label ${label.name} is a value`;
@@ -69,7 +69,7 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
     refuse("hyperparameters.classWeights", rule);
   }
   problems.push(...earlyStoppingProblems(manifest, job, !isValue), ...decisionProblems(manifest, job, isValue));
-  problems.push(...gateMetricProblems(job, known));
+  problems.push(...gateMetricProblems(job, names));
   const trainRows = manifest.split.indexes.train.rows;
   if (trainRows < job.resources.microBatches) {
     const rule = `must be at most the ${trainRows} training rows of ${dataset}`;
@@ -79,14 +79,14 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
 }
 
 /** Checks the metrics of thresholds and of the comparison. A module may have others than the evaluation. */
-function gateMetricProblems({ evaluation, model }: Job, known: readonly string[]): readonly Problem[] {
+function gateMetricProblems({ evaluation, model }: Job, names: readonly string[]): readonly Problem[] {
   const { thresholds, regressionMetric, directions = {} } = evaluation;
   const named = namedMetrics("evaluation.thresholds", thresholds, "evaluation.regressionMetric", regressionMetric);
   return [
     ...named.flatMap(({ metric, path, value }) => {
-      if (known.includes(metric)) return [];
+      if (names.includes(metric)) return [];
       if (model.type !== "module" || isBuiltIn(metric))
-        return [{ path, value, rule: `must name a metric of this task: ${known.join(", ")}` }];
+        return [{ path, value, rule: `must name a metric of this task: ${names.join(", ")}` }];
       if (goalOf(metric) !== undefined || Object.hasOwn(directions, metric)) return [];
       const rule = `is required (minimize or maximize): ${metric} is a metric of the module, whose name does not tell`;
       return [{ path: `evaluation.directions.${metric}`, rule }];
@@ -126,9 +126,9 @@ function earlyStoppingProblems(
 ): readonly Problem[] {
   if (earlyStopping === undefined) return [];
   const problems: Problem[] = [];
-  const found = stoppingMetricProblem(earlyStopping, hasClasses, model.type === "module" ? undefined : []);
-  if (found) {
-    const { field, rule } = found;
+  const problem = stoppingMetricProblem(earlyStopping, hasClasses, model.type === "module" ? undefined : []);
+  if (problem) {
+    const { field, rule } = problem;
     problems.push({ path: `earlyStopping.${field}`, value: earlyStopping[field], rule });
   }
   if (split.indexes.validation.rows === 0) {
@@ -160,8 +160,8 @@ export function checkPolicyAgainst(
   { thresholds, slices, noRegression, directions = {} }: PolicyRules,
   { type }: Pick<Job["model"], "type">,
 ): readonly Problem[] {
-  const known = metricNamesOf(manifest);
-  const rule = `must name a metric of this task: ${known.join(", ")}; \`ringmaster models policy set\` changes the policy`;
+  const names = metricNamesOf(manifest);
+  const rule = `must name a metric of this task: ${names.join(", ")}; \`ringmaster models policy set\` changes the policy`;
   const compared = typeof noRegression === "object" ? noRegression.metric : undefined;
   const comparedPath = "policy.rules.noRegression.metric";
   const whole = namedMetrics("policy.rules.thresholds", thresholds, comparedPath, compared).filter(
@@ -170,7 +170,7 @@ export function checkPolicyAgainst(
   const ofSlices = slices.map(({ metric }, i) => ({ metric, path: `policy.rules.slices.${i}.metric`, value: metric }));
   return [
     ...[...whole, ...ofSlices]
-      .filter(({ metric }) => !known.includes(metric))
+      .filter(({ metric }) => !names.includes(metric))
       .map(({ path, value }) => ({ path, value, rule })),
     ...directionProblems(directions, "policy.rules"),
   ];

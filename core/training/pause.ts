@@ -61,11 +61,11 @@ export interface ResumeRequest {
  */
 export async function resumeRun(
   { runs, executions, clock }: ResumeDependencies,
-  { runId, after: given, pauseAt, workers }: ResumeRequest,
+  { runId, after: lastSegment, pauseAt, workers }: ResumeRequest,
 ): Promise<Run> {
   const before = await runs.find(runId);
   if (!before) throw runNotFound(runId, "training");
-  const after = given ?? before.segment ?? 0;
+  const after = lastSegment ?? before.segment ?? 0;
   if (before.status === "paused" && (before.segment ?? 0) === after) {
     checkResumption(before, pauseAt, workers);
     await runs.resume(runId, { after, createdAt: before.createdAt, at: isoTime(clock), pauseAt, workers });

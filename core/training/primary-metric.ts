@@ -12,8 +12,8 @@ export function primaryMetricOf(
   { positive }: Pick<DecisionSettings, "positive">,
 ): string | undefined {
   const isValue = schema.some(({ role, type }) => role === "label" && type === "float");
-  const known = task ?? (isValue ? "regression" : undefined);
-  const kind = positive !== undefined && (known ?? "balanced") === "balanced" ? "positive" : known;
+  const taskKind = task ?? (isValue ? "regression" : undefined);
+  const kind = positive !== undefined && (taskKind ?? "balanced") === "balanced" ? "positive" : taskKind;
   return kind && `${testPrefix}${metricsOfTask(kind)[0]}`;
 }
 

@@ -45,8 +45,8 @@ export async function restoreRun(dependencies: RestoreDependencies, request: Res
   const { team, actor, submitters, idempotencyKey, ...what } = request;
   const requestDigest = digestOf({ restore: what });
   // A repeated request is answered even if the checkpoint has expired since.
-  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
-  if (known) return known;
+  const run = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (run) return run;
 
   const source = await runs.find(request.runId);
   if (!source) throw runNotFound(request.runId, "training");

@@ -173,8 +173,8 @@ function runIdOf(
 export function runEnvironment(reported: MadeEnvironment = {}, image?: string): MadeEnvironment | undefined {
   const { image: _, ...environment } = reported;
   const imageDigest = image === undefined ? undefined : /@(sha256:[0-9a-f]{64})$/.exec(image)?.[1];
-  const made = { ...environment, ...(image && { image }), ...(imageDigest && { imageDigest }) };
-  return Object.keys(made).length > 0 ? made : undefined;
+  const result = { ...environment, ...(image && { image }), ...(imageDigest && { imageDigest }) };
+  return Object.keys(result).length > 0 ? result : undefined;
 }
 
 /** The limit of `evaluation.slices`. */

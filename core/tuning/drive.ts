@@ -117,8 +117,8 @@ async function submit(
     idempotencyKey,
     requestDigest: digestOf({ study: name, idempotencyKey }),
   };
-  const known = await findSubmitted(dependencies, identity);
-  if (known) return known;
+  const run = await findSubmitted(dependencies, identity);
+  if (run) return run;
   return submitRun(dependencies, {
     ...identity,
     ...(await submission()),

@@ -7,7 +7,7 @@ import { type Point, settingValue } from "./space";
 const value = z
   .number()
   .nullable()
-  .transform((given) => given ?? Number.NaN);
+  .transform((value) => value ?? Number.NaN);
 
 const observedTrial = z.object({
   number: z.int().meta({ description: "Trials are numbered from 0 in the order of their creation." }),
@@ -57,9 +57,9 @@ export function lossesOf(
 ): readonly number[] | undefined {
   if (state === "failed") return undefined;
   const last = reports.at(-1)?.value;
-  const given = values ?? (objectives.length === 1 && last !== undefined ? [last] : undefined);
-  if (given === undefined || given.some((value) => !Number.isFinite(value))) return undefined;
-  return given.map((value, i) => (objectives[i]?.direction === "maximize" ? -value : value));
+  const finals = values ?? (objectives.length === 1 && last !== undefined ? [last] : undefined);
+  if (finals === undefined || finals.some((value) => !Number.isFinite(value))) return undefined;
+  return finals.map((value, i) => (objectives[i]?.direction === "maximize" ? -value : value));
 }
 
 /**

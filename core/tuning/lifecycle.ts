@@ -58,13 +58,13 @@ const rounds = 24;
  */
 export async function createStudy(
   dependencies: StudyDependencies,
-  given: StudyDefinition,
+  draft: StudyDefinition,
   { by, person }: Author,
 ): Promise<{ readonly created: boolean; readonly study: Study }> {
-  const definition = await withObjective(dependencies, given);
+  const definition = await withObjective(dependencies, draft);
   const { studies, clock, team, objects } = dependencies;
-  const known = await studies.find(definition.name);
-  if (known) return existing(dependencies, known, definition);
+  const existingStudy = await studies.find(definition.name);
+  if (existingStudy) return existing(dependencies, existingStudy, definition);
   await requireFit(dependencies, definition);
   const warm = await warmTrials(dependencies, definition);
   if (warm.length > 0) await objects.put(objectKeys.studyWarmStart(definition.name), JSON.stringify(warm));
@@ -178,11 +178,11 @@ export async function extendStudy(
     const problems = extensionProblems(study, trials, limits, resume);
     if (problems.length > 0) throw new InvalidInputError("the study cannot be extended", problems);
     const { endedAt: _, reason: __, bestRunId: ___, bestFailure: ____, ...rest } = study;
-    const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+    const changes = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
     return {
       study: {
         ...rest,
-        definition: { ...study.definition, stop: { ...study.definition.stop, ...given } },
+        definition: { ...study.definition, stop: { ...study.definition.stop, ...changes } },
         status: "running",
         extensions: study.extensions + 1,
         startedAt: at,

@@ -51,8 +51,8 @@ function autoSampler(context: SamplerContext): Sampler {
   return {
     usesHistory: true,
     suggest(history, number) {
-      const known = history.filter((trial) => lossesOf(trial, objectives) !== undefined).length;
-      const isTurn = hasCurves(history) ? number % turn > 0 : number % turn === turn - 1 && known <= maxModelled;
+      const lossCount = history.filter((trial) => lossesOf(trial, objectives) !== undefined).length;
+      const isTurn = hasCurves(history) ? number % turn > 0 : number % turn === turn - 1 && lossCount <= maxModelled;
       return (isTurn ? gp : tpe).suggest(history, number);
     },
   };

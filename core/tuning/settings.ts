@@ -5,12 +5,12 @@ import { gridSize, type Space } from "./space";
 /** Creates the schema of one type of sampler or scheduler. Its messages name the settings that the type has. */
 export function settingsOf<const Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) {
   const names = Object.keys(fields);
-  const known = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
+  const hint = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
   return z.strictObject(
     { type: z.literal(type), ...fields },
     {
       error: ({ code }) =>
-        code === "unrecognized_keys" ? `is not a setting of type ${type}, so remove it: ${known}` : undefined,
+        code === "unrecognized_keys" ? `is not a setting of type ${type}, so remove it: ${hint}` : undefined,
     },
   );
 }

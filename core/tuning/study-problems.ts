@@ -97,8 +97,8 @@ function effectProblem({ hyperparameters }: Values, space: Values, path: string)
   if (effect === undefined) return undefined;
   const { of, values, standard } = effect;
   const searched = space[`hyperparameters.${of}`];
-  const given = isObject(hyperparameters) ? hyperparameters[of] : undefined;
-  const possible = searched === undefined ? [given ?? standard] : isObject(searched) ? searched["choices"] : undefined;
+  const input = isObject(hyperparameters) ? hyperparameters[of] : undefined;
+  const possible = searched === undefined ? [input ?? standard] : isObject(searched) ? searched["choices"] : undefined;
   if (!Array.isArray(possible) || possible.some((value) => values.includes(value as string))) return undefined;
   const used = `${of} ${values.join(" and ")}`;
   return `has an effect only with ${used}, but the trials' ${of} is ${possible.join(", ")}. Search hyperparameters.${of} too, set it in the job, or leave ${field} out`;
@@ -221,16 +221,16 @@ function hasOwnMetrics({ model }: Values): boolean {
 /** Returns the rule that a metric's name breaks. Modules may have metrics of their own. */
 function metricProblem(job: Values, metric: string): string | undefined {
   const [group = "", ...rest] = metric.split("/");
-  const own = rest.join("/");
+  const name = rest.join("/");
   const isModule = hasOwnMetrics(job);
-  const known: Readonly<Record<string, readonly string[] | undefined>> = {
+  const groups: Readonly<Record<string, readonly string[] | undefined>> = {
     train: isModule ? undefined : trainMetrics,
     validation: isModule ? undefined : validationMetrics,
     test: isModule ? undefined : evaluationMetrics,
   };
-  if (!Object.hasOwn(known, group) || own === "")
+  if (!Object.hasOwn(groups, group) || name === "")
     return "must begin with train/, validation/ or test/, e.g. validation/accuracy";
-  const names = known[group];
-  if (names === undefined || names.includes(own)) return undefined;
+  const names = groups[group];
+  if (names === undefined || names.includes(name)) return undefined;
   return `must be a metric that the model logs: ${names.map((one) => `${group}/${one}`).join(", ")}`;
 }

@@ -24,16 +24,16 @@ export async function warmTrials(
   dependencies: WarmStartDependencies,
   definition: StudyDefinition,
 ): Promise<readonly ObservedTrial[]> {
-  const found: ObservedTrial[] = [];
+  const trials: ObservedTrial[] = [];
   for (const source of definition.warmStart) {
-    found.push(
+    trials.push(
       ...("study" in source
         ? await trialsOfStudy(dependencies, definition, source.study)
         : await runsAsTrials(dependencies, definition, source.runs)),
     );
   }
   // Numbers below 0, because those of the study begin with 0.
-  return found.map((trial, i) => ({ ...trial, number: i - found.length }));
+  return trials.map((trial, i) => ({ ...trial, number: i - trials.length }));
 }
 
 async function trialsOfStudy(

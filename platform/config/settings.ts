@@ -78,8 +78,8 @@ export function writeVariables<Variables extends object>(
   variables: Variables,
   config: ConfigOf<Variables>,
 ): Readonly<Record<string, string>> {
-  const known = leavesOf(variables, config).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known.map(([{ name, textOf }, value]) => [name, textOf(value as never)]));
+  const leaves = leavesOf(variables, config).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(leaves.map(([{ name, textOf }, value]) => [name, textOf(value as never)]));
 }
 
 /** Returns each variable with its value in the configuration. */

@@ -61,7 +61,7 @@ export function sessionPolicy(
 ): PolicyDocument {
   const [bucket = ""] = arnsOf("bucket", world);
   const team = `teams/${run.team}`;
-  const own = `${team}/runs/${run.runId}/*`;
+  const objects = `${team}/runs/${run.runId}/*`;
   const content = `${bucket}/${team}/cas/sha256/*`;
   const gang = `GANG#${segmentNameOf(run)}`;
   return {
@@ -70,11 +70,11 @@ export function sessionPolicy(
       // Aborting is a permission on the key. It is included here to save a statement.
       allow(
         ["s3:GetObject", "s3:AbortMultipartUpload"],
-        [`${bucket}/${own}`, content, `${bucket}/${team}/features/*`, `${bucket}/${team}/runs/*/tensors/*`],
+        [`${bucket}/${objects}`, content, `${bucket}/${team}/features/*`, `${bucket}/${team}/runs/*/tensors/*`],
       ),
-      allow(["s3:PutObject", "s3:DeleteObject"], [`${bucket}/${own}`]),
+      allow(["s3:PutObject", "s3:DeleteObject"], [`${bucket}/${objects}`]),
       allow(["s3:DeleteObjectVersion"], [`${bucket}/${team}/runs/${run.runId}/tensors/*`]),
-      allow(["s3:ListBucket"], [bucket], { StringLike: { "s3:prefix": own } }),
+      allow(["s3:ListBucket"], [bucket], { StringLike: { "s3:prefix": objects } }),
       allow(
         ["Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem"].map((operation) => `dynamodb:${operation}`),
         arnsOf("table/Gangs", world),
@@ -97,12 +97,12 @@ export function sessionPolicy(
 export function evaluationPolicy(run: { readonly team: string; readonly runId: string }, world: World): PolicyDocument {
   const [bucket = ""] = arnsOf("bucket", world);
   const team = `${bucket}/teams/${run.team}`;
-  const own = `${team}/evaluations/${run.runId}/*`;
+  const objects = `${team}/evaluations/${run.runId}/*`;
   return {
     Version: "2012-10-17",
     Statement: [
-      allow(["s3:GetObject"], [own, `${team}/cas/sha256/*`, `${team}/features/*`]),
-      allow(["s3:PutObject"], [own]),
+      allow(["s3:GetObject"], [objects, `${team}/cas/sha256/*`, `${team}/features/*`]),
+      allow(["s3:PutObject"], [objects]),
       ...(world.bucketKeyArn === undefined ? [] : [allow(bucketKeyActions, [world.bucketKeyArn])]),
     ],
   };

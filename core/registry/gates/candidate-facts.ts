@@ -36,8 +36,8 @@ export async function compareWithChampion(
   const champion = await repository.findVersion(model.name, version);
   if (!champion) return { version, comparison: { kind: "missing", reason: "it was not found" } };
   const evaluation = outputs?.evaluation;
-  const known = knownComparison(candidate, champion, evaluation);
-  if (known) return { version, comparison: known };
+  const comparison = knownComparison(candidate, champion, evaluation);
+  if (comparison) return { version, comparison };
   if (mustBeCurrent) throw championChanged(model.name, evaluation?.comparison?.champion, version);
   const stored = await compareStored(objects, candidate, champion);
   return { version, comparison: stored ?? noComparison(version, evaluation) };

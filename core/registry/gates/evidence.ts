@@ -37,10 +37,10 @@ function unpassed({ checks }: GateVerdict): string {
 }
 
 function changedGates(before: readonly GateCheck[], after: readonly GateCheck[]): readonly string[] {
-  const known = new Set(before.map(resultDigest));
+  const digests = new Set(before.map(resultDigest));
   const now = new Set(after.map(resultDigest));
   const changed = [
-    ...after.filter((check) => !known.has(resultDigest(check))),
+    ...after.filter((check) => !digests.has(resultDigest(check))),
     ...before.filter((check) => !now.has(resultDigest(check))),
   ];
   return [...new Set(changed.map(({ gate, metric }) => `${gate} ${metric}`))];

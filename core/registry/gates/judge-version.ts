@@ -129,7 +129,7 @@ export async function judgeVersion(
 
 /**
  * Returns the verdict without recording it. Freezes the version's files first, so that they cannot change afterwards.
- * @param own outputs of the run that requests the verdict. An identical run has its own job and champion, although
+ * @param runOutputs outputs of the run that requests the verdict. An identical run has its own job and champion, although
  * another run registered the version.
  * @throws CHAMPION_CHANGED if the requesting run was compared with another champion
  */
@@ -137,18 +137,18 @@ export async function verdictOn(
   dependencies: JudgeDependencies,
   name: string,
   version: number,
-  own?: RunOutputs,
+  runOutputs?: RunOutputs,
 ): Promise<{ readonly verdict: GateVerdict; readonly model: Model }> {
   const { registry, runs, clock, objects } = dependencies;
   const ports = { ...dependencies, repository: registry.repository };
   const model = await registry.head(name);
   const candidate = await registry.version(name, version);
   await freezeFiles(ports, candidate);
-  const outputs = own ?? (await runOutputsOf(runs, candidate));
+  const outputs = runOutputs ?? (await runOutputsOf(runs, candidate));
   const requirements = combine(outputs?.job.evaluation ?? elsewhere, rulesOf(model));
   const facts = await candidateFacts(
     ports,
-    { model, version: candidate, outputs, mustBeCurrent: own !== undefined },
+    { model, version: candidate, outputs, mustBeCurrent: runOutputs !== undefined },
     requirements,
   );
   const outcomes = await checkOutcomes(dependencies, model, candidate, requirements);
@@ -179,10 +179,10 @@ function shortened(check: GateCheck): GateCheck {
 
 /** Digest of the findings without people's answers and times. Equal findings are the same verdict. */
 export function findingsDigest({ checks, champion, rulesRevision }: GateVerdict): string {
-  const found = checks.map((check) => {
+  const findings = checks.map((check) => {
     const { gate, metric, limit, passed } = check;
     if (gate === "latency") return { gate, metric, limit, passed }; // each measurement differs
     return check.external?.kind === "command" ? { metric, digest: check.external.digest } : check;
   });
-  return sha256(JSON.stringify({ checks: found, champion, rulesRevision }));
+  return sha256(JSON.stringify({ checks: findings, champion, rulesRevision }));
 }

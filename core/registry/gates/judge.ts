@@ -181,10 +181,10 @@ export function judge(
 /** Explains why an evaluation lacks a metric. @param metrics those of the evaluation, without undefined ones */
 export function missingMetric(metrics: Readonly<Record<string, number>>, metric: string): string {
   const names: readonly string[] = "rmse" in metrics ? regressionMetricNames : classificationMetricNames;
-  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
+  const moduleNames = Object.keys(metrics).filter((name) => !isBuiltIn(name));
   return names.includes(metric)
     ? "it is undefined for the rows of the test split (docs/gates.md, Metrics)"
-    : `this run has no metric of that name; it has ${[...names, ...own].join(", ")}`;
+    : `this run has no metric of that name; it has ${[...names, ...moduleNames].join(", ")}`;
 }
 
 /** @param missing why the candidate lacks the metric, if it does */

@@ -152,15 +152,15 @@ export interface RegressionRequirement extends Omit<NoRegressionRule, "metric"> 
  */
 export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules): RegressionRequirement {
   const { regressionTolerance: tolerance, regressionRule: rule, incompatibleChampion: incompatible } = job;
-  const own = job.regressionMetric;
+  const jobMetric = job.regressionMetric;
   if (noRegression === "waived") {
-    const declared = [tolerance, rule, incompatible, own].some((given) => given !== undefined);
+    const declared = [tolerance, rule, incompatible, jobMetric].some((setting) => setting !== undefined);
     const limits = {
       tolerance: tolerance ?? defaultNoRegression.tolerance,
       rule: rule ?? defaultNoRegression.rule,
       incompatible: incompatible ?? defaultNoRegression.incompatible,
     };
-    return { ...limits, metrics: [own], from: declared ? "job" : "policy", waived: !declared, milder: [] };
+    return { ...limits, metrics: [jobMetric], from: declared ? "job" : "policy", waived: !declared, milder: [] };
   }
   const model: NoRegressionRule = noRegression ?? defaultNoRegression;
   const milder = [
@@ -172,7 +172,7 @@ export function regressionOf(job: JobEvaluation, { noRegression }: PolicyRules):
     tolerance: Math.min(tolerance ?? model.tolerance, model.tolerance),
     rule: rule === "excluded" ? rule : model.rule,
     incompatible: incompatible === "refuse" ? incompatible : model.incompatible,
-    metrics: own === undefined || own === model.metric ? [model.metric] : [model.metric, own],
+    metrics: jobMetric === undefined || jobMetric === model.metric ? [model.metric] : [model.metric, jobMetric],
     from: noRegression === undefined ? "default" : "policy",
     waived: false,
     milder,

@@ -59,8 +59,8 @@ function directionsOf({ directions = {} }: JobEvaluation, policy: PolicyRules): 
     ...Object.keys(thresholds),
     typeof noRegression === "object" ? noRegression.metric : undefined,
   ]);
-  const own = Object.entries(directions).filter(([metric]) => !named.has(metric));
-  return { ...Object.fromEntries(own), ...policy.directions };
+  const others = Object.entries(directions).filter(([metric]) => !named.has(metric));
+  return { ...Object.fromEntries(others), ...policy.directions };
 }
 
 function stricterLimit(less: boolean, one: number | undefined, other: number | undefined): number | undefined {

@@ -46,15 +46,15 @@ export async function judgeAgain(
   target: RegistrationOutput,
 ): Promise<GateOutput> {
   const champion = await findChampion(dependencies, target.model);
-  const known = await findCached(
+  const cachedStep = await findCached(
     dependencies.cache,
     evaluationKind,
     inputHashOf(evaluationIdentity(champion), details),
   );
-  if (!known) throw championChanged(target.model, undefined, champion?.version ?? 0);
+  if (!cachedStep) throw championChanged(target.model, undefined, champion?.version ?? 0);
   return judgeOf(dependencies, details.run, target, {
     job: details.run.job,
-    evaluation: known.output,
+    evaluation: cachedStep.output,
     training: findOutput(details, trainingKind),
   });
 }

@@ -31,8 +31,8 @@ function answerCheck(version: number, check: string, answer: CheckAnswer): Trans
     if (!gate) throw notJudged(model, version);
     const line = gate.checks.find(({ metric, external }) => external && metric === check);
     if (!line?.external) {
-      const known = gate.checks.filter(({ external }) => external).map(({ metric }) => metric);
-      throw checkNotFound(model, version, check, known);
+      const names = gate.checks.filter(({ external }) => external).map(({ metric }) => metric);
+      throw checkNotFound(model, version, check, names);
     }
     if (line.external.kind === "http") throw checkAnsweredByHook(model, check);
     if (sameAnswer(line.external.answer, answer)) return undefined;
@@ -74,14 +74,14 @@ const notJudged = (model: string, version: number) =>
     version,
   });
 
-export function checkNotFound(model: string, version: number | undefined, check: string, known: readonly string[]) {
+export function checkNotFound(model: string, version: number | undefined, check: string, names: readonly string[]) {
   const where = version === undefined ? `the policy of ${model}` : `the verdict on version ${version} of ${model}`;
-  const there = known.length === 0 ? "it has no checks" : `its checks are ${known.join(", ")}`;
+  const there = names.length === 0 ? "it has no checks" : `its checks are ${names.join(", ")}`;
   return notFound("CHECK_NOT_FOUND", `${where} has no check ${JSON.stringify(check)}: ${there}`, {
     model,
     version,
     check,
-    known,
+    known: names,
   });
 }
 

@@ -31,9 +31,9 @@ export function setTraffic(requested: TrafficRequest, actor: Actor): Transition 
     for (const { version, weight } of requested.canaries) {
       const candidate = activeVersion(state, version);
       if (candidate.stage !== "canary") throw notACanary(model.name, version, candidate.stage);
-      const given = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
+      const oldWeight = before.canaries.find((arm) => arm.version === version)?.weight ?? 0;
       // An outdated verdict permits the present part of the units, but not a larger one.
-      if (weight > given) mayServe(model, candidate);
+      if (weight > oldWeight) mayServe(model, candidate);
       const decision = decisionOn(model, candidate);
       if (total > partWithoutApproval && decision.state !== "approved")
         throw notApproved(candidate, decision, "without them, canaries get at most 0.5 of the units in total");

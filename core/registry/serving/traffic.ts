@@ -104,13 +104,13 @@ function complement(ranges: Ranges): Ranges {
 }
 
 function joined(ranges: Ranges): Ranges {
-  const made: { from: number; to: number }[] = [];
+  const result: { from: number; to: number }[] = [];
   for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
-    const last = made.at(-1);
+    const last = result.at(-1);
     if (last?.to === from) last.to = to;
-    else made.push({ from, to });
+    else result.push({ from, to });
   }
-  return made;
+  return result;
 }
 
 function sizeOf(ranges: Ranges): number {

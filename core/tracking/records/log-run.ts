@@ -44,23 +44,23 @@ const firstValues = { writer: "ringmaster/first-values", sequence: 0 };
  */
 export async function logRun(dependencies: LogRunDependencies, request: LogRunRequest): Promise<RunRecord> {
   const { records, clock } = dependencies;
-  const { team, actor, idempotencyKey, parentRunId, metrics, experiment: _, lockfileSha256, ...given } = request;
+  const { team, actor, idempotencyKey, parentRunId, metrics, experiment: _, lockfileSha256, ...draft } = request;
   const now = clock.now();
   await checkReferences(dependencies, { runs: [parentRunId], datasets: request.datasets });
   const experiment = await experimentFor(dependencies, request);
   const runId = idOf(dependencies, request);
-  const startedAt = given.startedAt ?? now;
-  const endedAt = given.endedAt ?? (isOpen(given.status) ? undefined : Math.max(now, startedAt));
+  const startedAt = draft.startedAt ?? now;
+  const endedAt = draft.endedAt ?? (isOpen(draft.status) ? undefined : Math.max(now, startedAt));
   const requestDigest = idempotencyKey === undefined ? undefined : digestOf({ ...request, submitters: undefined });
   const firstPoints = { series: seriesOf(metrics, startedAt), receipt: firstValues };
-  const made = await records.create(
+  const createdRun = await records.create(
     {
-      ...given,
+      ...draft,
       experimentId: experiment.experimentId,
       runId,
       team,
       source: "logged",
-      name: given.name ?? runId,
+      name: draft.name ?? runId,
       lifecycle: "active",
       createdBy: actor,
       startedAt,
@@ -74,10 +74,10 @@ export async function logRun(dependencies: LogRunDependencies, request: LogRunRe
     },
     { requestDigest, ...(firstPoints.series.length > 0 ? { firstPoints } : {}) },
   );
-  if (idempotencyKey !== undefined && made.requestDigest !== requestDigest) {
+  if (idempotencyKey !== undefined && createdRun.requestDigest !== requestDigest) {
     throw idempotencyConflict(idempotencyKey);
   }
-  const { record, pointsStored } = made;
+  const { record, pointsStored } = createdRun;
   if (!pointsStored && firstPoints.series.length > 0) {
     // Uses the start that the record has, so that a repeated request gives the same points.
     await dependencies.metrics.append(runId, seriesOf(metrics, record.startedAt), firstValues);

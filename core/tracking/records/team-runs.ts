@@ -114,8 +114,8 @@ export function teamRuns(all: AllRuns<FirstRecord>, team: string, ports: RunPort
       const first = await firstRecordOf(ports.experiments, run);
       if (first.deleted) {
         // A request from before the experiment's deletion has the same answer as before.
-        const known = own(await all.find(run.runId));
-        if (known) return { created: false, run: known };
+        const existingRun = own(await all.find(run.runId));
+        if (existingRun) return { created: false, run: existingRun };
         throw experimentDeleted(first.identity.experimentId, run.job.experiment);
       }
       const created = await marked(first.identity, () => all.create(run, first));

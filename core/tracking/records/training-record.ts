@@ -92,8 +92,8 @@ export function keptOf(
   before: RunRecord,
   after: RunRecord,
 ): { readonly kept: KeptRecord } | { readonly fixedField: string } {
-  const own = before.job ? paramsOfJob(before.job) : {};
-  const changedParam = Object.keys(own).find((key) => after.params[key] !== own[key]);
+  const jobParams = before.job ? paramsOfJob(before.job) : {};
+  const changedParam = Object.keys(jobParams).find((key) => after.params[key] !== jobParams[key]);
   if (changedParam !== undefined) return { fixedField: `param ${changedParam}` };
   const fixed = (["status", "startedAt", "endedAt", "createdBy", "seed", "weightsSha256", "reusedFrom"] as const).find(
     (field) => before[field] !== after[field],
@@ -105,7 +105,7 @@ export function keptOf(
   return {
     kept: {
       ...rest,
-      params: Object.fromEntries(Object.entries(params).filter(([key]) => !Object.hasOwn(own, key))),
+      params: Object.fromEntries(Object.entries(params).filter(([key]) => !Object.hasOwn(jobParams, key))),
       datasets: before.job ? datasets.slice(1) : datasets,
     },
   };

@@ -14,12 +14,12 @@ export function assertActive(record: RunRecord): void {
  */
 export function withParams(record: RunRecord, params: Texts): RunRecord | undefined {
   assertActive(record);
-  const known = Object.entries(params).filter(([key]) => Object.hasOwn(record.params, key));
-  const conflicts = known
+  const repeats = Object.entries(params).filter(([key]) => Object.hasOwn(record.params, key));
+  const conflicts = repeats
     .filter(([key, given]) => record.params[key] !== given)
     .map(([key, given]) => ({ key, known: record.params[key] as string, given }));
   if (conflicts.length > 0) throw new ParamConflictError(record.runId, conflicts);
-  if (known.length === Object.keys(params).length) return undefined;
+  if (repeats.length === Object.keys(params).length) return undefined;
   return { ...record, params: { ...record.params, ...params } };
 }
 

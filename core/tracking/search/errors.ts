@@ -27,12 +27,12 @@ export class SearchSyntaxError extends InvalidInputError {
   };
   constructor(path: SearchPath, problem: SearchProblem) {
     const hint = problem.suggestion === undefined ? "" : `; ${problem.suggestion}`;
-    const found: Problem = {
+    const finding: Problem = {
       path: `${path} at character ${problem.position}`,
       ...(problem.token === "" ? {} : { value: problem.token }),
       rule: `${problem.token === "" ? "ends too early: " : ""}${problem.rule}${hint}`,
     };
-    super("the search is not valid", [found]);
+    super("the search is not valid", [finding]);
     this.problem = problem;
     Object.assign(this.details, { search: problem });
   }

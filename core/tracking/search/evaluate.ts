@@ -87,8 +87,8 @@ function valueTest(condition: Exclude<Test, { type: "null" }>): ValueTest {
 function comparisonTest(comparator: Comparator, wanted: Value): ValueTest {
   if (typeof wanted === "boolean") {
     return (value) => {
-      const known = typeof value === "boolean" ? value : booleanOfText(String(value));
-      return known === undefined ? undefined : (known === wanted) === (comparator === "=");
+      const truth = typeof value === "boolean" ? value : booleanOfText(String(value));
+      return truth === undefined ? undefined : (truth === wanted) === (comparator === "=");
     };
   }
   if (typeof wanted === "number") {

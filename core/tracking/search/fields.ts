@@ -77,8 +77,8 @@ export function resolveField(parts: readonly NamedPart[], at: Place): Field {
 
   function attribute(name: string): Field {
     const alias = Object.hasOwn(attributeAliases, name) ? attributeAliases[name] : undefined;
-    const known = alias ?? shownAttributes.find((one) => one === name);
-    if (known !== undefined) return { kind: "attribute", name: known as Attribute };
+    const shownName = alias ?? shownAttributes.find((one) => one === name);
+    if (shownName !== undefined) return { kind: "attribute", name: shownName as Attribute };
     const near = nearest(name, [...shownAttributes, ...Object.keys(attributeAliases)]);
     const meant = name === "dataset" ? "dataset.name or dataset.version" : near;
     return refuse(

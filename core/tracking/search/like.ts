@@ -34,10 +34,10 @@ function newMatcher(pattern: string, ignoreCase: boolean): (text: string) => boo
   const parts = cased(pattern).split("%");
   const ends = parts.map((part, at) => endOf(part, at === 0, at === parts.length - 1));
   return (text) => {
-    const given = cased(text);
+    const letters = cased(text);
     let from = 0;
     for (const end of ends) {
-      from = end(given, from);
+      from = end(letters, from);
       if (from < 0) return false;
     }
     return true;

@@ -51,8 +51,8 @@ export class RowMaker {
 
   private share<T>(value: T): T {
     const key = JSON.stringify(value);
-    const known = this.shared.get(key);
-    if (known !== undefined) return known as T;
+    const sharedValue = this.shared.get(key);
+    if (sharedValue !== undefined) return sharedValue as T;
     // Bounded, because an index may have runs with nothing in common.
     this.shared.set(key, value);
     return value;
@@ -90,19 +90,19 @@ export class NameSet {
     const position = this.positions.get(name);
     if (position !== undefined) return { name, position };
     if (exact) return none;
-    let known = this.resolved.get(name);
-    if (known === undefined) {
+    let resolution = this.resolved.get(name);
+    if (resolution === undefined) {
       const short = this.normalise(name);
       const candidates = this.names.filter((one) => this.matches(this.normalise(one), short));
       const only = candidates.length === 1 ? candidates[0]! : undefined;
-      known =
+      resolution =
         only === undefined
           ? { position: -1, ...(candidates.length > 1 ? { ambiguous: candidates } : {}) }
           : { name: only, position: this.positions.get(only)! };
       // Bounded, because the names come from requests.
-      this.resolved.set(name, known);
+      this.resolved.set(name, resolution);
     }
-    return known;
+    return resolution;
   }
 }
 

@@ -60,12 +60,12 @@ export function selectPage(plan: PlannedQuery, rows: Iterable<SearchRow>, contex
     if (after && compare(ranked, after) <= 0) continue;
     first.add(ranked);
   }
-  const found = first.sorted();
-  const page = found.slice(0, query.limit);
+  const matches = first.sorted();
+  const page = matches.slice(0, query.limit);
   return {
     rows: page.map(({ row }) => row),
     total,
-    ...(found.length > page.length ? { nextToken: pageTokenOf(query, page.at(-1)!) } : {}),
+    ...(matches.length > page.length ? { nextToken: pageTokenOf(query, page.at(-1)!) } : {}),
   };
 }
 
@@ -239,9 +239,9 @@ class ExperimentIndex {
     const now = clock.now();
     const last = this.lookedAt;
     // Marks expire, and a clock may have been set.
-    const known = last !== undefined && Math.abs(now - last) < changesKeptMs / 2;
-    if (!known) await this.load();
-    const since = known ? Math.min(now, last) : now - listLagMs;
+    const isLoaded = last !== undefined && Math.abs(now - last) < changesKeptMs / 2;
+    if (!isLoaded) await this.load();
+    const since = isLoaded ? Math.min(now, last) : now - listLagMs;
     await this.reload(await changes.since(this.experimentId, since - clockSkewMs));
     this.lookedAt = now;
   }
@@ -261,8 +261,8 @@ class ExperimentIndex {
   private async reload(runIds: readonly string[]): Promise<void> {
     const { records, metrics } = this.sources;
     await eachLimited(inParts(runIds, batchSize), batchesAtOnce, async (ids) => {
-      const [found, summaries] = await Promise.all([records.findMany(ids), metrics.summariesOf(ids)]);
-      const byId = new Map(found.map((record) => [record.runId, record]));
+      const [rows, summaries] = await Promise.all([records.findMany(ids), metrics.summariesOf(ids)]);
+      const byId = new Map(rows.map((record) => [record.runId, record]));
       for (const runId of ids) {
         const record = byId.get(runId);
         if (record?.experimentId === this.experimentId) this.put(record, summaries.get(runId) ?? []);

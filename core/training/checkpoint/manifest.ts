@@ -120,7 +120,7 @@ interface CheckpointList {
 
 /** Reads a run's checkpoints. One that expires in the meantime is omitted; a damaged one is not. */
 export async function readCheckpoints(objects: ObjectStore, runId: string): Promise<CheckpointList> {
-  const found = await Promise.all(
+  const results = await Promise.all(
     (await manifestKeys(objects, runId)).map(
       async (key): Promise<CheckpointManifest | DamagedCheckpoint | undefined> => {
         try {
@@ -132,7 +132,7 @@ export async function readCheckpoints(objects: ObjectStore, runId: string): Prom
       },
     ),
   );
-  const there = found.filter((one) => one !== undefined);
+  const there = results.filter((one) => one !== undefined);
   return {
     checkpoints: there.filter((one) => "format" in one),
     damaged: there.filter((one) => "error" in one),
@@ -152,8 +152,8 @@ export async function findCheckpointManifest(
 ): Promise<CheckpointManifest | undefined> {
   const manifest = await findJson(objects, key, checkpointManifest);
   if (manifest === undefined) return undefined;
-  const own = objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps);
-  if (own !== key) throw new CorruptObjectError(key, "this checkpoint's manifest", `that of ${own}`);
+  const expectedKey = objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps);
+  if (expectedKey !== key) throw new CorruptObjectError(key, "this checkpoint's manifest", `that of ${expectedKey}`);
   return manifest;
 }
 
@@ -178,13 +178,13 @@ export function checkpointOfEpoch(
   { checkpoints, damaged }: CheckpointList,
   epoch: number,
 ): CheckpointManifest | undefined {
-  const found = checkpoints
+  const first = checkpoints
     .filter((manifest) => manifest.epoch === epoch)
     .sort((a, b) => a.finishedSteps - b.finishedSteps)[0];
   const hidden = damaged.find(({ finishedSteps }) => {
-    if (found) {
-      const before = checkpoints.filter((one) => one.finishedSteps < found.finishedSteps).at(-1);
-      return finishedSteps < found.finishedSteps && finishedSteps > (before?.finishedSteps ?? 0);
+    if (first) {
+      const before = checkpoints.filter((one) => one.finishedSteps < first.finishedSteps).at(-1);
+      return finishedSteps < first.finishedSteps && finishedSteps > (before?.finishedSteps ?? 0);
     }
     // Epochs ascend with steps, so the neighbours bound the epoch of a damaged checkpoint.
     const before = checkpoints.filter((one) => one.finishedSteps < finishedSteps).at(-1);
@@ -192,5 +192,5 @@ export function checkpointOfEpoch(
     return epoch >= (before?.epoch ?? 0) && epoch <= (after?.epoch ?? Number.POSITIVE_INFINITY);
   });
   if (hidden) throw new CheckpointDamagedError(runId, hidden.finishedSteps, hidden.error);
-  return found;
+  return first;
 }

@@ -43,13 +43,13 @@ export class GaussianProcess {
     values: Float64Array,
     groups: readonly number[],
     fitted: readonly number[],
-    given?: Hyperparameters,
+    preset?: Hyperparameters,
   ) {
     this.#points = points;
     this.#groups = groups;
     const chosen = fitted.slice(0, maxFitted);
     this.#hyperparameters =
-      given ??
+      preset ??
       fitHyperparameters(
         chosen.map((i) => points[i] as Features),
         Float64Array.from(chosen, (i) => values[i] as number),

@@ -84,12 +84,12 @@ export function gpSampler({ space, objectives, seed }: SamplerContext, { startup
     suggest(history, number) {
       const draws = drawsFor(seed, number);
       const curves = objective && objectives.length === 1 && hasCurves(history) ? detrended(history, objective) : [];
-      const known = scored(history, objectives);
-      if (curves.length === 0 && known.length < startupTrials) return pointOf(space, () => draws.uniform());
-      const valued = new Set(known.map(({ trial }) => trial.number));
+      const scores = scored(history, objectives);
+      if (curves.length === 0 && scores.length < startupTrials) return pointOf(space, () => draws.uniform());
+      const valued = new Set(scores.map(({ trial }) => trial.number));
       const running = history.filter((trial) => trial.state === "running" && !valued.has(trial.number));
       const { model, best, ordered, place } =
-        curves.length > 0 ? modelOfCurves(curves, running, draws) : modelOfValues(known, running, draws);
+        curves.length > 0 ? modelOfCurves(curves, running, draws) : modelOfValues(scores, running, draws);
       const taken = running.map(({ params }) => place(params));
       // A lower bound at the end of training is lowest where nothing is known of it: everywhere but near few trials.
       const explores = curves.length === 0 && draws.uniform() < exploringShare;
@@ -106,9 +106,9 @@ export function gpSampler({ space, objectives, seed }: SamplerContext, { startup
     },
   };
 
-  function modelOfValues(known: ReturnType<typeof scored>, running: readonly ObservedTrial[], draws: Draws): Surrogate {
+  function modelOfValues(pairs: ReturnType<typeof scored>, running: readonly ObservedTrial[], draws: Draws): Surrogate {
     const place = (params: Point) => featuresOf(dimensions, params);
-    const sorted = bestFirst(known);
+    const sorted = bestFirst(pairs);
     const ordered = sorted.map(({ trial }) => trial);
     // A stopped or infeasible trial has no better value than the trials before it.
     let worst = -Infinity;

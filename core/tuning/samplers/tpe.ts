@@ -43,9 +43,9 @@ export function tpeSampler({ space, objectives, seed }: SamplerContext, options:
     usesHistory: true,
     suggest(history, number) {
       const draws = drawsFor(seed, number);
-      const known = scored(history, objectives);
-      if (known.length < options.startupTrials) return pointOf(space, () => draws.uniform());
-      const ordered = bestFirst(known, goodCount(known.length)).map(({ trial }) => trial);
+      const scores = scored(history, objectives);
+      if (scores.length < options.startupTrials) return pointOf(space, () => draws.uniform());
+      const ordered = bestFirst(scores, goodCount(scores.length)).map(({ trial }) => trial);
       const valued = new Set(ordered);
       const widths = ordered.some(({ reached }) => reached !== undefined) ? stoppedSmoothing : smoothing;
       const withoutValue = history.filter((trial) => !valued.has(trial));
@@ -166,9 +166,9 @@ function kernelsOf(
   factor: number,
   choiceWeight: number,
 ): Kernels {
-  const known = centres.filter((x) => !Number.isNaN(x));
-  if (choices > 0) return { centres, width: choices / (choiceWeight * known.length + choices), norms: centres };
-  const scott = 0.2 * Math.max(1, known.length) ** (-1 / (dimensions + 4));
+  const points = centres.filter((x) => !Number.isNaN(x));
+  if (choices > 0) return { centres, width: choices / (choiceWeight * points.length + choices), norms: centres };
+  const scott = 0.2 * Math.max(1, points.length) ** (-1 / (dimensions + 4));
   const width = Math.max(minWidth, step / 2, factor * scott);
   const norms = centres.map((x) =>
     Number.isNaN(x)
