@@ -197,12 +197,7 @@ describe("registerDataset", () => {
   });
 
   it.each([
-    [
-      "rows that do not add up",
-      { rowCount: 4 },
-      "INVALID_DATASET_MANIFEST",
-      /rowCount is 4, but the sum of its parts is 3/,
-    ],
+    ["rows that do not add up", { rowCount: 4 }, "INVALID_DATASET_MANIFEST", /is 4, but the sum of its parts is 3/],
     ["no rows", { rowCount: 0 }, "EMPTY_DATASET", /has no rows/],
     ["another schema's hash", { schemaHash: "00" }, "INVALID_DATASET_MANIFEST", /schemaHash is 00/],
     ["another digest", { digest: "00" }, "INVALID_DATASET_MANIFEST", /digest is 00/],

@@ -182,7 +182,7 @@ split:
     [
       `${columns(x, y)}\nsplit: {fractions: {train: 0.5, validation: 0.1, test: 0.1}}`,
       "split.fractions",
-      /must add up to 1, not 0\.7/,
+      /to 1, not 0\.7/,
     ],
     [`${columns(x, y)}\nsplit: {stratifyBy: z}`, "split.stratifyBy", /must name a column/],
     ["columns: [", "", /./],

@@ -113,43 +113,22 @@ describe("judge", () => {
     ).toEqual(["label y is 3 in every row, so a model cannot be trained"]);
   });
 
+  const more = (value: number, train: number, validation: number, test: number) => ({
+    classes: [...healthy.classes!, { value, rows: { train, validation, test } }],
+  });
+  const rare = Array.from({ length: 7 }, (_, value) => ({ value, rows: { train: 80, validation: 9, test: 10 } }));
+  const unseen = "class 2 without a row in the training split: the model cannot predict it";
+  const untested = "class 2 with at most 5 rows without a row in the test split: its metrics do not cover it";
+  const few = "classes 0, 1, 2, 3, 4, … (7) with fewer than 0.1 % of the rows";
   it.each([
-    [
-      "a constant column",
-      { columns: x({ distinct: 1 }) },
-      "CONSTANT_COLUMN",
-      "column x has the same value in every row",
-    ],
+    ["a constant column", { columns: x({ distinct: 1 }) }, "CONSTANT_COLUMN", "x has the same value in every row"],
     ["an empty column", { columns: x({ count: 0, nulls: 1_000 }) }, "EMPTY_COLUMN", "column x has no value in any row"],
-    [
-      "a column that is mostly missing",
-      { columns: x({ count: 400, nulls: 600 }) },
-      "MISSING_VALUES",
-      "column x has no value in 60.0 % of the rows",
-    ],
+    ["missing values", { columns: x({ count: 400, nulls: 600 }) }, "MISSING_VALUES", "no value in 60.0 % of the rows"],
     ["duplicates", { duplicateShare: 0.02 }, "DUPLICATE_ROWS", "2.0 % of the rows repeat another row"],
     ["leaks", { leakedShare: 0.3 }, "LEAKED_TEST_ROWS", "30.0 % of the test rows are also in the training split"],
-    [
-      "a class outside training",
-      { classes: [...healthy.classes!, { value: 2, rows: { train: 0, validation: 1, test: 9 } }] },
-      "UNSEEN_CLASSES",
-      "class 2 without a row in the training split: the model cannot predict it",
-    ],
-    [
-      "a class outside the test split",
-      { classes: [...healthy.classes!, { value: 2, rows: { train: 4, validation: 1, test: 0 } }] },
-      "CLASSES_NOT_IN_TEST",
-      "class 2 with at most 5 rows without a row in the test split: its metrics do not cover it",
-    ],
-    [
-      "rare classes, all in one line",
-      {
-        rowCount: 100_000,
-        classes: Array.from({ length: 7 }, (_, value) => ({ value, rows: { train: 80, validation: 9, test: 10 } })),
-      },
-      "RARE_CLASSES",
-      "classes 0, 1, 2, 3, 4, … (7) with fewer than 0.1 % of the rows",
-    ],
+    ["a class outside training", more(2, 0, 1, 9), "UNSEEN_CLASSES", unseen],
+    ["a class outside the test split", more(2, 4, 1, 0), "CLASSES_NOT_IN_TEST", untested],
+    ["rare classes, all in one line", { rowCount: 100_000, classes: rare }, "RARE_CLASSES", few],
   ] as const)("warns of %s", (_case, change, code, message) => {
     expect(judge({ schema, split }, { ...healthy, ...change })).toEqual({
       errors: [],

@@ -125,19 +125,12 @@ describe("a decision", () => {
       split: { indexes: { train: { rows: 100 }, validation: { rows: validationRows } } },
     }) as unknown as DatasetManifest;
 
+  const both = ["positive", "threshold"].map((member) => [`evaluation.${member}`, "the label is a value"]);
   it.each([
     ["string", 10, { positive: "yes", threshold: "f1" }, []],
     ["string", 0, { threshold: 0.3 }, []],
     ["string", 0, { threshold: "f1" }, [["evaluation.threshold", "cards@2 has no validation rows"]]],
-    [
-      "float",
-      10,
-      { positive: 1, threshold: 0.3 },
-      [
-        ["evaluation.positive", "the label is a value"],
-        ["evaluation.threshold", "the label is a value"],
-      ],
-    ],
+    ["float", 10, { positive: 1, threshold: 0.3 }, both],
   ])("of a job is checked against its dataset: %s, %d validation rows, %j", (type, rows, evaluation, expected) => {
     const job = jobSchema.parse(jobInput({ evaluation: evaluation as never }));
     expect(checkJobAgainst(manifest(type, rows), job)).toEqual(

@@ -68,19 +68,11 @@ describe("evaluateModel", () => {
     expect([stored.classes, stored.confusionMatrix]).toEqual([undefined, undefined]);
   });
 
+  const withNaN = (inputs: Float32Array) => inputs.map((x) => (x === 1_005 ? Number.NaN : 0.5));
+  const tooMany = (inputs: Float32Array) => new Float32Array(inputs.length * 3);
   it.each([
-    [
-      "a NaN",
-      (inputs: Float32Array) => inputs.map((x) => (x === 1_005 ? Number.NaN : 0.5)),
-      "NON_FINITE_PREDICTION",
-      /predicts NaN for row 1005/,
-    ],
-    [
-      "too many outputs",
-      (inputs: Float32Array) => new Float32Array(inputs.length * 3),
-      "MODEL_OUTPUT_MISMATCH",
-      /has 3 outputs per row, but the label needs 1/,
-    ],
+    ["a NaN", withNaN, "NON_FINITE_PREDICTION", /predicts NaN for row 1005/],
+    ["too many outputs", tooMany, "MODEL_OUTPUT_MISMATCH", /has 3 outputs per row, but the label needs 1/],
   ])("refuses %s", async (_case, predict, code, message) => {
     const { objects, features } = await setup(1_500, classes, (x) => x % 2);
     const rejected = evaluateModel({ features, objects, predictor: { predict } });

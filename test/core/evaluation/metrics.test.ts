@@ -6,7 +6,7 @@ import {
   macroAverage,
   weightedAverage,
 } from "../../../core/evaluation/classification";
-import { metricsOf, predictedClasses, regressionMetrics, selectRows } from "../../../core/evaluation/metrics";
+import { metricsOf, predictedClasses, regressionMetrics } from "../../../core/evaluation/metrics";
 
 describe("regressionMetrics", () => {
   it("gives RMSE, MAE and R²", () => {
@@ -147,15 +147,5 @@ describe("metricsOf", () => {
   it.each([0, 2, 3])("says so where there are no rows, of %i classes", (classes) => {
     const none = { classes, labels: new Int32Array(0), outputs: new Float32Array(0) };
     expect(() => metricsOf(none)).toThrow(expect.objectContaining({ code: "NO_ROWS_TO_MEASURE" }));
-  });
-});
-
-describe("selectRows", () => {
-  it("takes rows in the order requested", () => {
-    const some = selectRows(
-      { classes: 3, labels: Int32Array.from([0, 1, 2]), outputs: Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]) },
-      Uint32Array.from([2, 0]),
-    );
-    expect([...some.labels, ...some.outputs]).toEqual([2, 0, 7, 8, 9, 1, 2, 3]);
   });
 });

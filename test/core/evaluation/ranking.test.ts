@@ -97,10 +97,4 @@ describe("rankingCurves", () => {
     expect(found.roc.length).toBeLessThan(1_000);
     expect([found.roc[0], found.roc.at(-1), found.precisionRecall.at(-1)?.[0]]).toEqual([[0, 0], [1, 1], 1]);
   });
-
-  it("has the average precision that the metric has", () => {
-    const labels = Array.from({ length: 500 }, (_, row) => Number(row % 7 === 0 || row % 11 === 0));
-    const scores = labels.map((label, row) => label + Math.sin(row));
-    expect(curves(labels, scores)?.averagePrecision).toBe(ranked(labels, scores)?.averagePrecision);
-  });
 });

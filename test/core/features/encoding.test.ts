@@ -54,12 +54,6 @@ describe("feature shard", () => {
     expect(encodeFeatureShard(rows, shardLayout(transform))).toEqual(bytes);
   });
 
-  it("reads from an unaligned place", () => {
-    const shifted = new Uint8Array(bytes.length + 1);
-    shifted.set(bytes, 1);
-    expect([...decodeFeatureShard(shifted.subarray(1), { transform, label }).label]).toEqual([1, 0, 1]);
-  });
-
   it("does without numerics, and with a real-valued label", () => {
     const codesOnly: FeatureTransform = {
       outputs: [{ kind: "one-hot", column: "a", offset: 0, width: 2, source: 0, vocabulary: [0, 1] }],

@@ -95,25 +95,17 @@ describe("a policy that requires nobody", () => {
   const passed = verdictOn({ policy }, true);
   const failed = verdictOn({ policy }, false);
   const checks = verdictOn({}, true).checks;
+  const unanswered = { ...failed, checks: checks.map((one) => ({ ...one, passed: false, pending: true as const })) };
+  const waived = { ...passed, checks: checks.map((one) => ({ ...one, waived: true as const })) };
   const rejection: Approval = { ...approval("ada", ada), decision: "rejected" };
   it.each<[string, Partial<ModelVersion>, number | undefined, string]>([
     ["approves a version that passed its gates", {}, undefined, "promoted"],
     ["approves one that passed them again", withdrawn("evaluated-again"), undefined, "promoted"],
     ["does not approve one whose gate failed", { gate: failed }, undefined, "GATE_NOT_PASSED"],
     ["does not approve one that was not evaluated", { gate: undefined }, undefined, "GATE_NOT_PASSED"],
-    [
-      "does not approve one whose check has no answer",
-      { gate: { ...failed, checks: checks.map((one) => ({ ...one, passed: false, pending: true })) } },
-      undefined,
-      "GATE_NOT_PASSED",
-    ],
+    ["does not approve one whose check has no answer", { gate: unanswered }, undefined, "GATE_NOT_PASSED"],
     ["does not approve one that no gate measured", { gate: { ...passed, checks: [] } }, undefined, "NOT_APPROVED"],
-    [
-      "does not approve one whose only gate was waived",
-      { gate: { ...passed, checks: checks.map((one) => ({ ...one, waived: true })) } },
-      undefined,
-      "NOT_APPROVED",
-    ],
+    ["does not approve one whose only gate was waived", { gate: waived }, undefined, "NOT_APPROVED"],
     ["does not approve one that was rolled back", withdrawn("rolled-back"), undefined, "NOT_APPROVED"],
     ["does not approve one whose canary was ended", withdrawn("canary-ended"), undefined, "NOT_APPROVED"],
     ["does not replace a newer champion", { gate: verdictOn({ production: 2, policy }, true) }, 2, "NOT_APPROVED"],
@@ -182,19 +174,14 @@ describe("a policy that people set", () => {
       return change ? { ...state, model: change.model } : state;
     };
 
+  const listed = { approvers: [ada.id] };
   it.each<[string, Partial<ApprovalRules>, Partial<ApprovalRules>, readonly Person[], number]>([
     ["fewer people", { required: 2 }, {}, [ada, ada, grace], 3],
     ["fewer of more people", { required: 3 }, { required: 2 }, [ada, grace, alan], 3],
     ["the submitter", { notTheSubmitter: true }, {}, [ada, grace], 2],
-    ["others than those listed", { approvers: [ada.id] }, { approvers: [ada.id, "x"] }, [ada], 1],
-    ["everybody, at the request of those listed alone", { approvers: [ada.id] }, {}, [grace, ada], 2],
-    [
-      "the submitter, requested by an approver and another person",
-      { approvers: [ada.id], notTheSubmitter: true },
-      { approvers: [ada.id] },
-      [ada, grace],
-      2,
-    ],
+    ["others than those listed", listed, { approvers: [ada.id, "x"] }, [ada], 1],
+    ["everybody, at the request of those listed alone", listed, {}, [grace, ada], 2],
+    ["the submitter, requested by an approver", { ...listed, notTheSubmitter: true }, listed, [ada, grace], 2],
     ["others, of so many listed", { required: 2, approvers: [ada.id, "alan"] }, {}, [grace, ada, alan], 3],
   ])("is loosened by as many people as it requires: %s", (_name, before, after, people, needed) => {
     const set = setBy(after);

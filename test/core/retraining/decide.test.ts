@@ -38,89 +38,41 @@ const record = (of: CauseRecord["state"]): CauseRecord => ({
 const facts = (more: Partial<Facts> = {}): Facts => ({ now: Date.parse(at(10)), openRuns: 0, ...more });
 
 describe("what to do about a cause", () => {
-  it.each<[string, Parameters<typeof decide>, string, RegExp?]>([
-    ["a new one starts a run", [state(), cause, undefined, facts()], "start"],
-    ["one that was submitted is known", [state(), cause, record("submitted"), facts()], "already"],
-    ["one that was skipped is known", [state(), cause, record("skipped"), facts()], "already"],
-    ["one that failed is known", [state(), cause, record("failed"), facts()], "already"],
-    ["one that was begun goes on", [state(), cause, record("started"), facts()], "start"],
+  type Known = Partial<Facts> & { readonly of?: Cause; readonly known?: CauseRecord["state"] };
+  const stale = /before the rule was in force/;
+  const since = (milliseconds: number) => ({ since: new Date(Date.parse(at(5)) + milliseconds).toISOString() });
+  const limits = { enabled: false, since: at(9), maxConcurrentRuns: 1 };
+  const two = { maxConcurrentRuns: 2 };
+  const later = "dataset:digits@3";
+  it.each<[string, Parameters<typeof state>, Known, string, RegExp?]>([
+    ["a new one starts a run", [], {}, "start"],
+    ["one that was submitted is known", [], { known: "submitted" }, "already"],
+    ["one that was skipped is known", [], { known: "skipped" }, "already"],
+    ["one that failed is known", [], { known: "failed" }, "already"],
+    ["one that was begun goes on, also if the rule is disabled", [{ enabled: false }], { known: "started" }, "start"],
+    ["a disabled rule skips", [{ enabled: false, pausedReason: "a doubt" }], {}, "skip", /disabled: a doubt/],
+    ["a deleted rule skips", [{ deletedAt: at(4) }], {}, "skip", /deleted at/],
+    ["what happened before the rule was in force is stale", [{ since: at(6) }], {}, "skip", stale],
+    ["a cause at the same time is not", [since(0)], {}, "start"],
+    ["nor what a clock of whole seconds puts into that second", [since(900)], { of: drift }, "start"],
+    ["what it puts into the second before is", [since(1_000)], { of: drift }, "skip", stale],
+    ["a deprecated version is skipped", [], { deprecation: "labels" }, "skip", /deprecated: labels/],
+    ["within the cooldown it waits", [{ cooldownMinutes: 60 }, at(1)], {}, "wait", /start at 2026-01-01T13:01:00.000Z/],
+    ["after the cooldown it starts", [{ cooldownMinutes: 9 }, at(1)], {}, "start"],
+    ["the first of a rule has nothing to wait for", [{ cooldownMinutes: 60 }], {}, "start"],
+    ["with all open runs it waits", [two], { openRuns: 2 }, "wait", /2 of the .* allows 2 open/],
+    ["with fewer open runs it starts", [two], { openRuns: 1 }, "start"],
     [
-      "one that was begun goes on although the rule is disabled since",
-      [state({ enabled: false }), cause, record("started"), facts()],
-      "start",
-    ],
-    [
-      "a disabled rule skips, with its reason",
-      [state({ enabled: false, pausedReason: "labels in doubt" }), cause, undefined, facts()],
+      "one that waited is needless after a later one",
+      [],
+      { known: "waiting", later },
       "skip",
-      /disabled: labels in doubt/,
+      /digits@3 arrived while/,
     ],
-    ["a deleted rule skips", [state({ deletedAt: at(4) }), cause, undefined, facts()], "skip", /deleted at/],
-    [
-      "what happened before the rule was in force is stale",
-      [state({ since: at(6) }), cause, undefined, facts()],
-      "skip",
-      /before the rule was in force/,
-    ],
-    ["a cause at the same time is not", [state({ since: at(5) }), cause, undefined, facts()], "start"],
-    [
-      "nor what a clock of whole seconds puts into that second",
-      [state({ since: at(5).replace(".000Z", ".900Z") }), drift, undefined, facts()],
-      "start",
-    ],
-    [
-      "what it puts into the second before is",
-      [state({ since: new Date(Date.parse(at(5)) + 1_000).toISOString() }), drift, undefined, facts()],
-      "skip",
-      /before the rule was in force/,
-    ],
-    [
-      "a deprecated version is skipped",
-      [state(), cause, undefined, facts({ deprecation: "labels were wrong" })],
-      "skip",
-      /deprecated: labels were wrong/,
-    ],
-    [
-      "within the cooldown it waits",
-      [state({ cooldownMinutes: 60 }, at(1)), cause, undefined, facts()],
-      "wait",
-      /the next run can start at 2026-01-01T13:01:00.000Z/,
-    ],
-    ["after the cooldown it starts", [state({ cooldownMinutes: 9 }, at(1)), cause, undefined, facts()], "start"],
-    [
-      "the first of a rule has nothing to wait for",
-      [state({ cooldownMinutes: 60 }), cause, undefined, facts()],
-      "start",
-    ],
-    [
-      "with the maximum of open runs it waits",
-      [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 2 })],
-      "wait",
-      /2 of the rule's runs have not ended, and the rule allows 2 open/,
-    ],
-    [
-      "with fewer open runs it starts",
-      [state({ maxConcurrentRuns: 2 }), cause, undefined, facts({ openRuns: 1 })],
-      "start",
-    ],
-    [
-      "one that waited is needless once a later one came",
-      [state(), cause, record("waiting"), facts({ later: "dataset:digits@3" })],
-      "skip",
-      /dataset:digits@3 arrived while it waited/,
-    ],
-    [
-      "out of order alone is no reason to skip",
-      [state(), cause, undefined, facts({ later: "dataset:digits@3" })],
-      "start",
-    ],
-    [
-      "a person's request is independent of the limits",
-      [state({ enabled: false, since: at(9), maxConcurrentRuns: 1 }), manual, undefined, facts({ openRuns: 1 })],
-      "start",
-    ],
-  ])("%s", (...[, args, move, reason]) => {
-    const decision = decide(...args);
+    ["out of order alone is no reason to skip", [], { later }, "start"],
+    ["a person's request is independent of the limits", [limits], { of: manual, openRuns: 1 }, "start"],
+  ])("%s", (...[, given, { of = cause, known, ...more }, move, reason]) => {
+    const decision = decide(state(...given), of, known && record(known), facts(more));
     expect(decision.move).toBe(move);
     if (reason) expect((decision as { reason: string }).reason).toMatch(reason);
   });

@@ -88,17 +88,14 @@ describe("a rule's life", () => {
     expect(await retraining.rulesOf("dataset", "digits")).toEqual([]);
   });
 
+  const letters = {
+    trigger: { type: "dataset", dataset: "letters" },
+    job: jobInput({ dataset: "letters" }),
+  } as const;
+  const colours = { job: jobInput({ evaluation: { slices: ["colour"] } }) };
   it.each<[string, Partial<RuleDefinitionInput>, RegExp]>([
-    [
-      "a dataset that there is not",
-      { trigger: { type: "dataset", dataset: "letters" }, job: jobInput({ dataset: "letters" }) },
-      /no dataset "letters"/,
-    ],
-    [
-      "a slice that it lacks",
-      { job: jobInput({ evaluation: { slices: ["colour"] } }) },
-      /job.evaluation.slices.0 is "colour", but must be a column of digits@1/,
-    ],
+    ["a dataset that there is not", letters, /no dataset "letters"/],
+    ["a slice that it lacks", colours, /job.evaluation.slices.0 is "colour", but must be a column of digits@1/],
   ])("is refused for %s", async (_what, more, message) => {
     await expect(scene.rule(more)).rejects.toThrow(message);
     expect(await scene.platform.retraining.find("on-digits")).toBeUndefined();

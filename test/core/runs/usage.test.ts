@@ -128,22 +128,14 @@ describe("spans of the rows that events leave", () => {
     attempts: [],
     ...more,
   });
+  const span = { memberId: "j:0/1", startedAt: 5, stoppedAt: 7 };
+  const second = { memberId: "j:0/2", startedAt: 9 };
+  const [lost, completed] = [137, 0].map((exitCode) => ({ exitCode, startedAt: 5, stoppedAt: 7 }));
   it.each<[string, WorkerRecord, object[]]>([
     ["nothing of one that waits", worker({ status: "RUNNABLE" }), []],
     ["what runs", worker({ startedAt: 5 }), [{ memberId: "j:0/1", startedAt: 5 }]],
-    [
-      "what ended, and what runs after it",
-      worker({ startedAt: 9, attempts: [{ exitCode: 137, startedAt: 5, stoppedAt: 7 }] }),
-      [
-        { memberId: "j:0/1", startedAt: 5, stoppedAt: 7, lost: true },
-        { memberId: "j:0/2", startedAt: 9 },
-      ],
-    ],
-    [
-      "the last start once, when all has ended",
-      worker({ status: "FAILED", startedAt: 5, attempts: [{ exitCode: 0, startedAt: 5, stoppedAt: 7 }] }),
-      [{ memberId: "j:0/1", startedAt: 5, stoppedAt: 7 }],
-    ],
+    ["what ended, and what runs", worker({ startedAt: 9, attempts: [lost!] }), [{ ...span, lost: true }, second]],
+    ["the last start once at the end", worker({ status: "FAILED", startedAt: 5, attempts: [completed!] }), [span]],
     ["nothing of another attempt", worker({ attempt: 1, startedAt: 5 }), []],
   ])("have %s", (_name, row, expected) => {
     expect(spansOfRows([row], 2)).toEqual(expected);

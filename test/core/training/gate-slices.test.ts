@@ -31,7 +31,7 @@ describe("columns that gates cut the test split by", () => {
     ["none", {}, [], []],
     ["the job's own", { slices: ["label"], gates }, [], ["label", "stroke", "hand"]],
     [
-      "its model's policy's, where the dataset has them",
+      "its model's policy's, of the dataset's",
       { slices: ["stroke"] },
       ["hand", "stroke", "age", "x"],
       ["stroke", "hand"],

@@ -30,31 +30,17 @@ const fates: readonly Fate[] = [
 ];
 
 describe("a run's life, undisturbed", () => {
+  const completed = { status: "completed" };
+  const failed = (code: string) => ({ failure: { code } });
   it.each<[string, Partial<Scenario>, object]>([
-    ["comes to its registration", {}, { status: "completed", outcome: { decision: "registered" } }],
-    [
-      "survives losses without retries",
-      { retries: 0, fates: ["lost", "lost", "lost", "lost"] },
-      { status: "completed" },
-    ],
-    [
-      "survives as many failures as it has retries",
-      { retries: 2, fates: ["fails", "lost", "fails-silently"] },
-      { status: "completed" },
-    ],
-    ["takes a result for a success whatever its job says", { fates: ["fails-with-result"] }, { status: "completed" }],
-    ["fails by the trainer's own word", { fates: ["fails", "fails"] }, { failure: { code: "TRAINER_ERROR" } }],
-    [
-      "fails at once where it would fail again",
-      { retries: 9, fates: ["fails-for-good"] },
-      { failure: { code: "USER_CODE" } },
-    ],
-    ["fails when Batch refuses its job", { refusedFrom: 1 }, { failure: { code: "JOB_REFUSED" } }],
-    [
-      "fails when Batch refuses its second job",
-      { fates: ["fails"], refusedFrom: 2 },
-      { failure: { code: "JOB_REFUSED" } },
-    ],
+    ["comes to its registration", {}, { ...completed, outcome: { decision: "registered" } }],
+    ["survives losses without retries", { retries: 0, fates: ["lost", "lost", "lost", "lost"] }, completed],
+    ["survives so many failures", { retries: 2, fates: ["fails", "lost", "fails-silently"] }, completed],
+    ["takes a result for a success whatever its job says", { fates: ["fails-with-result"] }, completed],
+    ["fails by the trainer's own word", { fates: ["fails", "fails"] }, failed("TRAINER_ERROR")],
+    ["fails at once where it would fail again", { retries: 9, fates: ["fails-for-good"] }, failed("USER_CODE")],
+    ["fails when Batch refuses its job", { refusedFrom: 1 }, failed("JOB_REFUSED")],
+    ["fails when Batch refuses its second job", { fates: ["fails"], refusedFrom: 2 }, failed("JOB_REFUSED")],
   ])("%s", async (_name, scenario, expected) => {
     expect((await play(scenario)).run).toMatchObject(expected);
   });

@@ -68,12 +68,6 @@ describe("a minute's look at all open runs", () => {
     expect(seen.size).toBe(100);
   });
 
-  it("measures nothing where nothing is open", async () => {
-    const { given, emitted } = options(0, 1);
-    await reconcileAll([], given);
-    expect(emitted).toEqual([]);
-  });
-
   it("counts runs by team and state; those that have ended are not among them", () => {
     const levels = runLevels([
       runOf("run-1"),

@@ -46,16 +46,14 @@ it("a study's space and metrics are checked although its job is invalid", () => 
   ]);
 });
 
+const onlyMomentum = (given: string) =>
+  `has an effect only with optimizer momentum, but the trials' optimizer is ${given}`;
+const choices = (...names: readonly string[]) => ({ type: "categorical", choices: names });
 it.each<[string, Given, Record<string, unknown>, readonly string[]]>([
-  ["the default optimizer", {}, {}, ["has an effect only with optimizer momentum, but the trials' optimizer is adam"]],
+  ["the default optimizer", {}, {}, [onlyMomentum("adam")]],
   ["the job's optimizer", { optimizer: "momentum" }, {}, []],
-  [
-    "no optimizer of the search",
-    {},
-    { type: "categorical", choices: ["adam", "sgd"] },
-    ["has an effect only with optimizer momentum, but the trials' optimizer is adam, sgd"],
-  ],
-  ["one optimizer of the search", {}, { type: "categorical", choices: ["adam", "momentum"] }, []],
+  ["no optimizer of the search", {}, choices("adam", "sgd"), [onlyMomentum("adam, sgd")]],
+  ["one optimizer of the search", {}, choices("adam", "momentum"), []],
 ])(
   "a study that searches an option is refused if no trial would use it: %s",
   (_what, hyperparameters, optimizer, rules) => {

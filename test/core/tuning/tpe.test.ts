@@ -49,11 +49,6 @@ describe("the density of a Parzen estimator", () => {
     expect(density(0) / 2).toBeCloseTo(0.75, 12);
     expect(density(1) / 2).toBeCloseTo(0.25, 12);
   });
-
-  it("is uniform without trials", () => {
-    const parzen = createParzen(dimensions, [new Float64Array(0), new Float64Array(0)], 1, 1);
-    expect(parzen.logDensity([0.3, 1])).toBeCloseTo(0, 12);
-  });
 });
 
 describe("the order of trials", () => {

@@ -60,6 +60,7 @@ const ruled = (noRegression: PolicyRules["noRegression"]) => ({ policy: { noRegr
 const credible = { tolerance: 0, rule: "credible", incompatible: "refuse" } as const;
 const tolerant = ruled({ ...credible, tolerance: 0.02 });
 const mayBeIncompatible = ruled({ ...credible, incompatible: "pass" });
+const jobPasses = { incompatibleChampion: "pass" as const };
 const excluded = { job: { regressionRule: "excluded" as const } };
 const byJob = (regressionTolerance: number) => ({ job: { regressionTolerance } });
 
@@ -91,11 +92,7 @@ describe("the gates", () => {
     ["RMSE, to be shown", { metrics: { rmse: 1 }, ...against(-0.02, -0.03, 0.01, "rmse"), ...excluded }, false],
     ["a champion that cannot be given the rows", incompatible, false],
     ["a champion that cannot, and need not", { ...incompatible, ...mayBeIncompatible }, true],
-    [
-      "a champion that cannot, and a job alone that allows it",
-      { ...incompatible, job: { incompatibleChampion: "pass" as const } },
-      false,
-    ],
+    ["a champion that cannot, and a job alone that allows it", { ...incompatible, job: jobPasses }, false],
     ["a champion that cannot, where all is waived", { ...incompatible, ...ruled("waived") }, true],
     ["the champion's own weights", { champion: { version: 1, comparison: { kind: "same-weights" as const } } }, true],
   ])("%s", (_name, more, passed) => {

@@ -70,11 +70,3 @@ describe("the gates' step", () => {
     expect(await same.judge(2)).toMatchObject({ passed: true });
   });
 });
-
-it("the state machine goes back where the step says so", async () => {
-  const { States } = (await import("../../../../state-machines/training-run.asl.json")) as unknown as {
-    States: Readonly<Record<string, { Catch?: readonly { ErrorEquals: readonly string[]; Next: string }[] }>>;
-  };
-  const first = States["Gate"]!.Catch![0];
-  expect(first).toEqual({ ErrorEquals: ["CHAMPION_CHANGED"], Next: "Evaluate" });
-});
