@@ -1,7 +1,6 @@
 /** Rewritten graphs against the graphs before. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import type { GraphNode, Value } from "../../../adapters/saved-model/graph-def";
-import { createEngine } from "../../../trainer-container/engine/create-engine";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { joinMicroBatches } from "../../../trainer-container/engine/graph/rewrites/batch";
 import { sumInLevels, widenFactors } from "../../../trainer-container/engine/graph/rewrites/factors";
@@ -18,8 +17,8 @@ import {
   type NativeBackend,
   treeSum,
 } from "../../../trainer-container/engine/native/operations";
-import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
+import { describeNative, startNative } from "./native";
 
 interface Graph {
   readonly nodes: readonly GraphNode[];
@@ -27,16 +26,14 @@ interface Graph {
   readonly outputs: readonly Value[];
 }
 
-const suite = findBinding("cpu") ? describe : describe.skip;
-
 const largestDifference = (a: Float32Array, b: Float32Array): number =>
   a.reduce((largest, value, at) => Math.max(largest, Math.abs(value - b[at]!)), 0);
 
-suite("rewrites of graphs", () => {
+describeNative("rewrites of graphs", () => {
   let backend: NativeBackend;
 
   beforeAll(async () => {
-    await createEngine({ preferred: "native", threads: 1 });
+    await startNative();
     backend = tf.backend() as NativeBackend;
   });
 
@@ -73,11 +70,8 @@ suite("rewrites of graphs", () => {
     const [before, after] = [run(graph, inputs), run(fused, inputs)];
     before.forEach((expected, index) => {
       const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
-      const error = expected.reduce(
-        (most, value, at) => Math.max(most, Math.abs(value - (after[index]?.[at] ?? Number.NaN))),
-        0,
-      );
-      expect(error / largest).toBeLessThan(1e-5);
+      expect(after[index]).toHaveLength(expected.length);
+      expect(largestDifference(expected, after[index]!) / largest).toBeLessThan(1e-5);
     });
     return callsOf(fused.nodes);
   }

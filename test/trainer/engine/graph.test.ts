@@ -3,15 +3,14 @@
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { buildModel } from "../../../trainer-container/engine/build-model";
-import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { LossFunction, ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
-import type { Batch, Engine, Execution, StepUpdate, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Batch, Execution, StepUpdate, TrainableModel } from "../../../trainer-container/engine/engine";
 import { GraphBuilder } from "../../../trainer-container/engine/graph/builder";
 import { GraphProgram } from "../../../trainer-container/engine/graph/program";
 import { constantCount } from "../../../trainer-container/engine/graph/update";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
 import type { NativeBackend } from "../../../trainer-container/engine/native/operations";
-import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
+import type { NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { add } from "../../../trainer-container/kernels/add";
 import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
@@ -21,7 +20,8 @@ import type { OptimizerConfig } from "../../../trainer-container/optimizer/optim
 import { applyStatistics } from "../../../trainer-container/optimizer/updates";
 import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
 import { cnn, mlp, randomBatch } from "./contract";
-import { gradientsOf, type ModuleExtra, stack, moduleOf as userModule } from "./models-of";
+import { gradientsOf, type ModuleExtra, modelsOf, stack, moduleOf as userModule } from "./models-of";
+import { describeNative, startNative, withBinding } from "./native";
 
 type LayersModel = ReturnType<TensorFlow["sequential"]>;
 type Layers = TensorFlow["layers"];
@@ -41,32 +41,30 @@ const embedding = moduleOf(
 const squares: LossFunction = (labels, outputs) =>
   tf.squaredDifference(tf.oneHot(tf.cast(labels, "int32"), 3), outputs).mean(1);
 
+interface Counts {
+  calls: number;
+  runs: number;
+  given: number;
+  taken: number;
+}
+
 /** Checks that no element differs by more than 1e-5. */
 function expectClose(found: Float32Array, expected: Float32Array): void {
   const differences = expected.map((value, index) => Math.abs(value - (found[index] as number)));
   expect(Math.max(...differences)).toBeLessThan(1e-5);
 }
 
-const suite = findBinding("cpu") ? describe : describe.skip;
-
-suite("recorded graphs", () => {
-  let engine: Engine;
-  const created: TrainableModel[] = [];
+describeNative("recorded graphs", () => {
   const executions: Execution[] = [];
-
-  beforeAll(async () => {
-    const onExecution = (execution: Execution) => executions.push(execution);
-    engine = await createEngine({ preferred: "native", threads: 1, onExecution });
-  });
+  const { create, created } = modelsOf(() => startNative({ onExecution: (each) => executions.push(each) }));
   afterEach(() => {
     executions.length = 0;
-    for (const model of created.splice(0)) model.dispose();
   });
 
   async function both(definition: ModuleDefinition | typeof mlp | typeof cnn) {
-    const model = await engine.createModel(definition, 1);
+    const model = await create(definition);
     const tape = new LayersTrainable(buildModel(definition, 1), definition);
-    created.push(model, tape);
+    created.push(tape);
     return { model, tape };
   }
 
@@ -517,51 +515,43 @@ suite("recorded graphs", () => {
   });
 
   /** Counts the calls of the binding and the bytes that go to TensorFlow and come from it. */
-  function counted<T>(body: (counts: { calls: number; runs: number; given: number; taken: number }) => T): T {
-    const backend = tf.backend() as unknown as { binding: NativeBinding };
-    const { binding } = backend;
-    const counts = { calls: 0, runs: 0, given: 0, taken: 0 };
+  function counted<T>(body: (counts: Counts) => T): T {
+    const counts: Counts = { calls: 0, runs: 0, given: 0, taken: 0 };
     const names = ["executeOp", "createTensor", "deleteTensor", "tensorDataSync", "runSavedModel", "adam"] as const;
-    const counters = names.map((name) => {
-      const original = binding[name] as (...given: readonly unknown[]) => unknown;
-      const value = (...given: readonly unknown[]) => {
-        counts.calls += 1;
-        const result = original(...given);
-        if (name === "runSavedModel") counts.runs += 1;
-        if (name === "createTensor") counts.given += (given[2] as Float32Array).byteLength;
-        if (name === "tensorDataSync") counts.taken += (result as Float32Array).byteLength;
-        return result;
-      };
-      return [name, { value }] as const;
-    });
-    backend.binding = Object.create(binding, Object.fromEntries(counters)) as NativeBinding;
-    try {
-      return body(counts);
-    } finally {
-      backend.binding = binding;
-    }
+    const counters = (binding: NativeBinding) =>
+      names.map((name) => {
+        const original = binding[name] as (...given: readonly unknown[]) => unknown;
+        const counter = (...given: readonly unknown[]) => {
+          counts.calls += 1;
+          const result = original(...given);
+          if (name === "runSavedModel") counts.runs += 1;
+          if (name === "createTensor") counts.given += (given[2] as Float32Array).byteLength;
+          if (name === "tensorDataSync") counts.taken += (result as Float32Array).byteLength;
+          return result;
+        };
+        return [name, counter] as const;
+      });
+    return withBinding(
+      (binding) => Object.fromEntries(counters(binding)),
+      () => body(counts),
+    );
   }
 
-  /** Returns a binding that lacks some operations. @param onCall gets the name of each operation */
-  function withoutOperations(
-    binding: NativeBinding,
-    missing: RegExp,
-    onCall = (_op: string): void => {},
-  ): NativeBinding {
-    const executeOp: NativeBinding["executeOp"] = (op, ...rest) => {
-      onCall(op);
-      if (missing.test(op)) throw new Error(`Op type not registered '${op}'`);
-      return binding.executeOp(op, ...rest);
-    };
-    return Object.create(binding, { executeOp: { value: executeOp } }) as NativeBinding;
-  }
+  /** Takes operations from a binding. @param onCall gets the name of each operation */
+  const lacking =
+    (missing: RegExp, onCall = (_op: string): void => {}) =>
+    (binding: NativeBinding): Partial<NativeBinding> => ({
+      executeOp(op, ...rest) {
+        onCall(op);
+        if (missing.test(op)) throw new Error(`Op type not registered '${op}'`);
+        return binding.executeOp(op, ...rest);
+      },
+    });
 
   it.each([
     ["products", /^RingmasterDense/],
     ["operations", /^Ringmaster/],
   ])("compute sums of micro-batches where TensorFlow has no %s of ours", (_, missing) => {
-    const backend = tf.backend() as unknown as NativeBackend & { binding: NativeBinding };
-    const { binding } = backend;
     const called: string[] = [];
     const [rows, microBatches] = [16, 4];
     const batches = Array.from({ length: microBatches }, (__, index) => randomBatch(small, rows, `${index}`));
@@ -580,18 +570,16 @@ suite("recorded graphs", () => {
       return { parts, total, maxSum: model.maxSum };
     };
     const own = results();
-    backend.binding = withoutOperations(binding, missing, (op) => called.push(op));
-    try {
-      const stock = results();
-      expect(called.some((op) => missing.test(op))).toBe(true); // tried, but not used
-      expectClose(stock.total, own.total);
-      expect(stock.maxSum).toBeGreaterThanOrEqual(microBatches);
-      for (const { into, from } of canonicalAdditions(microBatches))
-        add(stock.parts[into]!, 0, stock.parts[into]!, 0, stock.parts[from]!, 0, stock.total.length);
-      expect(stock.total).toEqual(stock.parts[0]);
-    } finally {
-      backend.binding = binding;
-    }
+    const stock = withBinding(
+      lacking(missing, (op) => called.push(op)),
+      results,
+    );
+    expect(called.some((op) => missing.test(op))).toBe(true); // tried, but not used
+    expectClose(stock.total, own.total);
+    expect(stock.maxSum).toBeGreaterThanOrEqual(microBatches);
+    for (const { into, from } of canonicalAdditions(microBatches))
+      add(stock.parts[into]!, 0, stock.parts[into]!, 0, stock.parts[from]!, 0, stock.total.length);
+    expect(stock.total).toEqual(stock.parts[0]);
   });
 
   it("take the steps of an embedding in one call, from its rows, with the bits of its whole gradient", () =>
@@ -628,11 +616,10 @@ suite("recorded graphs", () => {
   it.each([
     ["in shared memory", true],
     ["on a device, without operations of ours", false],
-  ])("take at most 10 calls of the binding a step, keep no tensors, and move what a step needs: %s", (_, sharing) =>
-    counted((counts) => {
+  ])("take at most 10 calls of the binding a step, keep no tensors, and move what a step needs: %s", (_, sharing) => {
+    const check = (counts: Counts) => {
       const definition = { ...mlp, dropout: 0.5, inputShape: [96], hidden: [64, 80] };
-      const backend = tf.backend() as unknown as NativeBackend & { binding: NativeBinding };
-      if (!sharing) backend.binding = withoutOperations(backend.binding, /^Ringmaster/);
+      const { binding } = tf.backend() as NativeBackend;
       const model = programOf(definition, sharing);
       const { optimizer } = attach(model);
       const [rows, microBatches] = [4, 3];
@@ -655,7 +642,7 @@ suite("recorded graphs", () => {
       };
       gradientsOf(model, batch, "k", sum);
       for (let call = 0; call < 2; call++) for (const take of [stepAlone, stepOfSum]) take();
-      const tensors = backend.binding.getNumOfTensors();
+      const tensors = binding.getNumOfTensors();
       const inputs = microBatches * (rows * (96 + 1) + 1 + 2) + 1; // rows, labels, the weight's sum, the key; the factor of the loss
       const [results, constants, taken] = [microBatches * 2, constantCount, 2];
       const gradient = model.parameterCount;
@@ -669,7 +656,8 @@ suite("recorded graphs", () => {
         else expect(counts).toMatchObject({ given: 4 * given, taken: 4 * read });
         if (sharing) expect(counts.calls).toBeLessThanOrEqual(10);
       }
-      expect(backend.binding.getNumOfTensors()).toBe(tensors);
-    }),
-  );
+      expect(binding.getNumOfTensors()).toBe(tensors);
+    };
+    withBinding(sharing ? () => ({}) : lacking(/^Ringmaster/), () => counted(check));
+  });
 });

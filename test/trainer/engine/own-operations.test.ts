@@ -1,17 +1,16 @@
 /** TensorFlow operations of ours (`trainer-container/native/operations/`) by hand. Runs where the native binding is installed. */
 import * as tf from "@tensorflow/tfjs-core";
 import { describeCpu } from "../../../trainer-container/engine/cpu";
-import { createEngine } from "../../../trainer-container/engine/create-engine";
 import {
   attributesOf,
   type NativeBackend,
   Operations,
   treeSum,
 } from "../../../trainer-container/engine/native/operations";
-import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
 import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { canonicalAdditions } from "../../../trainer-container/reduction/plan";
+import { describeNative, startNative } from "./native";
 
 const f = Math.fround;
 
@@ -32,15 +31,13 @@ interface Weight {
 /** [unscaled, mean, rate, epsilon, decay, 1 − β₁, 1 − β₂, penalty, clip] */
 const constants = Float32Array.of(0.5, 0, 0.01, 1e-8, 0.001, 0.1, 0.001, 0.02, 3);
 
-const suite = findBinding("cpu") ? describe : describe.skip;
-
-suite("operations of ours", () => {
+describeNative("operations of ours", () => {
   let backend: NativeBackend;
   let operations: Operations;
   const memory: Float32Array[] = [];
 
   beforeAll(async () => {
-    await createEngine({ preferred: "native", threads: 1 });
+    await startNative();
     backend = tf.backend() as NativeBackend;
     operations = new Operations(backend.binding);
   });
@@ -65,9 +62,10 @@ suite("operations of ours", () => {
     return { weight, first, second, gradient, ...(ids && { ids }) };
   }
 
+  const vector = (values: Float32Array | Int32Array) => operations.tensor([values.length], values);
+
   /** Takes a step. @param flat all gradients, instead of those of the weights */
   function step(weights: readonly Weight[], loss = 1, flat?: Float32Array): readonly number[] {
-    const vector = (values: Float32Array | Int32Array) => operations.tensor([values.length], values);
     const gradients = flat ? [flat] : weights.map(({ gradient }) => gradient);
     const inputs = [
       ...[constants, Float32Array.of(loss)].map(vector),
@@ -82,7 +80,6 @@ suite("operations of ours", () => {
   }
 
   function hold(weights: readonly Weight[]): number {
-    const vector = (values: Float32Array) => operations.tensor([values.length], values);
     const inputs = (["weight", "first", "second"] as const).flatMap((name) =>
       weights.map((each) => vector(each[name])),
     );
@@ -167,7 +164,6 @@ suite("operations of ours", () => {
   });
 
   it("write vectors one after the other to other memory", () => {
-    const vector = (values: Float32Array) => operations.tensor([values.length], values);
     const parts = [random(5_000, "a"), new Float32Array(0), random(37, "b")];
     const into = shared(new Float32Array(5_100));
     const count = { ...attributesOf(backend.binding).integers("N", []), value: parts.length };

@@ -5,19 +5,16 @@ import type { GraphNode } from "../../../adapters/saved-model/graph-def";
 import type { NarrowPrecision } from "../../../core/runs/hyperparameters";
 import type { ModuleDefinition } from "../../../core/runs/model-definition";
 import { createEngine } from "../../../trainer-container/engine/create-engine";
-import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { Recorder } from "../../../trainer-container/engine/graph/recorder";
 import { requireEqual } from "../../../trainer-container/engine/graph/result-comparison";
 import { roundProducts } from "../../../trainer-container/engine/graph/rewrites/precision";
 import { LoadedGraph, namesOf } from "../../../trainer-container/engine/graph/session";
 import { columnSums, exactMatMul } from "../../../trainer-container/engine/layers/exact";
 import type { NativeBackend } from "../../../trainer-container/engine/native/operations";
-import { findBinding } from "../../../trainer-container/engine/native-binding";
 import { withinScope } from "../../../trainer-container/engine/tensor-scope";
 import { cnn, randomBatch } from "./contract";
-import { gradientsOf, moduleOf, stack } from "./models-of";
-
-const suite = findBinding("cpu") ? describe : describe.skip;
+import { gradientOf, modelsOf, moduleOf, stack } from "./models-of";
+import { describeNative, startNative } from "./native";
 
 /** Rows of four numbers and three classes, as `createWorker` has them. */
 const transformer = moduleOf(
@@ -33,20 +30,9 @@ const transformer = moduleOf(
   { inputShape: [4] },
 );
 
-suite("precision", () => {
-  let backend: NativeBackend;
-  const created: TrainableModel[] = [];
-
-  const engineWith = (precision?: NarrowPrecision): Promise<Engine> =>
-    createEngine({ preferred: "native", threads: 1, ...(precision ? { precision } : {}) });
-
-  beforeAll(async () => {
-    await engineWith();
-    backend = tf.backend() as NativeBackend;
-  });
-  afterEach(() => {
-    for (const model of created.splice(0)) model.dispose();
-  });
+describeNative("precision", () => {
+  const engineWith = (precision?: NarrowPrecision) => startNative(precision && { precision });
+  const { created } = modelsOf(engineWith);
 
   async function modelOf(precision: NarrowPrecision | undefined, definition: ModuleDefinition | typeof cnn) {
     const engine = await engineWith(precision);
@@ -57,6 +43,7 @@ suite("precision", () => {
 
   /** Records products, rounds them and runs the graph. */
   function rounded(precision: NarrowPrecision, inputs: readonly tf.Tensor[], body: () => tf.Tensor) {
+    const backend = tf.backend() as NativeBackend;
     const recorded = withinScope(() => new Recorder(backend).record(inputs, (recorder) => recorder.valueOf(body())));
     const nodes = roundProducts(recorded.nodes, precision, false);
     const graph = new LoadedGraph(backend.binding, nodes);
@@ -128,7 +115,9 @@ suite("precision", () => {
 
   it("on a GPU gives the products the 16-bit type", () => {
     const [a, b] = [tf.ones<tf.Rank.R2>([2, 2]), tf.ones<tf.Rank.R2>([2, 2])];
-    const { nodes } = withinScope(() => new Recorder(backend).record([a, b], () => void tf.matMul(a, b)));
+    const { nodes } = withinScope(() =>
+      new Recorder(tf.backend() as NativeBackend).record([a, b], () => void tf.matMul(a, b)),
+    );
     const typesOf = (all: readonly GraphNode[]) =>
       all.filter(({ op }) => op.includes("MatMul")).map(({ attributes: { T } }) => T);
     expect(typesOf(nodes)).toEqual([{ kind: "type", value: 1 }]);
@@ -142,13 +131,8 @@ suite("precision", () => {
   ] as const)("rounds the gradient of %s (%#) and not its evaluation", async (_name, definition, precision, bound) => {
     const [exact, model] = [await modelOf(undefined, definition), await modelOf(precision, definition)];
     const batch = randomBatch(definition, 8, "rows");
-    const gradients = [exact, model].map((each) => {
-      const into = new Float32Array(each.parameterCount);
-      gradientsOf(each, batch, "k", into);
-      return into;
-    }) as [Float32Array, Float32Array];
     const norm = (values: Float32Array) => Math.hypot(...values);
-    const [expected, found] = gradients;
+    const [expected, found] = [gradientOf(exact, batch).gradient, gradientOf(model, batch).gradient];
     const error = norm(found.map((value, at) => value - expected[at]!)) / norm(expected);
     expect(error).toBeLessThan(bound);
     expect(error).toBeGreaterThan(bound / 100);
@@ -160,17 +144,13 @@ suite("precision", () => {
     const batch = randomBatch(transformer, 8, "rows");
     const [plain, scaled] = [1, 1_024].map((scale) => {
       model.scaleLoss?.(scale);
-      const into = new Float32Array(model.parameterCount);
-      const { loss } = gradientsOf(model, batch, "k", into);
-      return { loss, into };
+      const { result, gradient } = gradientOf(model, batch);
+      const { trainableCount } = model;
+      const norm = Math.hypot(...gradient.slice(0, trainableCount));
+      return { loss: result.loss, statistics: gradient.slice(trainableCount), norm };
     });
-    expect(scaled!.loss).toBe(plain!.loss);
-    const { trainableCount } = model;
-    expect(scaled!.into.slice(trainableCount)).toEqual(plain!.into.slice(trainableCount));
-    expect(Math.hypot(...scaled!.into.slice(0, trainableCount))).toBeCloseTo(
-      1_024 * Math.hypot(...plain!.into.slice(0, trainableCount)),
-      0,
-    );
+    expect(scaled).toEqual({ ...plain, norm: scaled!.norm });
+    expect(scaled!.norm).toBeCloseTo(1_024 * plain!.norm, 0);
   });
 
   it("is part of the numerics record", async () => {
@@ -198,10 +178,7 @@ suite("precision", () => {
     ],
   ])("is refused for a model %s", async (_name, extra, reason) => {
     const definition = { ...transformer, ...extra } as ModuleDefinition;
-    const train = async () => {
-      const model = await modelOf("bfloat16", definition);
-      gradientsOf(model, randomBatch(definition, 8, "rows"), "k", new Float32Array(model.parameterCount));
-    };
+    const train = async () => gradientOf(await modelOf("bfloat16", definition), randomBatch(definition, 8, "rows"));
     await expect(train()).rejects.toThrow(
       `The precision bfloat16 needs a model that is a graph, but it cannot be one: ${reason}.`,
     );

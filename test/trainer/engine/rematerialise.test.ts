@@ -1,14 +1,14 @@
 import os from "node:os";
 import * as tf from "@tensorflow/tfjs-core";
 import type { ModuleDefinition, Rematerialise } from "../../../core/runs/model-definition";
-import { createEngine } from "../../../trainer-container/engine/create-engine";
 import type { ModelContext, TensorFlow } from "../../../trainer-container/engine/define-training";
-import type { Batch, Engine, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
+import type { Batch, Execution, TrainableModel } from "../../../trainer-container/engine/engine";
 import { PassRunner } from "../../../trainer-container/engine/graph/pass-runner";
 import { LayersTrainable } from "../../../trainer-container/engine/layers-trainable";
-import { findBinding, type NativeBinding } from "../../../trainer-container/engine/native-binding";
+import type { NativeBinding } from "../../../trainer-container/engine/native-binding";
 import { randomBatch } from "./contract";
-import { gradientsOf, moduleOf as userModule } from "./models-of";
+import { gradientsOf, modelsOf, moduleOf as userModule, weightsOf } from "./models-of";
+import { describeNative, startNative, withBinding } from "./native";
 
 type Layers = TensorFlow["layers"];
 type Symbolic = ReturnType<ModelContext["tf"]["input"]>;
@@ -65,31 +65,19 @@ const lstm = moduleOf([6, 4], (layers, input) =>
   layers.flatten().apply(layers.lstm({ units: 8, returnSequences: true, name: "lstm" }).apply(input) as Symbolic),
 );
 
-const suite = findBinding("cpu") ? describe : describe.skip;
-
-suite("rematerialisation", () => {
-  let engine: Engine;
-  const created: TrainableModel[] = [];
+describeNative("rematerialisation", () => {
   const executions: Execution[] = [];
-
-  beforeAll(async () => {
-    engine = await createEngine({ preferred: "native", threads: 1, onExecution: (each) => executions.push(each) });
-  });
+  const models = modelsOf(() => startNative({ onExecution: (each) => executions.push(each) }));
   afterEach(() => {
     jest.restoreAllMocks();
     executions.length = 0;
-    for (const model of created.splice(0)) model.dispose();
   });
 
-  async function create(definition: ModuleDefinition, rematerialise: Rematerialise): Promise<TrainableModel> {
-    const model = await engine.createModel({ ...definition, rematerialise }, 1);
-    created.push(model);
-    return model;
-  }
+  const create = (definition: ModuleDefinition, rematerialise: Rematerialise) =>
+    models.create({ ...definition, rematerialise });
 
   function train(model: TrainableModel, batches: readonly Batch[]) {
-    const weights = new Float32Array(model.parameterCount);
-    model.readWeights(weights);
+    const weights = weightsOf(model);
     return batches.map((batch, step) => {
       const gradient = new Float32Array(model.parameterCount).fill(Number.NaN);
       const result = gradientsOf(model, batch, `step ${step}`, gradient);
@@ -179,8 +167,6 @@ suite("rematerialisation", () => {
 
   /** Returns the largest number of bytes that a call of `body` has in TensorFlow.js's tensors. */
   function peakOf(body: () => unknown): number {
-    const backend = tf.backend() as unknown as { binding: NativeBinding };
-    const { binding } = backend;
     const sizes = new Map<number, number>();
     let bytes = 0;
     let peak = 0;
@@ -190,7 +176,7 @@ suite("rematerialisation", () => {
       bytes += size;
       peak = Math.max(peak, bytes);
     };
-    const spies: Partial<NativeBinding> = {
+    const spies = (binding: NativeBinding): Partial<NativeBinding> => ({
       createTensor: (shape, type, values) => {
         const id = binding.createTensor(shape, type, values);
         created(id, shape);
@@ -205,15 +191,9 @@ suite("rematerialisation", () => {
         bytes -= sizes.get(id) ?? 0;
         binding.deleteTensor(id);
       },
-    };
-    const properties = Object.entries(spies).map(([name, value]) => [name, { value }] as const);
-    backend.binding = Object.create(binding, Object.fromEntries(properties)) as NativeBinding;
-    try {
-      body();
-      return peak;
-    } finally {
-      backend.binding = binding;
-    }
+    });
+    withBinding(spies, body);
+    return peak;
   }
 
   it("records a pass with less than half of the memory, and keeps no tensors", async () => {
