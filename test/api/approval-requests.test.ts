@@ -5,7 +5,7 @@ import * as approvals from "../../core/registry/approval-requests";
 import { pendingCheck } from "../../core/registry/gates/external-check";
 import { promote, recordGate } from "../../core/registry/transitions";
 import { cliOverApp } from "../support/cli-over-app";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";
+import { type Calls, createTestPlatform, type TestPlatform, useEmbedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { ManualClock } from "../support/manual-clock";
 import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";
@@ -18,21 +18,17 @@ const day = 86_400_000;
 /** Each case has a model of its own. Its version 1 waits for an approval after the end of its run. */
 describe("a request for an approval", () => {
   const clock = new ManualClock(Date.parse(by.at));
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: TestPlatform;
   let calls: Calls;
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     ({ platform, calls } = createTestPlatform(embedded, clock));
     cli = await cliOverApp(createApp(platform, { checkResponses: true }));
   });
-  afterAll(async () => {
-    await cli.stop();
-    await embedded.stop();
-  });
+  afterAll(() => cli.stop());
   beforeEach(async () => {
     name = `digits-${++made}`;
     await platform.registry.register(platform.team, versionOfRun(name, `${name}-a`), by);

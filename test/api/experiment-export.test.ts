@@ -5,12 +5,12 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { createTestPlatform, type Embedded, startEmbedded, type TestPlatform } from "../support/embedded";
+import { createTestPlatform, type TestPlatform, useEmbedded } from "../support/embedded";
 
 const at = 1_767_225_600_000;
 
 describe("the export of an experiment", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: TestPlatform;
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   let app: ReturnType<typeof createApp>;
@@ -24,7 +24,6 @@ describe("the export of an experiment", () => {
   const runs: string[] = [];
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded, { now: () => at }));
     app = createApp(platform, { checkResponses: true });
     cli = await cliOverApp(app);
@@ -56,7 +55,6 @@ describe("the export of an experiment", () => {
   });
   afterAll(async () => {
     await cli.stop();
-    await embedded.stop();
     rmSync(directory, { recursive: true });
   });
 

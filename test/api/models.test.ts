@@ -2,29 +2,21 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { createDocumentClient } from "../../adapters/dynamodb/client";
 import { createApp } from "../../api/app";
+import { useTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform } from "../support/embedded";
 
 /** Free names: what keys, paths and URLs give a meaning of their own. */
 const odd = "größe # 1 % 2?&=\u2028模型";
 
 describe("models through the API", () => {
-  let embedded: Embedded;
-  let app: ReturnType<typeof createApp>;
-  let calls: Calls;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-    const test = createTestPlatform(embedded);
-    calls = test.calls;
-    app = createApp(test.platform, { checkResponses: true });
-  });
-  afterAll(() => embedded.stop());
+  const api = useTestApp({ checkResponses: true });
 
   async function call(
     method: string,
     path: string,
     body?: object,
-    { by = "ada", to = app, ...headers }: { by?: string; to?: typeof app; [name: string]: unknown } = {},
+    { by = "ada", to = api.app, ...headers }: { by?: string; to?: typeof api.app; [name: string]: unknown } = {},
   ) {
     const response = await to.request(`/api/v1${path}`, {
       method,
@@ -37,7 +29,7 @@ describe("models through the API", () => {
   const mlflow = async (path: string, body: object) => {
     const headers = { "content-type": "application/json" };
     const request = { method: "POST", headers, body: JSON.stringify(body) };
-    const response = await app.request(`/api/2.0/mlflow/${path}`, request);
+    const response = await api.app.request(`/api/2.0/mlflow/${path}`, request);
     return { status: response.status, text: await response.text() };
   };
   const at = (name: string, rest = "") => `/models/${encodeURIComponent(name)}${rest}`;
@@ -90,14 +82,14 @@ describe("models through the API", () => {
     await promoted(odd, 1);
     expect((await call("GET", at(odd))).body.suggestedSemver).toBe("1.1.0");
     expect((await call("GET", at(odd, "/aliases/champion"))).body.version.version).toBe(1);
-    expect(calls.events.filter(({ model }) => model === odd).map(({ revision, action }) => [revision, action])).toEqual(
-      [
-        [1, "registered"],
-        [2, "gated"],
-        [3, "approved"],
-        [4, "promoted"],
-      ],
-    );
+    expect(
+      api.calls.events.filter(({ model }) => model === odd).map(({ revision, action }) => [revision, action]),
+    ).toEqual([
+      [1, "registered"],
+      [2, "gated"],
+      [3, "approved"],
+      [4, "promoted"],
+    ]);
   });
 
   it.each(["a/b", "a:b", ".", "..", " ", "a\u0007", "m".repeat(251)])("refuses the name %j", async (name) => {
@@ -148,7 +140,7 @@ describe("models through the API", () => {
     const mlflow = async (path: string, body: object) => {
       const headers = { "content-type": "application/json" };
       const request = { method: "POST", headers, body: JSON.stringify(body) };
-      return (await app.request(`/api/2.0/mlflow/${path}`, request)).json();
+      return (await api.app.request(`/api/2.0/mlflow/${path}`, request)).json();
     };
     const { run } = (await mlflow("runs/create", { experiment_id: "0" })) as { run: { info: { run_id: string } } };
     const runId = run.info.run_id;
@@ -168,7 +160,7 @@ describe("models through the API", () => {
       loggedMetrics,
     ]);
     await promoted("logged", 1);
-    const cli = await cliOverApp(app);
+    const cli = await cliOverApp(api.app);
     try {
       expect(JSON.parse((await cli.run("models", "resolve", "logged", "--json")).out).metrics).toEqual(loggedMetrics);
       expect((await cli.run("models", "resolve", "logged")).out).toContain(
@@ -250,7 +242,7 @@ describe("models through the API", () => {
       ["is down", odd, 1, createDocumentClient(refused)],
       ["is silent", odd, 1, { send: () => new Promise(() => undefined) } as unknown as DynamoDBDocumentClient],
     ])("is answered while DynamoDB %s: %j", async (_what, name, version, dynamodb) => {
-      const down = createApp(createTestPlatform({ ...embedded, dynamodb }).platform, { checkResponses: true });
+      const down = createApp(createTestPlatform({ ...api.embedded, dynamodb }).platform, { checkResponses: true });
       const up = await call("GET", at(name, "/production"));
       const etag = up.headers.get("etag")!;
       const ask = (model: string, headers: object = {}) =>

@@ -2,7 +2,7 @@ import { createApp } from "../../api/app";
 import type { OpenApiDocument } from "../../api/openapi/model";
 import { openApiText } from "../../api/openapi/text";
 import { allOperations } from "../../api/operations";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { registerTestDataset } from "../support/fixtures";
 import { allRows } from "../support/rows";
 import { goodBodies } from "./fuzz/good";
@@ -24,14 +24,13 @@ const routes = allOperations
 type Route = Case & { readonly route: string; readonly operationId: string };
 
 describe("no call crosses a team", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   let things: Thing;
   let nothing: Thing;
   /** All rows after the last call, if it was refused. */
   let rows: Awaited<ReturnType<typeof allRows>> | undefined;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     const { platform } = createTestPlatform(embedded);
     app = createApp(platform);
     things = await furnishTeam(platform.forTeam("red"));
@@ -39,7 +38,6 @@ describe("no call crosses a team", () => {
     // Reading them creates a team's default experiment.
     await platform.forTeam("blue").experiments.list();
   });
-  afterAll(() => embedded.stop());
 
   async function call(team: string, { operationId, body, query = "" }: Route, of: Thing) {
     const described = operations.get(operationId)!;
@@ -142,13 +140,11 @@ describe("who a call is for", () => {
     { name: "vision", principals: ["arn:aws:iam::1:role/vision-*"], groups: ["vision", "both"] },
     { name: "audio", principals: [], groups: ["both"] },
   ];
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let app: ReturnType<typeof createApp>;
   beforeAll(async () => {
-    embedded = await startEmbedded();
     app = createApp(createTestPlatform(embedded).platform, { directory });
   });
-  afterAll(() => embedded.stop());
 
   const submit = (requestContext: object, headers: Record<string, string> = {}) =>
     app.request(

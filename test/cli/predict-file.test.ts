@@ -8,7 +8,7 @@ import type { ApiClient } from "../../client/api-client";
 import { artifactManifest, type ModelArtifact } from "../../core/evaluation/model-artifact";
 import type { RawRow } from "../../core/features/transform";
 import { getJson } from "../../core/object-documents";
-import { createTestPlatform, type Embedded, startEmbedded } from "../support/embedded";
+import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../support/exportable";
 
 describe("assertFinite", () => {
@@ -26,12 +26,11 @@ const given = mixedRows.map((row) => (row["island"] === "" ? { ...row, island: "
 describe("predictions of a file", () => {
   const directory = mkdtempSync(join(tmpdir(), "predict-"));
   const path = (name: string): string => join(directory, name);
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let client: ApiClient;
   let artifact: ModelArtifact;
   let expected: readonly Prediction[];
   beforeAll(async () => {
-    embedded = await startEmbedded();
     const { objects } = createTestPlatform(embedded).platform;
     const features = await fitted([...columns, labels.classification], mixedRows);
     const { artifactKey } = await registered(objects, columns, features, { hidden: [7] });
@@ -43,10 +42,7 @@ describe("predictions of a file", () => {
     expected = model.predict(given);
     model.dispose();
   });
-  afterAll(async () => {
-    await embedded.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   const duckdb = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
     const connection = await (await DuckDBInstance.create()).connect();

@@ -1,15 +1,11 @@
 import { jobSchema } from "../../../core/runs/job";
 import type { RunQuery, RunRepository } from "../../../core/runs/run-repository";
 import { runRepositoryContract } from "../../core/runs/run-repository-contract";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { jobInput, runOf } from "../../support/fixtures";
 
 describe("runs in DynamoDB", () => {
-  let embedded: Embedded;
-  beforeAll(async () => {
-    embedded = await startEmbedded();
-  });
-  afterAll(() => embedded.stop());
+  const embedded = useEmbedded();
 
   runRepositoryContract(() => createTestPlatform(embedded).platform.runs);
 

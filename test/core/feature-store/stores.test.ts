@@ -14,21 +14,17 @@ import { registerView } from "../../../core/feature-store/registry";
 import { type Batch, type ViewVersion, viewDefinition } from "../../../core/feature-store/shapes";
 import { registerBatch } from "../../../core/feature-store/stream";
 import { type StorePorts, storeRows } from "../../../lambdas/store-features/handler";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { dyingPorts } from "../../support/kills";
 import { rounds, seedOf } from "../../support/rounds";
 import { type ArrivedRow, latestAt, windowAt } from "./oracle";
 
-let embedded: Embedded;
+const embedded = useEmbedded();
 let directory: string;
 beforeAll(async () => {
-  embedded = await startEmbedded();
   directory = fs.mkdtempSync(join(tmpdir(), "ringmaster-stores-"));
 });
-afterAll(async () => {
-  await embedded.stop();
-  fs.rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 const start = Date.parse("2025-12-01T00:00:00.000Z");
 const timeOf = (tick: number) => new Date(start + tick * 3_600_000).toISOString();

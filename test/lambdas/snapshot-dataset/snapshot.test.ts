@@ -20,12 +20,7 @@ import { matchesPattern, parsePattern } from "../../../local/events/pattern";
 import { rules } from "../../../platform/rules";
 import { localWorld } from "../../../stack/settings";
 import { toyCsv, toySchema } from "../../e2e/harness";
-import {
-  createTestPlatform,
-  type Embedded,
-  type TestPlatform as Platform,
-  startEmbedded,
-} from "../../support/embedded";
+import { createTestPlatform, type TestPlatform as Platform, useEmbedded } from "../../support/embedded";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const bucket = "ringmaster-data";
@@ -43,17 +38,15 @@ function eventOf(key: string, object: { size?: number; etag?: string; sequencer?
 }
 
 describe("a raw file in a team's inbox", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: Platform;
   let calls: ReturnType<typeof createTestPlatform>["calls"];
   const directory = temporaryFolder("inbox");
   beforeAll(async () => {
-    embedded = await startEmbedded();
     const made = createTestPlatform(embedded);
     calls = made.calls;
     platform = made.platform.forTeam("vision");
   });
-  afterAll(() => embedded.stop());
 
   async function put(path: string, body: string | Uint8Array): Promise<FilePutEvent> {
     const Key = `teams/vision/inbox/${path}`;

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { streamHandle } from "hono/aws-lambda";
 import { createStreamApp } from "../../../lambdas/stream-metrics/app";
 import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
 type Handler = (event: object, stream: PassThrough, context: object) => Promise<void>;
@@ -21,12 +21,11 @@ const awslambda = {
 };
 
 describe("the function stream-metrics", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let platform: Platform;
   let handler: Handler;
   beforeAll(async () => {
     Object.assign(globalThis, { awslambda });
-    embedded = await startEmbedded();
     ({ platform } = createTestPlatform(embedded));
     const directory = [{ name: "vision", principals: ["arn:aws:iam::1:role/vision"], groups: [] }];
     handler = streamHandle(createStreamApp(platform, { directory })) as unknown as Handler;
@@ -35,10 +34,7 @@ describe("the function stream-metrics", () => {
     await vision.metrics.append("run-s", [{ metric: "loss", steps: [1], values: [2], times: [1] }]);
     await vision.runs.close("run-s", { status: "failed", at: "2025-12-31T00:00:00.000Z" });
   });
-  afterAll(async () => {
-    Reflect.deleteProperty(globalThis, "awslambda");
-    await embedded.stop();
-  });
+  afterAll(() => Reflect.deleteProperty(globalThis, "awslambda"));
 
   async function invoke(path: string, headers: Record<string, string> = {}, role = "vision") {
     const stream = new PassThrough();

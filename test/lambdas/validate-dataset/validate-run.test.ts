@@ -12,12 +12,12 @@ import type { DatasetManifest } from "../../../core/datasets/shapes";
 import { findOutput } from "../../../core/runs/step";
 import { producedArtifacts } from "../../../core/tracking/artifacts";
 import { validateRun } from "../../../lambdas/validate-dataset/validate";
-import { createTestPlatform, type Embedded, startEmbedded } from "../../support/embedded";
+import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 import { toyCsv, toySchema } from "../../support/toy";
 
 describe("a run under a data contract", () => {
-  let embedded: Embedded;
+  const embedded = useEmbedded();
   let made: ReturnType<typeof createTestPlatform>;
   let platform: ReturnType<typeof made.platform.forTeam>;
   let manifest: DatasetManifest;
@@ -25,7 +25,6 @@ describe("a run under a data contract", () => {
   let runs = 0;
 
   beforeAll(async () => {
-    embedded = await startEmbedded();
     made = createTestPlatform(embedded);
     platform = made.platform.forTeam("vision");
     const file = join(directory, "toy.csv");
@@ -37,10 +36,7 @@ describe("a run under a data contract", () => {
     });
     manifest = registered.version.manifest;
   });
-  afterAll(async () => {
-    await embedded.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => rmSync(directory, { recursive: true }));
 
   async function newRun(createdAt = "2026-01-01T00:00:00.000Z"): Promise<string> {
     runs += 1;
