@@ -129,8 +129,8 @@ function trainingHere(interruption: Interruption): (environment: Environment) =>
   const loops = createLoopWatch();
   const uncaught = Promise.race([uncaughtException(process), loops.found]);
   uncaught.catch(() => undefined); // raced during training
-  const own = { interruption, uncaught, watchLoops: () => loops.start() };
-  return (environment) => trainRun(own, environment, environment === process.env);
+  const deps = { interruption, uncaught, watchLoops: () => loops.start() };
+  return (environment) => trainRun(deps, environment, environment === process.env);
 }
 
 function loggerOf({ runId, memberId, workerIndex }: TrainerConfig): Logger {

@@ -29,8 +29,8 @@ export function parseHello(line: string): Hello | undefined {
     const value: Partial<Record<keyof Hello, unknown>> = JSON.parse(line);
     const whole = [value.generation, value.from, value.to, value.microBatches].every(Number.isSafeInteger);
     const texts = [value.gangId, value.token].every((text) => typeof text === "string");
-    const known = value.kind === "data" || value.kind === "pulse";
-    return whole && texts && known ? (value as unknown as Hello) : undefined;
+    const isKnownKind = value.kind === "data" || value.kind === "pulse";
+    return whole && texts && isKnownKind ? (value as unknown as Hello) : undefined;
   } catch {
     return undefined;
   }

@@ -189,14 +189,14 @@ export function windowedOrder(seed: number, shardRows: readonly number[]): Windo
   }
   const windowCount = Math.ceil(shardRows.length / shardsAWindow);
   /** The last two epochs: the current one, and the next, whose first window is looked up in advance. */
-  const known: Epoch[] = [];
+  const epochs: Epoch[] = [];
 
   const epochOf = (number: number): Epoch => {
-    let epoch = known.find((each) => each.number === number);
+    let epoch = epochs.find((each) => each.number === number);
     if (epoch === undefined) {
       epoch = layOut(number);
-      known.push(epoch);
-      if (known.length > 2) known.shift();
+      epochs.push(epoch);
+      if (epochs.length > 2) epochs.shift();
     }
     return epoch;
   };

@@ -50,11 +50,11 @@ function checkSides(layer: Layer, from: readonly Shape[], to: readonly Shape[]):
 
 function checkReshape(layer: Layer, from: Shape, to: Shape): void {
   if (from.slice(1).includes(null)) return;
-  const [given, known] = [from, to].map((shape) => shape.slice(1).reduce<number>((all, side) => all * (side ?? 1), 1));
+  const [count, sides] = [from, to].map((shape) => shape.slice(1).reduce<number>((all, side) => all * (side ?? 1), 1));
   const open = to.slice(1).filter((side) => side === null).length;
-  if (open === 0 ? given === known : open === 1 && given! % known! === 0) return;
+  if (open === 0 ? count === sides : open === 1 && count! % sides! === 0) return;
   throw new ModelError(
-    `The layer '${layer.name}' cannot make rows of shape ${rowOf(to)} from ${rowOf(from)}, which have ${given} values: ` +
+    `The layer '${layer.name}' cannot make rows of shape ${rowOf(to)} from ${rowOf(from)}, which have ${count} values: ` +
       "the sides must multiply to that number, and one at most may be -1. Change its targetShape.",
   );
 }

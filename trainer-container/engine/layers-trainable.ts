@@ -160,8 +160,8 @@ export class LayersTrainable implements TrainableModel {
       const outputs = this.model.apply(inputs, { training: false }) as tf.Tensor;
       return functionsThatKeep(this.definition, labels, outputs) as unknown as tf.TensorContainer;
     };
-    const found = withSeededRandom(randomKey, () => tf.tidy(find)) as unknown as readonly string[];
-    if (found.length > 0) this.report.onKeptTensors?.(found);
+    const keptTensors = withSeededRandom(randomKey, () => tf.tidy(find)) as unknown as readonly string[];
+    if (keptTensors.length > 0) this.report.onKeptTensors?.(keptTensors);
   }
 
   private gradientsOf(batch: Batch, randomKey: string, into: Float32Array): BatchResult {

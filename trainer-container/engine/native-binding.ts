@@ -64,8 +64,8 @@ export function nativeFolder(library: "cpu" | "gpu", environment: NodeJS.Process
 export function findBinding(library: "cpu" | "gpu", environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const libraries = library === "gpu" ? (["gpu"] as const) : (["cpu", "gpu"] as const);
   const installed = libraries.map((each) => bindingOf(nativeFolder(each, environment)));
-  const own = path.join(path.dirname(require.resolve(`${packageName}/package.json`)), "lib/napi-v8/tfjs_binding.node");
-  return [...installed, own].find((file) => file !== undefined && existsSync(file));
+  const lib = path.join(path.dirname(require.resolve(`${packageName}/package.json`)), "lib/napi-v8/tfjs_binding.node");
+  return [...installed, lib].find((file) => file !== undefined && existsSync(file));
 }
 
 function bindingOf(folder: string): string | undefined {

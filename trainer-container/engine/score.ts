@@ -157,16 +157,16 @@ export function checkClasses({ outputs }: ModelDefinition, labels: ArrayLike<num
 }
 
 function rowLosses(definition: ModelDefinition, labels: tf.Tensor, outputs: tf.Tensor): tf.Tensor {
-  const own = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
+  const customLoss = definition.type === "module" ? (definition.loss as LossFunction | undefined) : undefined;
   const { label: scale } = definition;
-  if (!own) {
+  if (!customLoss) {
     if (!scale) return defaultLoss(definition.task)(labels, outputs);
     const scaled = [labels, outputs].map((each) => tf.mul(each, 1 / scale.deviation)) as [tf.Tensor, tf.Tensor];
     return defaultLoss(definition.task)(...scaled);
   }
   const standard = (each: tf.Tensor): tf.Tensor =>
     scale ? tf.mul(tf.sub(each, scale.mean), 1 / scale.deviation) : each;
-  const value = callOwn("loss()", own, standard(labels), standard(outputs));
+  const value = callOwn("loss()", customLoss, standard(labels), standard(outputs));
   if (value.dtype === "float32") return value;
   throw new ModelError(
     `The training module's loss() returned a tensor of ${value.dtype}; it must be float32 to have a gradient.`,

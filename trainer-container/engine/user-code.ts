@@ -106,17 +106,17 @@ export function findNonFinite(
   differentiate: () => unknown,
 ): NonFinite | undefined {
   const running: string[] = [];
-  let found: NonFinite | undefined;
+  let nonFinite: NonFinite | undefined;
   const inLayers = () => {
     const engine = tf.engine();
     spyOnKernels(differentiate, (kernel, outputs) => {
-      if (found || outputs.every(holdsFinite)) return;
+      if (nonFinite || outputs.every(holdsFinite)) return;
       const layer = running.at(-1);
       const forward = engine.state.gradientDepth > 0;
       const part = layer ? `the layer '${nameOf(layer)}'` : "the loss";
       const where = forward ? part : "the backward pass";
       const description = `The first value that is not finite is computed in ${where}, by the operation ${kernel}.`;
-      found = { description, place: here(description) };
+      nonFinite = { description, place: here(description) };
     });
   };
   const restore = layers.map((layer) => {
@@ -136,7 +136,7 @@ export function findNonFinite(
   } finally {
     for (const each of restore) each();
   }
-  return found;
+  return nonFinite;
 }
 
 function holdsFinite(tensor: tf.Tensor): boolean {

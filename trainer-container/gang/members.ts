@@ -44,12 +44,12 @@ export function isSameRegistration(
 export function successions(members: readonly MemberRecord[]): (member: MemberRecord) => boolean {
   const latest = new Map<string, number>();
   for (const { memberId } of members) {
-    const own = attemptOf(memberId);
-    if (own) latest.set(own.job, Math.max(own.attempt, latest.get(own.job) ?? 0));
+    const attempt = attemptOf(memberId);
+    if (attempt) latest.set(attempt.job, Math.max(attempt.attempt, latest.get(attempt.job) ?? 0));
   }
   return ({ memberId }) => {
-    const own = attemptOf(memberId);
-    return own !== undefined && (latest.get(own.job) ?? 0) > own.attempt;
+    const attempt = attemptOf(memberId);
+    return attempt !== undefined && (latest.get(attempt.job) ?? 0) > attempt.attempt;
   };
 }
 

@@ -184,8 +184,8 @@ class RendezvousGang implements Gang {
   private async blame(head: GangHead, lost: GenerationLostError): Promise<void> {
     const culprit = lost.rank === undefined ? undefined : head.members[lost.rank];
     if (!culprit || culprit.memberId === this.memberId) return;
-    const own = head.members.findIndex(({ memberId }) => memberId === this.memberId);
-    if (!reportsLoss(own, lost.rank!, head.members.length, this.timing)) return;
+    const rank = head.members.findIndex(({ memberId }) => memberId === this.memberId);
+    if (!reportsLoss(rank, lost.rank!, head.members.length, this.timing)) return;
     this.options.logger?.warn("lost a member", { memberId: culprit.memberId, error: lost.message });
     await this.retry(() => this.options.store.reportLost(this.options.gangId, culprit));
   }

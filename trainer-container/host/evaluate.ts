@@ -97,6 +97,6 @@ async function evaluate(
     },
     task,
   );
-  const known = await machine;
-  return { runId, output, files, ...(known ? { machine: known } : {}) };
+  const settled = await machine;
+  return { runId, output, files, ...(settled ? { machine: settled } : {}) };
 }

@@ -71,10 +71,10 @@ export function advertisedHost(
 ): string {
   for (const [name, addresses = []] of Object.entries(interfaces)) {
     if (virtual.test(name)) continue;
-    const found = addresses.find(
+    const match = addresses.find(
       ({ family, internal, address }) => family === "IPv4" && !internal && !address.startsWith("169.254."),
     );
-    if (found) return found.address;
+    if (match) return match.address;
   }
   return "127.0.0.1"; // a host without a network trains alone
 }

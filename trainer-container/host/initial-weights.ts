@@ -29,16 +29,16 @@ interface LayerMatch {
  * that differs are loaded, and there must be one.
  */
 export function matchLayers(layers: readonly ModelLayer[], source: Shapes, match: FineTune["match"]): LayerMatch {
-  const found = layers.map((layer) => ({ layer, difference: differenceOf(layer, source) }));
-  const first = found.findIndex(({ difference }) => difference !== undefined);
-  const prefix = first === -1 ? found.length : first;
-  const starts = found.map(({ layer, difference }, index): LayerStart => {
+  const compared = layers.map((layer) => ({ layer, difference: differenceOf(layer, source) }));
+  const first = compared.findIndex(({ difference }) => difference !== undefined);
+  const prefix = first === -1 ? compared.length : first;
+  const starts = compared.map(({ layer, difference }, index): LayerStart => {
     const size = layer.slots.reduce((sum, slot) => sum + slot.size, 0);
     if (index < prefix) return { layer: layer.name, size };
     return { layer: layer.name, size, initialised: difference ?? "after a layer that differs" };
   });
   const loaded = layers.slice(0, prefix).flatMap(({ slots }) => slots);
-  return { layers: starts, loaded, differences: differencesOf(found, loaded, source, match) };
+  return { layers: starts, loaded, differences: differencesOf(compared, loaded, source, match) };
 }
 
 function differencesOf(
@@ -51,8 +51,8 @@ function differencesOf(
     difference ? [`layer ${layer.name}: ${difference}`] : [],
   );
   if (match === "prefix") return loaded.length > 0 ? [] : differences.slice(0, 1);
-  const own = new Set(found.flatMap(({ layer }) => layer.slots.map(({ name }) => name)));
-  const others = [...source.keys()].filter((name) => !own.has(name));
+  const slotNames = new Set(found.flatMap(({ layer }) => layer.slots.map(({ name }) => name)));
+  const others = [...source.keys()].filter((name) => !slotNames.has(name));
   return [...differences, ...(others.length > 0 ? [`only the source has ${listed(others)}`] : [])];
 }
 

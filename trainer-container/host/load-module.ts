@@ -73,9 +73,9 @@ const fields: Readonly<Record<keyof Training, true>> = {
 function checkFields(training: Training, name: string): void {
   const unknown = Object.keys(training).find((field) => !(field in fields));
   if (unknown === undefined) return;
-  const known = Object.keys(fields).join(", ");
+  const fieldNames = Object.keys(fields).join(", ");
   throw userCodeError(
-    `the training module ${name} gives defineTraining the field '${unknown}'; its fields are ${known}`,
+    `the training module ${name} gives defineTraining the field '${unknown}'; its fields are ${fieldNames}`,
     undefined,
   );
 }

@@ -70,14 +70,14 @@ interface LoopWatch {
 export function createLoopWatch(settings = { periodMs, patience }): LoopWatch {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   let reject: (error: Error) => void = () => undefined;
-  const found = new Promise<never>((_, refuse) => {
+  const blocked = new Promise<never>((_, refuse) => {
     reject = refuse;
   });
-  found.catch(() => undefined); // raced during training; ignored afterwards
+  blocked.catch(() => undefined); // raced during training; ignored afterwards
   let worker: Worker | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
-    found,
+    found: blocked,
     start() {
       if (worker) return;
       const { port1, port2 } = new MessageChannel();

@@ -207,8 +207,8 @@ const recoveryReporters = 4;
 
 /** One of the first ranks that can know of the loss; rank 0 may be the replacement. Several may report. */
 function reportsRecovery({ rank, members }: Pick<Generation, "rank" | "members">): boolean {
-  const own = members[rank]?.finishedSteps ?? 0;
-  return members.slice(0, rank).filter(({ finishedSteps }) => finishedSteps >= own).length < recoveryReporters;
+  const finished = members[rank]?.finishedSteps ?? 0;
+  return members.slice(0, rank).filter(({ finishedSteps }) => finishedSteps >= finished).length < recoveryReporters;
 }
 
 /** Whether a process that begins in this generation continues a training without survivors. True for one rank only. */

@@ -51,8 +51,8 @@ export async function publishResult(options: ResultOptions): Promise<TrainingRes
   const { store, clock, runId, model, weights, plan, numerics, end } = options;
   const key = objectKeys.trainingResult(runId);
   await earlierRanks(store, key, end, options.sleep);
-  const known = await findResult(store, runId);
-  if (known !== undefined) return known;
+  const earlier = await findResult(store, runId);
+  if (earlier !== undefined) return earlier;
 
   const file = fileOf("weights", model.layout);
   const storeFile = (open: () => AsyncIterable<Uint8Array>, contentType?: string): Promise<ContentReference> =>
@@ -135,8 +135,8 @@ export async function publishPause(
   const { store, clock, runId, segment, end } = options;
   const key = objectKeys.trainingPause(runId, segment);
   await earlierRanks(store, key, end, options.sleep);
-  const known = await findPause(store, runId, segment);
-  if (known !== undefined) return known;
+  const earlier = await findPause(store, runId, segment);
+  if (earlier !== undefined) return earlier;
   await options.beforeVisible();
   const manifest = await findCheckpointManifest(store, objectKeys.checkpointManifest(runId, finishedSteps));
   if (manifest === undefined) throw new CheckpointMissingError(runId, finishedSteps);

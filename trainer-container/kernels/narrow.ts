@@ -25,8 +25,8 @@ class Constants {
   constructor(private readonly firstLocal: number) {}
 
   readonly all = (value: number): Code => {
-    const known = this.values.indexOf(value);
-    return get(this.firstLocal + (known >= 0 ? known : this.values.push(value) - 1));
+    const index = this.values.indexOf(value);
+    return get(this.firstLocal + (index >= 0 ? index : this.values.push(value) - 1));
   };
 
   get locals(): readonly ValueType[] {

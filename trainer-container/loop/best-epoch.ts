@@ -39,8 +39,8 @@ export function findBest({ numbers, weights }: BestEpoch, rule: EarlyStopping, l
   if (epoch === 0) return undefined;
   const train = scoreOf(layout, numbers.subarray(1, 1 + layout.length));
   const validation = scoreOf(layout, numbers.subarray(1 + layout.length));
-  const found: FoundBest = { epoch, train, validation, value: metricOf(validation, rule), weights };
-  return found;
+  const candidate: FoundBest = { epoch, train, validation, value: metricOf(validation, rule), weights };
+  return candidate;
 }
 
 interface EpochEnd {
@@ -90,8 +90,8 @@ export function requireStoppingMetric(
 
 /** @throws TrainingHaltedError if no epoch has had a finite value of the metric */
 export function requireBest(best: BestEpoch, rule: EarlyStopping, layout: ScoreLayout, finishedSteps: number) {
-  const found = findBest(best, rule, layout);
-  if (found) return found;
+  const newBest = findBest(best, rule, layout);
+  if (newBest) return newBest;
   const message = `${rule.metric} was not a finite number after any epoch, so there is no best epoch. Choose another earlyStopping.metric.`;
   throw new TrainingHaltedError("NON_FINITE_METRIC", message, finishedSteps);
 }

@@ -155,8 +155,8 @@ export function createLeafComputer(options: {
     async explainNonFinite(step: number, range: LeafRange): Promise<NonFinite | undefined> {
       for (let microBatch = range.first; microBatch < range.end; microBatch += 1) {
         const batch = await nextBatch(step, microBatch, range);
-        const found = model.explainNonFinite(batch, keyOf(step, microBatch));
-        if (found) return found;
+        const explanation = model.explainNonFinite(batch, keyOf(step, microBatch));
+        if (explanation) return explanation;
       }
       return undefined;
     },

@@ -165,10 +165,10 @@ async function explained(
   error: unknown,
 ): Promise<unknown> {
   if (!(error instanceof TrainingHaltedError) || !error.code.startsWith("NON_FINITE_")) return error;
-  const found = await leaves.explainNonFinite(replica.finishedSteps, range).catch(() => undefined);
-  if (found === undefined) return error;
+  const explanation = await leaves.explainNonFinite(replica.finishedSteps, range).catch(() => undefined);
+  if (explanation === undefined) return error;
   const { code, message, step } = error;
-  return new TrainingHaltedError(code, `${message} ${found.description}`, step, { cause: found.place });
+  return new TrainingHaltedError(code, `${message} ${explanation.description}`, step, { cause: explanation.place });
 }
 
 interface FinishedEpoch {

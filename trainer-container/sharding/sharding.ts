@@ -172,8 +172,8 @@ function nextPiece(
 ): { readonly from: number; readonly end: number } {
   const reach = (rank: number) =>
     Math.max(at, ...holdings[rank]!.filter(({ start, end }) => start <= at && end > at).map(({ end }) => end));
-  const own = reach(to);
-  if (own > at) return { from: to, end: Math.min(own, limit) };
+  const reached = reach(to);
+  if (reached > at) return { from: to, end: Math.min(reached, limit) };
   const candidates = holdings.map((_, rank) => rank).filter((rank) => reach(rank) > at);
   if (candidates.length === 0) throw new RangeError(`no rank has the slots of element ${at}`);
   const from = candidates.reduce((best, rank) => (load[rank]! < load[best]! ? rank : best));

@@ -32,7 +32,7 @@ export class PointBuffer {
     if (last !== undefined && step <= last) {
       // A repeated validation after a loss, or a repeated step: steps ascend, and the value is the same.
       if (columns.steps.includes(step)) return;
-      const at = columns.steps.findIndex((known) => known > step);
+      const at = columns.steps.findIndex((later) => later > step);
       columns.steps.splice(at, 0, step);
       columns.values.splice(at, 0, value);
       columns.times.splice(at, 0, time);

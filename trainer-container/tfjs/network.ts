@@ -16,8 +16,8 @@ export function networkOf(model: LayersModel): Network {
 
   /** Returns the id of the layer that computes a tensor. `given`: the ids behind the inputs of its model. */
   function visit(tensor: SymbolicTensor, given: ReadonlyMap<number, string>, path: string): string {
-    const known = given.get(tensor.id);
-    if (known !== undefined) return known;
+    const cached = given.get(tensor.id);
+    if (cached !== undefined) return cached;
     const layer = tensor.sourceLayer;
     const id = `${path}${layer.name}:${tensor.nodeIndex}:${tensor.tensorIndex}`;
     const done = ids.get(id);
@@ -31,8 +31,8 @@ export function networkOf(model: LayersModel): Network {
   }
 
   function enter(inner: LayersModel, inputs: readonly string[], output: number, path: string): string {
-    const given = new Map(inner.inputs.map((tensor, index) => [tensor.id, inputs[index]!]));
-    return visit(inner.outputs[output]!, given, path);
+    const tensors = new Map(inner.inputs.map((tensor, index) => [tensor.id, inputs[index]!]));
+    return visit(inner.outputs[output]!, tensors, path);
   }
 
   const output = enter(model, [input], 0, "");

@@ -92,9 +92,9 @@ function assignWeights(model: LayersModel, topology: ModelTopology, file: Uint8A
     const tensor = Object.hasOwn(tensors, name) ? tensors[name] : undefined;
     const shape = (variable.shape as number[]).join();
     if (tensor?.dtype !== "F32" || tensor.shape.join() !== shape) {
-      const found = tensor ? `${tensor.dtype} [${tensor.shape}]` : "absent";
+      const stored = tensor ? `${tensor.dtype} [${tensor.shape}]` : "absent";
       throw new ModelArtifactError(
-        `The weight '${name}' is ${found} in the weights file, but the model needs F32 [${shape}].`,
+        `The weight '${name}' is ${stored} in the weights file, but the model needs F32 [${shape}].`,
       );
     }
     const value = tf.tensor(Float32Array.from(tensor.data as Float32Array), [...tensor.shape]);

@@ -7,11 +7,11 @@ import { createMemory, instantiate, type WasmFunction } from "./module";
  */
 export type MultiplyAdd = "fused" | "apart";
 
-let known: MultiplyAdd | undefined;
+let cached: MultiplyAdd | undefined;
 
 export function multiplyAdd(): MultiplyAdd {
-  known ??= probe();
-  return known;
+  cached ??= probe();
+  return cached;
 }
 
 /** (1 + 2⁻¹²)² − 1 is 2⁻¹¹ + 2⁻²⁴, and rounding the product first loses the second term. */

@@ -181,19 +181,19 @@ export function registerEinsumGradient(): void {
       const labels = inputs.split(",");
       const gradientOf = (index: number): tf.Tensor => {
         const { shape } = operands[index]!;
-        const own = [...labels[index]!];
+        const axes = [...labels[index]!];
         const others = operands.flatMap((each, at) => (at === index ? [] : [{ each, label: labels[at]! }]));
-        const known = [output, ...others.map(({ label }) => label)];
-        const kept = own.filter((label) => known.some((each) => each.includes(label)));
+        const sources = [output, ...others.map(({ label }) => label)];
+        const kept = axes.filter((label) => sources.some((each) => each.includes(label)));
         const sums = tf.einsum(
-          `${known.join(",")}->${kept.join("")}`,
+          `${sources.join(",")}->${kept.join("")}`,
           dy as tf.Tensor,
           ...others.map(({ each }) => each),
         );
         // Elements that are summed in this operand alone have one gradient.
         const whole = tf.reshape(
           sums,
-          shape.map((size, axis) => (kept.includes(own[axis]!) ? size : 1)),
+          shape.map((size, axis) => (kept.includes(axes[axis]!) ? size : 1)),
         );
         return tf.broadcastTo(whole, shape);
       };

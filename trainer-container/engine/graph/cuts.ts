@@ -36,9 +36,9 @@ export function chooseCuts(pass: ForwardPass): ReadonlySet<number> {
   let best: Cuts = { bytes: 2 * total, cuts: [] };
   for (let segments = 2; segments <= maxSegments; segments += 1) {
     const maxSegment = total / segments;
-    const found = cheapestCuts(positions, maxSegment, crossing, bytesBefore);
-    if (found && found.bytes + 2 * maxSegment < best.bytes) {
-      best = { bytes: found.bytes + 2 * maxSegment, cuts: found.cuts };
+    const cheapest = cheapestCuts(positions, maxSegment, crossing, bytesBefore);
+    if (cheapest && cheapest.bytes + 2 * maxSegment < best.bytes) {
+      best = { bytes: cheapest.bytes + 2 * maxSegment, cuts: cheapest.cuts };
     }
   }
   return new Set(best.cuts.map((cut) => cut - 1));

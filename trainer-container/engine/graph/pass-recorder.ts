@@ -101,9 +101,9 @@ export class PassRecorder {
     const { rematerialise } = this.layers;
     if (kind === "evaluation" || microBatches > 1 || rematerialise === "none") return nowhere;
     if (rematerialise !== "auto") return (layer) => rematerialise.includes(layer);
-    const known = this.chosenCuts.get(rows) ?? this.chooseCuts(rows, weighted);
-    this.chosenCuts.set(rows, known);
-    return known;
+    const cuts = this.chosenCuts.get(rows) ?? this.chooseCuts(rows, weighted);
+    this.chosenCuts.set(rows, cuts);
+    return cuts;
   }
 
   /** Chooses cuts by a recording of few rows, whose layers end in the same order. */

@@ -68,11 +68,11 @@ export class PassRunner {
     const startedAt = performance.now();
     try {
       const sink = into && this.reader.sink(into);
-      const found = computeModel(this.definition, () =>
+      const outputs = computeModel(this.definition, () =>
         sink === undefined ? this.execute(pass) : this.write(pass, sink),
       );
-      check?.(found);
-      const [numbers = -1, gradient] = found;
+      check?.(outputs);
+      const [numbers = -1, gradient] = outputs;
       if (into) {
         if (sink === undefined) into.set(this.operations.read(gradient as TensorId));
         const ms = performance.now() - startedAt;
@@ -85,9 +85,9 @@ export class PassRunner {
   }
 
   gives(pass: Pass, gradient: Float32Array): boolean {
-    const found = new Float32Array(gradient.length);
-    this.run(pass, found);
-    return Buffer.compare(bytesOf(found), bytesOf(gradient)) === 0;
+    const repeated = new Float32Array(gradient.length);
+    this.run(pass, repeated);
+    return Buffer.compare(bytesOf(repeated), bytesOf(gradient)) === 0;
   }
 
   private resultsOf({ staging, metrics }: Pass, numbers: TensorId): readonly BatchResult[] {
@@ -151,8 +151,8 @@ export class PassRunner {
       for (const [index, value] of weights.entries()) memory[index] = value + 0.02 * Math.sin(index + 1);
       this.session.variables.hostChanged();
       const hash = createHash("sha256");
-      const found = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
-      for (const id of found) hash.update(this.operations.read(id));
+      const ids = computeModel(this.definition, () => this.execute(pass, recordedLossScale));
+      for (const id of ids) hash.update(this.operations.read(id));
       return hash.digest("hex");
     } finally {
       memory.set(weights);

@@ -214,14 +214,14 @@ export class RecomputedTensors implements PassTensors {
 
   /** Returns what must be computed again, each after its inputs. */
   private missing(ids: readonly Id[]): readonly Computation[] {
-    const found = new Set<Computation>();
+    const computations = new Set<Computation>();
     const add = (id: Id) => {
       const tensor = this.tensors.get(id);
-      if (tensor && tensor.present === undefined) found.add(tensor.computation);
+      if (tensor && tensor.present === undefined) computations.add(tensor.computation);
     };
     ids.forEach(add);
-    for (const { inputs } of found) inputs.forEach(add);
-    return [...found].sort((a, b) => a.order - b.order);
+    for (const { inputs } of computations) inputs.forEach(add);
+    return [...computations].sort((a, b) => a.order - b.order);
   }
 
   private repeat({ inputs, outputs, compute }: Computation): void {

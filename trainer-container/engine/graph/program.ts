@@ -137,8 +137,8 @@ export class GraphProgram {
   private takeStep(staging: Staging, update: StepUpdate): StepTaken {
     const { optimizer } = this.loader;
     if (optimizer === undefined) throw new Error("no optimizer is attached");
-    const known = this.passes.get(nameOf(staging.shape));
-    if (known?.step?.exact) return this.runner.step(optimizer, known, update);
+    const recorded = this.passes.get(nameOf(staging.shape));
+    if (recorded?.step?.exact) return this.runner.step(optimizer, recorded, update);
     this.sum ??= allocateSum(this.layers.parameterCount);
     const results = this.run(staging, this.sum);
     if (results === undefined) throw new Error("a step was begun before a micro-batch's gradients were computed");
@@ -289,9 +289,9 @@ export class GraphProgram {
   /** Runs a pass for the first time. @throws ModelError if its results are not the tape's */
   private compare(pass: Pass, { tensors }: Recorded, into?: Float32Array): BatchResult | undefined {
     const { layout } = this.layers;
-    return this.runner.run(pass, into, (found) => {
+    return this.runner.run(pass, into, (ids) => {
       if (tensors === undefined) return; // those of its head were compared
-      const values = found.map((id) => this.operations.read(id));
+      const values = ids.map((id) => this.operations.read(id));
       requireEqual(tensors, values, layout, { lossScale: this.runner.lossScale, tf32: this.tf32 });
     })[0];
   }

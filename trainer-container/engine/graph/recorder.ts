@@ -197,8 +197,8 @@ export class Recorder implements ComputationObserver {
     if (shapedByValues.test(op)) this.noteObstacle(`it uses the operation ${op}, whose shape depends on values`);
     const sources = inputs.map((id) => this.values.get(id));
     if (!sources.every(isDefined)) this.noteObstacle(`it gives ${op} a tensor that was created before`);
-    const given = attributes.map((attribute) => [attribute.name, attributeOf(this.binding, attribute)] as const);
-    const all = { ...this.inferredAttributes(op, sources[0]), ...Object.fromEntries(given) };
+    const entries = attributes.map((attribute) => [attribute.name, attributeOf(this.binding, attribute)] as const);
+    const all = { ...this.inferredAttributes(op, sources[0]), ...Object.fromEntries(entries) };
     const outputs = created.map(({ dtype, shape }) => ({ type: dtype, shape: [...shape] }));
     const { node } = this.add(op, sources.filter(isDefined), all, outputs);
     created.forEach(({ id }, output) => {

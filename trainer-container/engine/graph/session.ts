@@ -89,9 +89,9 @@ export class Variables {
 
   /** Returns the value that a variable has before a call changes it. */
   reading(handle: Value): Value {
-    const found = this.all.find((each) => each.handle.node === handle.node);
-    if (found === undefined) throw new RangeError("no variable has this handle");
-    return found.content;
+    const entry = this.all.find((each) => each.handle.node === handle.node);
+    if (entry === undefined) throw new RangeError("no variable has this handle");
+    return entry.content;
   }
 
   hostChanged(): void {

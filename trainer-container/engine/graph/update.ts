@@ -85,10 +85,10 @@ export function takesOwnAdam({ settings, ownOperations }: Pick<UpdateOptions, "s
 function addFusedAdam({ builder, variables }: UpdateOptions, { updated, constants, loss, flat }: StepInputs): Value {
   const trainable = updated.filter((each) => each.trainable);
   const none = builder.integers([]);
-  const given = trainable.map(({ gradient }) => (flat ? undefined : rowsOf(builder.nodes, gradient)));
-  const elements = trainable.map(({ gradient }, index) => given[index]?.rows ?? unshaped(builder.nodes, gradient));
+  const sparseRows = trainable.map(({ gradient }) => (flat ? undefined : rowsOf(builder.nodes, gradient)));
+  const elements = trainable.map(({ gradient }, index) => sparseRows[index]?.rows ?? unshaped(builder.nodes, gradient));
   const gradients = flat ? [flat] : elements;
-  const ids = given.map((rows) => rows?.ids ?? none);
+  const ids = sparseRows.map((rows) => rows?.ids ?? none);
   const read = (handles: readonly Value[]) => handles.map((handle) => variables.reading(handle));
   const slotsAt = (index: number) => trainable.map(({ slots }) => slots[index] as Value);
   return builder.add(

@@ -122,14 +122,14 @@ function cellOf(
   { cell, stateful, returnState }: RecurrentLayer,
   { mask, initialState, training }: Readonly<Record<string, unknown>>,
 ): (CellOptions & { readonly cell: Cell }) | undefined {
-  const known = cells[cell.getClassName()];
-  if (!known) return undefined; // stacked cells have no activation
+  const kind = cells[cell.getClassName()];
+  if (!kind) return undefined; // stacked cells have no activation
   const activation = activationOf(cell.activation.getClassName());
   const recurrentActivation = activationOf(cell.recurrentActivation?.getClassName() ?? "linear");
   const drops = training === true && ((cell.dropout ?? 0) > 0 || (cell.recurrentDropout ?? 0) > 0);
   const special = stateful || returnState || drops || isGiven(mask) || isGiven(initialState);
   if (!activation || !recurrentActivation || special) return undefined;
-  return { cell: known, units: cell.units, activation, recurrentActivation };
+  return { cell: kind, units: cell.units, activation, recurrentActivation };
 }
 
 const isGiven = (value: unknown): boolean =>

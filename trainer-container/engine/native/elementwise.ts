@@ -100,8 +100,8 @@ export function nanOutOfRange(
   batchDims: number,
 ): tf.Tensor {
   const ones = (length: number): number[] => new Array<number>(length).fill(1);
-  const [batches, own] = [indices.shape.slice(0, batchDims), indices.shape.slice(batchDims)];
+  const [batches, rest] = [indices.shape.slice(0, batchDims), indices.shape.slice(batchDims)];
   const inside = tf.logicalAnd(tf.greaterEqual(indices, 0), tf.less(indices, shape[axis] as number));
   const added = tf.where(inside, tf.zeros(indices.shape), tf.fill(indices.shape, Number.NaN));
-  return tf.reshape(added, [...batches, ...ones(axis - batchDims), ...own, ...ones(shape.length - axis - 1)]);
+  return tf.reshape(added, [...batches, ...ones(axis - batchDims), ...rest, ...ones(shape.length - axis - 1)]);
 }

@@ -70,8 +70,8 @@ export function registerFusedLstm(backend: NativeBackend): void {
       const here = states.map((state) => state[t] as tf.Tensor);
       const before = t === 0 ? none : (states[1]?.[t - 1] as tf.Tensor);
       const later = gates[0] && tf.matMul(gates[0], recurrentKernel, false, true);
-      const given = outside[t - time + outside.length];
-      const dOutput = later && given ? tf.add(later, given) : (later ?? given ?? none);
+      const outer = outside[t - time + outside.length];
+      const dOutput = later && outer ? tf.add(later, outer) : (later ?? outer ?? none);
       const inputs = [x, before, none, kernel, peephole, peephole, peephole, bias, ...here, dState, dOutput];
       const [dBefore, gate] = backend.executeMultipleOutputs("LSTMBlockCellGrad", common, inputs, 5);
       gates.unshift(gate as tf.Tensor2D);

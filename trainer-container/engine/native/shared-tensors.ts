@@ -161,9 +161,9 @@ export class TensorReader {
   }
 
   dispose(): void {
-    for (const known of [this.sinks, this.fed]) {
-      for (const { id } of known.values()) this.binding.deleteTensor(id);
-      known.clear();
+    for (const tensors of [this.sinks, this.fed]) {
+      for (const { id } of tensors.values()) this.binding.deleteTensor(id);
+      tensors.clear();
     }
   }
 }

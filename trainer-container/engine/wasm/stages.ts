@@ -201,8 +201,8 @@ export function lossHead(
   let loss = 0;
   for (let row = 0; row < rows; row++) {
     const [from, to] = [row * width, (row + 1) * width];
-    const own = labels.subarray(row * perRow, (row + 1) * perRow);
-    loss += rowLoss(outputs.subarray(from, to), own, weights?.[row] ?? 1, gradient.subarray(from, to));
+    const rowLabels = labels.subarray(row * perRow, (row + 1) * perRow);
+    loss += rowLoss(outputs.subarray(from, to), rowLabels, weights?.[row] ?? 1, gradient.subarray(from, to));
   }
   return Math.fround(loss);
 }

@@ -50,14 +50,14 @@ function forward({ backend, inputs, attrs }: Arguments<"z" | "kernel">): tf.Tens
   const b = { at: simd.address(kernel), row: width, column: float };
   const whole = packed(simd, b, units, 4 * units);
   for (let t = 0; t < attrs.time; t++) {
-    const [own, before] = [t * step, (t - 1) * step];
-    const gates = gatesAt + 4 * own;
+    const [now, before] = [t * step, (t - 1) * step];
+    const gates = gatesAt + 4 * now;
     if (t > 0) {
       const a = { at: hAt + before, row: units * float, column: float };
       gemm(simd, { m: rows, n: 4 * units, k: units, a, b, c: { at: gates, row: width }, add: true, packed: whole });
     }
     const stateBefore = t === 0 ? none : stateAt + before;
-    simd.call["lstmForward"]!(gates, stateBefore, stateAt + own, activeAt + own, hAt + own, rows, units);
+    simd.call["lstmForward"]!(gates, stateBefore, stateAt + now, activeAt + now, hAt + now, rows, units);
   }
   return outputs;
 }
@@ -81,17 +81,17 @@ function backward({ backend, inputs, attrs: { time } }: Arguments<GradientInputs
   const transposed = { at: at(kernel), row: float, column: width };
   const whole = packed(simd, transposed, 4 * units, units);
   for (let t = time - 1; t >= 0; t--) {
-    const own = t * step;
-    const given = t - (time - steps);
-    if (given >= 0) simd.call["copyRows"]!(dOutput, at(dh) + given * step, 1, step, 0);
+    const now = t * step;
+    const outputStep = t - (time - steps);
+    if (outputStep >= 0) simd.call["copyRows"]!(dOutput, at(dh) + outputStep * step, 1, step, 0);
     if (t < time - 1) {
-      const a = { at: at(dz) + 4 * (own + step), row: width, column: float };
+      const a = { at: at(dz) + 4 * (now + step), row: width, column: float };
       const c = { at: dOutput, row: units * float };
-      gemm(simd, { m: rows, n: units, k: 4 * units, a, b: transposed, c, add: given >= 0, packed: whole });
+      gemm(simd, { m: rows, n: units, k: 4 * units, a, b: transposed, c, add: outputStep >= 0, packed: whole });
     }
-    const before = t === 0 ? zeros : at(inputs.state) + own - step;
-    const from = [dOutput, dState, at(gates) + 4 * own, before, at(inputs.active) + own] as const;
-    simd.call["lstmBackward"]!(at(dz) + 4 * own, ...from, rows, units);
+    const before = t === 0 ? zeros : at(inputs.state) + now - step;
+    const from = [dOutput, dState, at(gates) + 4 * now, before, at(inputs.active) + now] as const;
+    simd.call["lstmBackward"]!(at(dz) + 4 * now, ...from, rows, units);
   }
   gemm(simd, {
     m: units,

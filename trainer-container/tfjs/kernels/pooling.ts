@@ -83,13 +83,13 @@ function maxPoolGrad(
   const [x, y, dy] = [floats(backend, inputs.input), floats(backend, inputs.output), floats(backend, inputs.dy)];
   const dx = floats(backend, gradient).fill(0);
   const channels = info.inChannels;
-  const given = new Int32Array(channels).fill(-1); // By channel, the last output whose gradient was assigned.
+  const lastOutput = new Int32Array(channels).fill(-1); // By channel, the last output whose gradient was assigned.
 
   forEachMeeting(windowsOf(info), (from, to) => {
     const [input, output] = [from * channels, to * channels];
     for (let channel = 0; channel < channels; channel++) {
-      if (x[input + channel] !== y[output + channel] || given[channel] === output) continue;
-      given[channel] = output;
+      if (x[input + channel] !== y[output + channel] || lastOutput[channel] === output) continue;
+      lastOutput[channel] = output;
       dx[input + channel] = (dx[input + channel] as number) + (dy[output + channel] as number);
     }
   });

@@ -29,10 +29,10 @@ function outerIndex(outer: readonly number[], resultOuter: readonly number[], in
   let [at, stride, rest] = [0, 1, index];
   for (let axis = 1; axis <= resultOuter.length; axis++) {
     const side = resultOuter.at(-axis) as number;
-    const own = outer.at(-axis) ?? 1;
+    const size = outer.at(-axis) ?? 1;
     if (axis <= outer.length) {
-      at += own === 1 ? 0 : (rest % side) * stride;
-      stride *= own;
+      at += size === 1 ? 0 : (rest % side) * stride;
+      stride *= size;
     }
     rest = Math.floor(rest / side);
   }
@@ -102,11 +102,11 @@ export function registerEinsum(): void {
       const operands = Object.values(inputs as tf.NamedTensorMap);
       const [labels, output] = String(attrs!["equation"]).replaceAll(/\s/g, "").split("->") as [string, string];
       const names = labels.split(",");
-      const made = tf.tidy(() => einsum(operands, names, output));
+      const product = tf.tidy(() => einsum(operands, names, output));
       // The tensor is disposed of, and its memory is the kernel's result.
-      (backend as unknown as BackendWasm).incRef(made.dataId);
-      const { dataId, shape, dtype } = made;
-      made.dispose();
+      (backend as unknown as BackendWasm).incRef(product.dataId);
+      const { dataId, shape, dtype } = product;
+      product.dispose();
       return { dataId, shape, dtype };
     },
   });
@@ -118,16 +118,16 @@ function einsum(operands: readonly tf.Tensor[], names: readonly string[], output
     for (const [axis, label] of [...names[index]!].entries()) sizes.set(label, shape[axis]!);
   }
   const without = (index: number) => names.flatMap((name, at) => (at === index ? [] : [...name]));
-  const known = operands.map((operand, index) => {
+  const factors = operands.map((operand, index) => {
     const others = new Set([...output, ...without(index)]);
-    const own = [...names[index]!];
-    const alone = own.flatMap((label, axis) => (others.has(label) ? [] : [axis]));
+    const axes = [...names[index]!];
+    const alone = axes.flatMap((label, axis) => (others.has(label) ? [] : [axis]));
     return {
-      labels: own.filter((label) => others.has(label)),
+      labels: axes.filter((label) => others.has(label)),
       tensor: alone.length > 0 ? tf.sum(operand, alone) : operand,
     };
   });
-  const [first, second] = known as [(typeof known)[number], (typeof known)[number] | undefined];
+  const [first, second] = factors as [(typeof factors)[number], (typeof factors)[number] | undefined];
   if (second === undefined) return ordered(first.tensor, first.labels, [...output]);
   const batch = first.labels.filter((label) => second.labels.includes(label) && output.includes(label));
   const summed = first.labels.filter((label) => second.labels.includes(label) && !output.includes(label));

@@ -71,8 +71,8 @@ function complete(sample: unknown, applies: (layer: Convolution) => boolean, pro
   prototype.call = function (inputs, options) {
     if (!applies(this)) return call.call(this, inputs, options);
     return tf.tidy(() => {
-      const found = products(this, (Array.isArray(inputs) ? inputs[0] : inputs) as tf.Tensor);
-      const biased = this.bias ? tf.add(found, this.bias.read()) : found;
+      const sums = products(this, (Array.isArray(inputs) ? inputs[0] : inputs) as tf.Tensor);
+      const biased = this.bias ? tf.add(sums, this.bias.read()) : sums;
       return this.activation ? this.activation.apply(biased) : biased;
     });
   };

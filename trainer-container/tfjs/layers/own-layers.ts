@@ -12,7 +12,7 @@ export abstract class OwnLayer extends layers.Layer {
   override call(inputs: tf.Tensor | tf.Tensor[], options: Readonly<Record<string, unknown>>): tf.Tensor {
     return tf.tidy(() => {
       this.invokeCallHook(inputs, options);
-      const [x, mask] = [inputs, options["mask"]].map((given) => (Array.isArray(given) ? given[0] : given));
+      const [x, mask] = [inputs, options["mask"]].map((each) => (Array.isArray(each) ? each[0] : each));
       return this.compute(x as tf.Tensor, options["training"] === true, (mask as tf.Tensor | null) ?? undefined);
     });
   }
@@ -32,8 +32,8 @@ export abstract class OwnLayer extends layers.Layer {
   protected sequenceOf(given: Shape | Shape[]): readonly [time: number, features: number] {
     const shape = this.shapeOf(given);
     const [, time, features] = shape;
-    const known = shape.length === 3 && typeof time === "number" && typeof features === "number";
-    this.require(known, `its input's rows have the shape [${shape.slice(1)}], but must be [time, features]`);
+    const isSequence = shape.length === 3 && typeof time === "number" && typeof features === "number";
+    this.require(isSequence, `its input's rows have the shape [${shape.slice(1)}], but must be [time, features]`);
     return [time, features] as [number, number];
   }
 
@@ -73,8 +73,8 @@ export class Gelu extends OwnLayer {
     super(options);
     this.supportsMasking = true;
     this.approximate = options.approximate ?? "none";
-    const known = this.approximate === "none" || this.approximate === "tanh";
-    this.require(known, `approximate is ${shown(this.approximate)}, but must be "none" or "tanh"`);
+    const isSupported = this.approximate === "none" || this.approximate === "tanh";
+    this.require(isSupported, `approximate is ${shown(this.approximate)}, but must be "none" or "tanh"`);
   }
 
   protected override compute(x: tf.Tensor): tf.Tensor {

@@ -32,8 +32,8 @@ function joinMasks(): void {
       return computeMask.call(this, inputs, masks);
     return tf.tidy(() => {
       // An input without a mask has all its steps. Stock TensorFlow.js gives it a mask of other sides.
-      const given = masks.map((mask: Mask, i) => mask ?? tf.ones([inputs].flat()[i]!.shape.slice(0, -1), "bool"));
-      return computeMask.call(this, inputs, given) as tf.Tensor;
+      const filled = masks.map((mask: Mask, i) => mask ?? tf.ones([inputs].flat()[i]!.shape.slice(0, -1), "bool"));
+      return computeMask.call(this, inputs, filled) as tf.Tensor;
     });
   };
 }
@@ -50,9 +50,9 @@ export function joinedMasks(network: readonly NetworkLayer[]): readonly NetworkL
   const makers = new Map<string, readonly NetworkLayer[]>();
   return network.flatMap((layer) => {
     const { className, config, id } = layer;
-    const given = layer.inputs.map((input) => makers.get(input) ?? []);
-    const before = given.flat();
-    const joins = before.length > 0 && (elementwise.has(className) || fillsMask(layer, given));
+    const sources = layer.inputs.map((input) => makers.get(input) ?? []);
+    const before = sources.flat();
+    const joins = before.length > 0 && (elementwise.has(className) || fillsMask(layer, sources));
     const makes = joins || className === "Masking" || config["maskZero"] === true;
     const { returnSequences } = ((config["layer"] as typeof layer | undefined) ?? layer).config;
     const after = makes ? [...before, layer] : before;
@@ -96,8 +96,8 @@ export function completeClasses(): void {
 /** A topology is read with names in camel case, so the activation's class is found by this name too. */
 function nameGelu(): void {
   const { classNameMap } = tf.serialization.SerializationMap.getMap();
-  const found = classNameMap[unreadActivation];
-  if (found) classNameMap["geluNew"] = found;
+  const geluClass = classNameMap[unreadActivation];
+  if (geluClass) classNameMap["geluNew"] = geluClass;
 }
 
 interface Resizing extends layers.Layer {
@@ -113,8 +113,8 @@ function resizeBatches(): void {
     return call.call(this, Array.isArray(inputs) ? (inputs[0] as tf.Tensor) : inputs, options);
   };
   prototype.computeOutputShape = function (this: Resizing, shape) {
-    const given = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
-    return [...given.slice(0, -3), this.height, this.width, given.at(-1) ?? null];
+    const dims = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
+    return [...dims.slice(0, -3), this.height, this.width, dims.at(-1) ?? null];
   };
 }
 
@@ -124,8 +124,8 @@ function copyShapes(): void {
     const prototype = Object.getPrototypeOf(each) as layers.Layer;
     const { computeOutputShape } = prototype;
     prototype.computeOutputShape = function (this: layers.Layer, shape) {
-      const given = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
-      return computeOutputShape.call(this, [...given]);
+      const dims = (Array.isArray(shape[0]) ? shape[0] : shape) as (number | null)[];
+      return computeOutputShape.call(this, [...dims]);
     };
   }
 }

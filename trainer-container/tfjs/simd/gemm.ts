@@ -44,9 +44,9 @@ export function blocks(total: number, max: number): readonly (readonly [number, 
   const size = Math.floor(total / count);
   const larger = total % count;
   // A loop, because small models compute thousands of products a second, most of one block.
-  const made: (readonly [number, number])[] = [];
-  for (let i = 0; i < count; i++) made.push([i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)]);
-  return made;
+  const ranges: (readonly [number, number])[] = [];
+  for (let i = 0; i < count; i++) ranges.push([i * size + Math.min(i, larger), size + (i < larger ? 1 : 0)]);
+  return ranges;
 }
 
 /** Returns the maximum rows of A whose packed block of that depth fits. */

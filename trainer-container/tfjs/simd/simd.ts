@@ -31,9 +31,9 @@ export class Buffers<Name extends string> {
 
   /** @returns the buffer's address, which changes only when a larger size is requested; the content is then lost */
   at(name: Name, bytes: number): number {
-    const known = this.held.get(name);
-    if (known && known.bytes >= bytes) return aligned(known.malloc);
-    if (known) this.heap._free(known.malloc);
+    const block = this.held.get(name);
+    if (block && block.bytes >= bytes) return aligned(block.malloc);
+    if (block) this.heap._free(block.malloc);
     this.held.delete(name);
     const malloc = this.heap._malloc(bytes + line) >>> 0;
     if (malloc === 0) throw new WasmMemoryError(bytes);
@@ -153,8 +153,8 @@ export class BackendSimd extends Simd {
 const instances = new WeakMap<BackendWasm, BackendSimd>();
 
 export function simdOf(backend: BackendWasm): BackendSimd {
-  const known = instances.get(backend);
-  if (known) return known;
+  const cached = instances.get(backend);
+  if (cached) return cached;
   const simd = new BackendSimd(backend);
   instances.set(backend, simd);
   return simd;

@@ -96,7 +96,7 @@ class Analysis {
 
   private classify(index: number): Kind {
     const node = this.nodeOf(index);
-    const own = signatureOf(node);
+    const signature = signatureOf(node);
     if (node.op === "Placeholder") return { shared: `input ${index}` };
     if (node.op === "Slice" && this.nodeOf((node.inputs[0] as Value).node).op === "Placeholder") {
       const microBatch = this.microBatchOf(node);
@@ -105,7 +105,7 @@ class Analysis {
     const kinds = node.inputs.map((input) => this.kindOf(input));
     if (kinds.every((kind) => kind && "shared" in kind)) {
       const sources = kinds.map((kind) => (kind as { readonly shared: string }).shared);
-      return { shared: digest([own, ...sources]) };
+      return { shared: digest([signature, ...sources]) };
     }
     const parts = kinds.filter(isPart);
     const [first] = parts;
@@ -114,7 +114,7 @@ class Analysis {
     if (kinds.some((kind, at) => kind === undefined && inputs[at]?.batched !== true)) return undefined;
     if (!this.hasRows(node) || !computesRows(node, inputs)) return undefined;
     const sources = kinds.map((kind) => (kind === undefined ? "own" : "part" in kind ? kind.part : kind.shared));
-    return this.join(index, digest([own, ...sources]), first.microBatch);
+    return this.join(index, digest([signature, ...sources]), first.microBatch);
   }
 
   /** Adds a node to its group. Equal operations of one micro-batch are counted, in the order in which they are found. */
@@ -182,8 +182,8 @@ class Emission {
     const kind = this.analysis.kindOf(value);
     if (kind && "part" in kind) return this.rowsOf(value, kind.microBatch);
     const key = kind ? kind.shared : `${value.node}:${value.output}`;
-    const known = this.known.get(key);
-    if (known) return known;
+    const cached = this.known.get(key);
+    if (cached) return cached;
     const node = this.analysis.nodeOf(value.node);
     const inputs = node.inputs.map((input) => this.emit(input));
     const added = { node: this.add({ ...node, inputs }), output: value.output };
@@ -204,8 +204,8 @@ class Emission {
   /** Cuts a micro-batch's rows out of a batched value. */
   private rowsOf(value: Value, microBatch: number): Value {
     const key = `rows ${value.node}:${value.output}`;
-    const known = this.known.get(key);
-    if (known) return known;
+    const cached = this.known.get(key);
+    if (cached) return cached;
     const { analysis } = this;
     const { rows } = analysis;
     const batched = this.batchedOf(value);
@@ -227,8 +227,8 @@ class Emission {
     const { analysis } = this;
     const kind = analysis.kindOf(value) as { readonly part: string };
     const group = kind.part.slice(0, kind.part.lastIndexOf(":"));
-    const known = this.known.get(group);
-    if (known) return { node: known.node, output: value.output };
+    const cached = this.known.get(group);
+    if (cached) return { node: cached.node, output: value.output };
     const members = analysis.groups.get(group) as readonly number[];
     const first = analysis.nodeOf(members[0] as number);
     if (group.startsWith("rows of ")) {
@@ -239,8 +239,8 @@ class Emission {
     const kinds = first.inputs.map((input) => analysis.kindOf(input));
     const rowInputs = analysis.rowInputs(first, kinds);
     const inputs = first.inputs.map((input, index): Value => {
-      const own = kinds[index];
-      if (own && "part" in own) return this.batchedOf(input);
+      const kind = kinds[index];
+      if (kind && "part" in kind) return this.batchedOf(input);
       if (rowInputs[index]?.batched) {
         return this.joined(members.map((member) => analysis.nodeOf(member).inputs[index] as Value));
       }
@@ -274,11 +274,11 @@ class Emission {
 
   private integers(values: readonly number[]): Value {
     const key = `integers ${values.join()}`;
-    const known = this.known.get(key) ?? {
+    const group = this.known.get(key) ?? {
       node: this.add(constantNode([values.length], Int32Array.from(values))),
       output: 0,
     };
-    this.known.set(key, known);
-    return known;
+    this.known.set(key, group);
+    return group;
   }
 }

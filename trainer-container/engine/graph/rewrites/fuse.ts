@@ -38,10 +38,10 @@ function clusterNodes(nodes: readonly GraphNode[], kept: ReadonlySet<number>): (
   const search = new PathSearch(nodes, clusterOf);
   for (const [index, node] of nodes.entries()) {
     for (const { node: source } of node.inputs) {
-      const [own, other] = [clusterOf[index], clusterOf[source]];
-      if (own === undefined || other === undefined || own === other) continue;
+      const [cluster, other] = [clusterOf[index], clusterOf[source]];
+      if (cluster === undefined || other === undefined || cluster === other) continue;
       if (elementsOf(node) !== elementsOf(nodes[source] as GraphNode)) continue;
-      const joined = [...other, ...own];
+      const joined = [...other, ...cluster];
       if (joined.length > maxMembers || search.returns(joined)) continue;
       for (const member of joined) clusterOf[member] = joined;
     }

@@ -165,11 +165,11 @@ export function joinProductsAndSums(nodes: readonly GraphNode[]): readonly Graph
 
 /** Returns a micro-batch's gradient of a weight or bias, which has any shape, as an operation of ours. */
 function gradientOf(nodes: readonly GraphNode[], { node }: Value): Pick<GraphNode, "op" | "inputs"> | undefined {
-  const found = nodes[node] as GraphNode;
-  if (found.op === "Reshape") return gradientOf(nodes, found.inputs[0] as Value);
-  if (found.op === "RingmasterProductSum" || found.op === "RingmasterColumnSum") return found;
-  const sides = transposedSides(nodes, found);
-  return sides?.left && !sides.right ? { op: "RingmasterProductSum", inputs: found.inputs } : undefined;
+  const producer = nodes[node] as GraphNode;
+  if (producer.op === "Reshape") return gradientOf(nodes, producer.inputs[0] as Value);
+  if (producer.op === "RingmasterProductSum" || producer.op === "RingmasterColumnSum") return producer;
+  const sides = transposedSides(nodes, producer);
+  return sides?.left && !sides.right ? { op: "RingmasterProductSum", inputs: producer.inputs } : undefined;
 }
 
 /** Returns the rows of all micro-batches as one value. */

@@ -57,8 +57,8 @@ export function roundProducts(
   /** Returns a factor with 16 bits; on a CPU in float32 again. */
   const factor = (value: Value): Value => {
     const name = referenceTo(value);
-    const known = rounded.get(name);
-    if (known) return known;
+    const cached = rounded.get(name);
+    if (cached) return cached;
     const narrow = append(cast(value, float32, type));
     const result = gpu ? narrow : append(cast(narrow, type, float32));
     rounded.set(name, result);

@@ -36,9 +36,9 @@ function scheduleOf(nodes: readonly GraphNode[], recorded: number): Schedule {
 
 /** Returns the nodes that some nodes follow from, and these nodes. */
 export function ancestorsOf(nodes: readonly GraphNode[], of: readonly number[]): ReadonlySet<number> {
-  const found = new Set(of);
-  for (const index of found) for (const source of sourcesOf(nodes[index] as GraphNode)) found.add(source);
-  return found;
+  const ancestors = new Set(of);
+  for (const index of ancestors) for (const source of sourcesOf(nodes[index] as GraphNode)) ancestors.add(source);
+  return ancestors;
 }
 
 const sourcesOf = ({ inputs, control = [] }: GraphNode): readonly number[] => [
@@ -184,8 +184,8 @@ class SegmentCopies {
   }
 
   private barrierOf(segment: number) {
-    const known = this.barriers.get(segment);
-    if (known) return known;
+    const cached = this.barriers.get(segment);
+    if (cached) return cached;
     const previous = this.lastBarrier === undefined ? [] : [this.lastBarrier];
     const control = [...previous, ...this.finished, ...this.guards];
     const barrier = { node: this.add({ op: "NoOp", inputs: [], control, attributes: {} }), control };
@@ -202,18 +202,18 @@ class SegmentCopies {
 
   /** Returns the nodes to copy so that a node can be copied, and this node, each after its inputs. */
   private missing(wanted: number): readonly number[] {
-    const found = new Set<number>();
+    const visited = new Set<number>();
     const sorted = new Set<number>();
     const stack = [wanted];
     for (let index = stack.at(-1); index !== undefined; index = stack.at(-1)) {
-      if (found.has(index) || this.copies.has(index)) {
+      if (visited.has(index) || this.copies.has(index)) {
         stack.pop();
         if (!this.copies.has(index)) sorted.add(index);
         continue;
       }
-      found.add(index);
+      visited.add(index);
       for (const value of (this.nodes[index] as GraphNode).inputs) {
-        if (!this.isKept(value) && !found.has(value.node)) stack.push(value.node);
+        if (!this.isKept(value) && !visited.has(value.node)) stack.push(value.node);
       }
     }
     return [...sorted];
@@ -221,8 +221,8 @@ class SegmentCopies {
 }
 
 function typeOf({ outputs, attributes }: GraphNode, output: number): number {
-  const known = outputs?.[output]?.type;
-  if (known !== undefined) return known;
+  const inferred = outputs?.[output]?.type;
+  if (inferred !== undefined) return inferred;
   const { Tout, DstT, T } = attributes;
   if (Tout?.kind === "types") return Tout.value[output] as number;
   const type = DstT ?? T;

@@ -29,8 +29,8 @@ export function rewrite(
   { gpu, precision, batch, ownOperations, ownProducts, joinsProducts = false, rematerialise: cutting }: RewriteOptions,
 ): Rewritten {
   const pooled = ownOperations ? useOwnPools(nodes, fetched) : nodes;
-  const own = ownProducts && !precision ? useOwnProducts(pooled, fetched) : pooled;
-  const fused = gpu ? own : fuseElementwise(own, fetched);
+  const replaced = ownProducts && !precision ? useOwnProducts(pooled, fetched) : pooled;
+  const fused = gpu ? replaced : fuseElementwise(replaced, fetched);
   const batched = batch && joinMicroBatches(fused, batch.microBatches, batch.rows, fetched);
   const { nodes: all, placed } = batched ?? { nodes: fused, placed: (value: Value) => value };
   const joined = joinsProducts ? joinProductsAndSums(all) : all;
