@@ -1,7 +1,6 @@
 import { formatBytes, formatCount, formatDuration } from "../../core/quantities";
 
 it.each([
-  [0, "0 B"],
   [999, "999 B"],
   [1_000, "1.0 KB"],
   [12_540, "12.5 KB"],
@@ -16,7 +15,6 @@ it.each([
 it.each([
   [0, "0 shards"],
   [1, "1 shard"],
-  [2, "2 shards"],
 ])("%i are counted as %s", (count, text) => {
   expect(formatCount(count, "shard")).toBe(text);
 });
@@ -24,11 +22,9 @@ it.each([
 it.each([
   [-5, "0 s"],
   [0.2, "0 ms"],
-  [250, "250 ms"],
   [999.6, "1.0 s"],
   [12_140, "12.1 s"],
   [59_960, "1m 00s"],
-  [140_410, "2m 20s"],
   [3_599_600, "1h 00m"],
   [3_900_000, "1h 05m"],
   [273_600_000, "3d 04h"],

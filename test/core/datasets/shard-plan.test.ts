@@ -13,23 +13,14 @@ describe("evenCut", () => {
 describe("recut", () => {
   it.each([
     ["one piece within the limit", [{ rows: 10, bytes: 100 }]],
-    [
-      "pieces within 5 %",
-      [
-        { rows: 10, bytes: 95 },
-        { rows: 10, bytes: 99 },
-      ],
-    ],
+    ["pieces within 5 %", [95, 99].map((bytes) => ({ rows: 10, bytes }))],
   ])("leaves %s", (_case, pieces) => {
     expect(recut(pieces, 100)).toBeUndefined();
   });
 
   it("cuts where the running total of bytes crosses equal shares", () => {
     // 300 bytes into 4 shares of 75: the first 10 rows hold 225, so three cuts at 10/3, 20/3 and 10 rows.
-    const pieces = [
-      { rows: 10, bytes: 225 },
-      { rows: 10, bytes: 75 },
-    ];
+    const pieces = [225, 75].map((bytes) => ({ rows: 10, bytes }));
     expect(recut(pieces, 100)).toEqual([3, 4, 3, 10]);
   });
 
@@ -41,11 +32,7 @@ describe("recut", () => {
   });
 
   it("merges pieces that a guess too high made", () => {
-    expect(
-      recut(
-        Array.from({ length: 8 }, () => ({ rows: 5, bytes: 10 })),
-        100,
-      ),
-    ).toEqual([40]);
+    const eight = Array.from({ length: 8 }, () => ({ rows: 5, bytes: 10 }));
+    expect(recut(eight, 100)).toEqual([40]);
   });
 });

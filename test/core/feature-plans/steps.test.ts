@@ -22,6 +22,8 @@ const utc = (text: string) => Date.parse(`${text}Z`);
 const parts = ["year", "month", "day", "dayOfYear", "dayOfWeek", "hour", "minute", "minuteOfDay", "weekend", "days"];
 const buckets = (...texts: readonly string[]) => texts.map((text) => hash(text) % 1000);
 const even = (...texts: readonly string[]) => texts.filter((text) => hash(text) % 2 === 0).length;
+const columnsOf = (types: Readonly<Record<string, PlanColumn["type"]>>): readonly PlanColumn[] =>
+  Object.entries(types).map(([name, type]) => ({ name, type }));
 const deviation = Math.sqrt(8 / 3); // of 1, 3, 5
 
 /** Expectations are worked by hand. */
@@ -135,10 +137,7 @@ describe("steps, in memory and in DuckDB", () => {
       { a: 1e300, b: 1e300 },
       { a: null, b: 1 },
     ];
-    const columns = [
-      { name: "a", type: "float" as const },
-      { name: "b", type: "float" as const },
-    ];
+    const columns = columnsOf({ a: "float", b: "float" });
     const expected = { r: [0.25, null, null, 1, null], p: [4, 0, null, null, null] };
     for (const found of await bothOf(steps, columns, rows)) expectColumns(found, expected);
   });
@@ -154,19 +153,12 @@ describe("steps, in memory and in DuckDB", () => {
       { a: "w", b: true },
       { a: null, b: true },
     ];
-    const columns = [
-      { name: "a", type: "string" as const },
-      { name: "b", type: "bool" as const },
-    ];
+    const columns = columnsOf({ a: "string", b: "bool" });
     for (const found of await bothOf(steps, columns, rows)) expectColumns(found, { y: [2, 1, 0, -1] });
   });
 
   it("target encodes training rows by the other folds, and other rows by all", async () => {
-    const columns = [
-      { name: "c", type: "string" as const },
-      { name: "label", type: "int" as const },
-      { name: "id", type: "int" as const },
-    ];
+    const columns = columnsOf({ c: "string", label: "int", id: "int" });
     const steps = [{ kind: "target", column: "c", target: "label", foldBy: "id", folds: 2, smoothing: 1, name: "y" }];
     const foldOf = (id: number) => hash(String(id)) % 2;
     const [zeros, ones] = [0, 1].map((fold) =>
@@ -197,7 +189,7 @@ describe("steps, in memory and in DuckDB", () => {
   });
 
   it("target encodes a label of texts by its positive value", async () => {
-    const columns = ["c", "label", "id"].map((name) => ({ name, type: "string" as const }));
+    const columns = columnsOf({ c: "string", label: "string", id: "string" });
     const step = { kind: "target", column: "c", target: "label", foldBy: "id", smoothing: 0, name: "y" };
     const labels = ["yes", "no", "maybe", "yes", null, "no"];
     const rows = labels.map((label, id) => ({ c: id < 3 ? "a" : "b", label, id: String(id) }));
@@ -210,11 +202,7 @@ describe("steps, in memory and in DuckDB", () => {
   });
 
   it("windows aggregate the entity's rows up to the row's time", async () => {
-    const columns = [
-      { name: "who", type: "string" as const },
-      { name: "at", type: "timestamp" as const },
-      { name: "x", type: "float" as const },
-    ];
+    const columns = columnsOf({ who: "string", at: "timestamp", x: "float" });
     const aggregates = ["count", "sum", "mean", "minimum", "maximum"] as const;
     const steps = aggregates.map((aggregate) => ({
       kind: "window",

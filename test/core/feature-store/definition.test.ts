@@ -18,7 +18,7 @@ describe("the file of a feature view", () => {
     ["names that differ in case alone", "  Spend: float\n", 9],
     ["a repeated step", "steps:\n  - {kind: log, column: spend}\n  - kind: log\n    column: spend\n", 11],
     [
-      "boundaries and quantiles",
+      "boundaries, twice",
       "steps:\n  - kind: bucketize\n    column: spend\n    quantiles: 3\n    boundaries: [1]\n",
       13,
     ],

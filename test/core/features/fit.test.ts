@@ -36,6 +36,27 @@ async function fitted(columns: readonly ColumnSchema[], data: typeof rows, slice
   return fitter.finish();
 }
 
+/** The dense rows of the shards that are encoded of the data, whose views are shown to `see`. */
+async function encodedRows(
+  fit: Awaited<ReturnType<typeof fitted>>,
+  columns: readonly ColumnSchema[],
+  data: readonly RawRow[],
+  see: (view: ReturnType<typeof decodeFeatureShard>) => void = () => undefined,
+) {
+  const encoder = new ShardEncoder({ ...fit, slices: [] }, columns, { rows: data.length, withSlices: false });
+  const { width } = fit.transform;
+  const dense = new Float32Array(data.length * width);
+  for await (const batch of memoryRows(data).read(columns)) {
+    const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
+    for (const { bytes } of encoder.add(batch, all)) {
+      const view = decodeFeatureShard(bytes, fit);
+      for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
+      see(view);
+    }
+  }
+  return dense;
+}
+
 describe("FeatureFitter", () => {
   it("learns from the training split alone", async () => {
     const { transform } = await fitted(schema, rows);
@@ -125,18 +146,10 @@ describe("FeatureFitter", () => {
     for (const [i, boundary] of (mergedPieces as Piecewise).boundaries.entries()) {
       expect(boundary).toBeCloseTo(pieces.boundaries[i]!);
     }
-    const encoder = new ShardEncoder({ ...fit, slices: [] }, numbers, { rows: data.length, withSlices: false });
-    const dense = new Float32Array(data.length * width);
     const sparse = createSparseInputs(6, data.length);
-    for await (const batch of memoryRows(data).read(numbers)) {
-      const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
-      for (const encoded of encoder.add(batch, all)) {
-        const view = decodeFeatureShard(encoded.bytes, fit);
-        for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
-        const every = Uint32Array.from(data.keys());
-        view.gatherSparse(every, 0, sparse, new Int32Array(data.length));
-      }
-    }
+    const dense = await encodedRows(fit, numbers, data, (view) =>
+      view.gatherSparse(Uint32Array.from(data.keys()), 0, sparse, new Int32Array(data.length)),
+    );
     expect(dense).toEqual(createRowTransform(fit.transform, numbers).apply(data));
     const scattered = new Float32Array(dense.length);
     sparse.values.forEach((value, pair) => {
@@ -204,18 +217,7 @@ describe("FeatureFitter", () => {
     expect(transform.outputs).toEqual([
       { ...place, ...(encoding.encode === "hash" ? { buckets: 7 } : { other: true }) },
     ]);
-    const shard = new ShardEncoder({ ...fitter.finish(), slices: [] }, colours, {
-      rows: data.length,
-      withSlices: false,
-    });
-    const dense = new Float32Array(data.length * width);
-    for await (const batch of memoryRows(data).read(colours)) {
-      const all = Uint32Array.from({ length: batch.rows }, (_, row) => row);
-      for (const encoded of shard.add(batch, all)) {
-        const view = decodeFeatureShard(encoded.bytes, fitter.finish());
-        for (let row = 0; row < data.length; row += 1) view.writeRow(row, dense, row * width);
-      }
-    }
+    const dense = await encodedRows(fitter.finish(), colours, data);
     expect(dense).toEqual(createRowTransform(transform, colours).apply(data));
     // Every row has exactly one position, also the value that training has not seen.
     expect(data.map((_, row) => dense.slice(row * width, (row + 1) * width).reduce((sum, x) => sum + x))).toEqual(
@@ -244,22 +246,15 @@ describe("FeatureFitter", () => {
     expect(used({ drop: ["sold", "colour"] })).toEqual(["size", "wheels"]);
   });
 
+  const encoded = (columns: NonNullable<FeatureChoice["features"]>["columns"]) => ({ features: { columns } });
+  const hash = { encode: "hash", buckets: 2 } as const;
   it.each<[FeatureChoice, RegExp]>([
     [{ columns: ["size", "price"] }, /columns\.1 is "price", but must be a feature column of the job: size, colour/],
     [{ drop: ["note"] }, /drop\.0 is "note", but must be a feature column/],
     [{ drop: ["size", "colour", "wheels", "sold"] }, /must leave at least one feature/],
-    [
-      { drop: ["colour"], features: { columns: { colour: { encode: "hash", buckets: 2 } } } },
-      /features\.columns\.colour/,
-    ],
-    [
-      { features: { columns: { size: { encode: "top-k", k: 2 } } } },
-      /top-k needs a string or int column, and the type is float/,
-    ],
-    [
-      { features: { columns: { wheels: { encode: "hash", buckets: 2 } } } },
-      /hash needs a string column, and the type is int/,
-    ],
+    [{ drop: ["colour"], ...encoded({ colour: hash }) }, /features\.columns\.colour/],
+    [encoded({ size: { encode: "top-k", k: 2 } }), /top-k needs a string or int column, and the type is float/],
+    [encoded({ wheels: hash }), /hash needs a string column, and the type is int/],
   ])("refuses the choice %j", (choice, message) => {
     expect(() => fitColumnsOf(schema, [], choice)).toThrow(message);
   });

@@ -1,13 +1,6 @@
 import type { Cause } from "../../../core/retraining/cause";
 import { fire } from "../../../core/retraining/fire";
-import {
-  createRule,
-  deleteRule,
-  getRule,
-  setEnabled,
-  syncSchedule,
-  updateRule,
-} from "../../../core/retraining/lifecycle";
+import { createRule, deleteRule, getRule, setEnabled, updateRule } from "../../../core/retraining/lifecycle";
 import { nextFirings, type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { sweep } from "../../../lambdas/retrain/retrain";
 import { useEmbedded } from "../../support/embedded";
@@ -176,13 +169,6 @@ describe("its schedule", () => {
     // The old one is put over the new one, sees that it is old, and is put right.
     while (!(await Promise.race([done, new Promise<false>((tick) => setTimeout(() => tick(false), 2))]))) release();
     expect(scheduled()).toMatchObject({ revision: 3, cooldownMinutes: 2 });
-  });
-
-  it("needs nothing where it stands", async () => {
-    await scene.rule(nightly);
-    scene.calls.schedules.clear();
-    await syncSchedule(scene.dependencies, "nightly");
-    expect(scheduled()).toBeUndefined();
   });
 
   it("says when it fires next", async () => {

@@ -16,18 +16,10 @@ import { runOf } from "../../support/fixtures";
 const encodeCursorOf = (text: string): string => deflateRawSync(text).toString("base64url");
 
 describe("the id of an event", () => {
+  const loss = ["train/loss", { step: 12, item: 3 }] as const;
   it.each([
     ["the beginning", beginning],
-    [
-      "some metrics",
-      {
-        positions: new Map([
-          ["train/loss", { step: 12, item: 3 }],
-          ["a", { step: -1, item: 0 }],
-        ]),
-        ended: false,
-      },
-    ],
+    ["some metrics", { positions: new Map([loss, ["a", { step: -1, item: 0 }]]), ended: false }],
     ["the end", { positions: new Map(), ended: true }],
   ])("is %s, again", (_what, cursor) => {
     expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);

@@ -27,7 +27,6 @@ describe("a job's choice of features", () => {
   const empty = problem("features.plan", "must have a step that makes a feature");
   it.each<[object, object[]]>([
     [{ columns: ["price", "town"] }, [{ path: "columns.1", value: "town" }]],
-    [{ drop: ["y"] }, [{ path: "drop.0", value: "y" }]],
     [{ features: { columns: { town: { encode: "hash" } } } }, [{ path: "features.columns.town", value: "hash" }]],
     [{ columns: ["city"], features: { columns: { city: { encode: "top-k" } } } }, []],
     [

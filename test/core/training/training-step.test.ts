@@ -8,11 +8,7 @@ const features = { ...preparedFeatures, output: { ...preparedFeatures.output, di
 const detailsOf = (job: RunDetails["run"]["job"]): RunDetails => ({
   run: runOf("run-a", { job }),
   steps: [features],
-  attempts: [],
-  workers: [],
-  machines: [],
-  recoveries: [],
-  warnings: [],
+  ...{ attempts: [], workers: [], machines: [], recoveries: [], warnings: [] },
 });
 const hashOf = (job: RunDetails["run"]["job"]): string => inputHashOf(trainingStep, detailsOf(job));
 const gpu = (more: object = {}): Partial<JobInput> => ({ resources: { gpusPerWorker: 1, ...more } });

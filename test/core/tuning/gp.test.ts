@@ -4,7 +4,8 @@ import { GaussianProcess } from "../../../core/tuning/samplers/gaussian-process"
 import { detrended, gpSampler, logExpectedImprovement } from "../../../core/tuning/samplers/gp";
 import { comparable } from "../../../core/tuning/schedulers/rank";
 import { samplerSettingsSchema } from "../../../core/tuning/settings";
-import { contains, spaceSchema } from "../../../core/tuning/space";
+import { spaceSchema } from "../../../core/tuning/space";
+import { expectValid } from "./spaces";
 
 const minimize = { metric: "validation/loss", direction: "minimize" } as const;
 const trial = (number: number, ...values: readonly number[]): ObservedTrial => ({
@@ -128,10 +129,7 @@ describe.each(["gp", "auto"] as const)("the sampler %s", (type) => {
   });
 
   it("suggests valid points, the same for the same history, and finds the least value", () => {
-    for (const { params } of history) {
-      for (const [name, value] of Object.entries(params)) expect(contains(space[name]!, value)).toBe(true);
-      expect("momentum" in params).toBe(params["optimizer"] === "momentum");
-    }
+    for (const { params } of history) expectValid(space, params);
     const again = createSampler(samplerSettingsSchema.parse({ type, seed: 4 }), space, [minimize]);
     for (const number of [20, 31, 44])
       expect(again.suggest(history.slice(0, number), number)).toEqual(history[number]!.params);
