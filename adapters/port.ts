@@ -74,9 +74,9 @@ export const grantsOf = (ports: readonly Port<unknown>[]): readonly Permission[]
 function union(permissions: readonly Permission[]): readonly Permission[] {
   const actions = new Map<Permission["resource"], Set<string>>();
   for (const permission of permissions) {
-    const known = actions.get(permission.resource) ?? new Set();
-    for (const action of permission.actions) known.add(action);
-    actions.set(permission.resource, known);
+    const resourceActions = actions.get(permission.resource) ?? new Set();
+    for (const action of permission.actions) resourceActions.add(action);
+    actions.set(permission.resource, resourceActions);
   }
   return [...actions].map(([resource, all]) => ({ resource, actions: [...all].sort() }));
 }
@@ -105,17 +105,17 @@ export function deploy<SharedPorts extends Ports, TeamPorts extends Ports>(
   const common = new Map<Source<unknown>, unknown>();
 
   function madeFor<P extends Ports>(ports: P, team: string | undefined, teams: Map<Source<unknown>, unknown>): Made<P> {
-    const made = ({ source }: Port<unknown>): unknown => {
-      const known = source.ofTeam ? teams : common;
-      if (!known.has(source)) {
+    const instanceOf = ({ source }: Port<unknown>): unknown => {
+      const instances = source.ofTeam ? teams : common;
+      if (!instances.has(source)) {
         if (source.ofTeam && team === undefined) throw new Error("a port of a team needs a team");
-        const given = { ...scope, team: team ?? "" };
+        const teamScope = { ...scope, team: team ?? "" };
         const make = replaced.get(source);
-        known.set(source, make ? make(given) : source.make((uses) => madeFor(uses, team, teams), given));
+        instances.set(source, make ? make(teamScope) : source.make((uses) => madeFor(uses, team, teams), teamScope));
       }
-      return known.get(source);
+      return instances.get(source);
     };
-    return Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, made(port)])) as Made<P>;
+    return Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, instanceOf(port)])) as Made<P>;
   }
 
   type Team = TeamOf<SharedPorts & TeamPorts>;
@@ -123,8 +123,8 @@ export function deploy<SharedPorts extends Ports, TeamPorts extends Ports>(
   const deployment = { ...scope, ...madeFor(shared, undefined, new Map()) };
   const forTeam = (name: string): Team => {
     const team = checkTeamName(name);
-    const known = teams.get(team);
-    if (known) return known;
+    const cachedTeam = teams.get(team);
+    if (cachedTeam) return cachedTeam;
     const ports = { ...deployment, ...madeFor(ofTeam, team, new Map()), team } as Team;
     teams.set(team, ports);
     return ports;

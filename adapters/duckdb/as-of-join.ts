@@ -37,9 +37,9 @@ function entitySql(type: string, value: string): string {
  * @throws InvalidInputError if the file lacks a column or has values of other types
  */
 export async function createLabels(session: DuckDbSession, { file, time, definitions }: LabelFile) {
-  const own = [...(await openSource(session, file, [])).types.keys()];
-  refuseReservedNames(file, own);
-  const names = [...new Set([...own, time, ...definitions.flatMap(({ entities }) => entities)])];
+  const fields = [...(await openSource(session, file, [])).types.keys()];
+  refuseReservedNames(file, fields);
+  const names = [...new Set([...fields, time, ...definitions.flatMap(({ entities }) => entities)])];
   const feature = "feature" as const;
   const { table, types, reading } = await openSource(
     session,
@@ -59,22 +59,22 @@ export async function createLabels(session: DuckDbSession, { file, time, definit
       checks.push({ name, cast, rule: `must be of type ${type}`, optional: true });
     }
   }
-  const columns = [...own.map(quoteName), ...[...selected].map(([name, sql]) => `${sql} AS ${quoteName(name)}`)];
+  const columns = [...fields.map(quoteName), ...[...selected].map(([name, sql]) => `${sql} AS ${quoteName(name)}`)];
   await reading(() =>
     session.run(
       `CREATE OR REPLACE TABLE labels AS SELECT ${columns.join(", ")}, row_number() OVER () - 1 AS "label#" FROM ${table}`,
     ),
   );
-  const [found] = await session.rows(
+  const [row] = await session.rows(
     `SELECT count(*)::DOUBLE AS "rows#", min("at#")::DOUBLE AS "first#", max("at#")::DOUBLE AS "last#",
        count_if(${checks.map(isUnfit).join(" OR ")})::DOUBLE AS "unfit#" FROM labels`,
   );
-  if (found!["unfit#"] !== 0) await refuseUnfit(session, file, checks);
-  return { own, rows: Number(found!["rows#"]), first: Number(found!["first#"]), last: Number(found!["last#"]) };
+  if (row!["unfit#"] !== 0) await refuseUnfit(session, file, checks);
+  return { own: fields, rows: Number(row!["rows#"]), first: Number(row!["first#"]), last: Number(row!["last#"]) };
 }
 
-function refuseReservedNames(file: string, own: readonly string[]): void {
-  const reserved = own.filter((name) => name.endsWith("#"));
+function refuseReservedNames(file: string, names: readonly string[]): void {
+  const reserved = names.filter((name) => name.endsWith("#"));
   if (reserved.length === 0) return;
   const problems = reserved.map((name): Problem => ({ path: name, rule: "must not end in #; rename the column" }));
   throw new InvalidInputError(`${file} cannot be joined`, problems);
@@ -96,12 +96,12 @@ function isUnfit({ name, cast, optional }: Check): string {
 async function refuseUnfit(session: DuckDbSession, file: string, checks: readonly Check[]): Promise<void> {
   const problems: Problem[] = [];
   for (const check of checks) {
-    const [found] = await session.rows(
+    const [example] = await session.rows(
       `SELECT "label#"::DOUBLE + 1 AS "row#", CAST(${quoteName(check.name)} AS VARCHAR) AS "value#" FROM labels
        WHERE ${isUnfit(check)} ORDER BY "label#" LIMIT 1`,
     );
     const { name, rule } = check;
-    if (found) problems.push({ path: `column ${name}, row ${found["row#"]}`, value: found["value#"], rule });
+    if (example) problems.push({ path: `column ${name}, row ${example["row#"]}`, value: example["value#"], rule });
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be joined`, problems);
 }
@@ -127,17 +127,17 @@ async function featuresOfLabels(
   const names = windows?.all.map(({ name }) => name) ?? [];
   const isSame = entities.map((name) => `labels.${name} = view.${name}`).join(" AND ");
   const values = ["view.*", ...names.map((name) => `${windowTable}.${quoteName(name)}`)].join(", ");
-  const found = `SELECT labels."label#", ${values}
+  const query = `SELECT labels."label#", ${values}
     FROM labels ASOF JOIN ${latestRows(rows, entities)} AS view ON ${isSame} AND labels."at#" >= view."available#"
     ${windows ? `JOIN ${windowTable} ON ${windowTable}."label#" = labels."label#"` : ""}
     ${definition.ttl === undefined ? "" : `WHERE view."event#" >= labels."at#" - ${durationMs(definition.ttl)}`}`;
-  if (plan === undefined) return found;
+  if (plan === undefined) return query;
   const planWithWindows = {
     columns: [...plan.columns, ...names.map((name) => ({ name, type: "float" as const }))],
     intermediates: plan.intermediates.filter(({ name }) => !names.includes(name)),
     outputs: plan.outputs,
   };
-  return selectFeatures(planWithWindows, duckdb, `(${found}) AS found`, ["label#", ...columns]);
+  return selectFeatures(planWithWindows, duckdb, `(${query}) AS found`, ["label#", ...columns]);
 }
 
 /**
@@ -155,12 +155,12 @@ async function arrivedRows(
     (name, index) => `${entitySql(columns[name]!, quoteName(name))} AS ${quoteName(names[index]!)}`,
   );
   const creation = creationTime === undefined ? "NULL" : `epoch_ms(${quoteName(creationTime)})`;
-  const [found] = await session.rows(
+  const [row] = await session.rows(
     `SELECT max(num_rows)::DOUBLE AS "most#" FROM parquet_file_metadata([${files.map(quoteText).join(", ")}])`,
   );
   return `(SELECT *, ${keys.join(", ")}, epoch_ms(${quoteName(eventTime!)}) AS "event#",
     coalesce(${creation}, "event#") AS "creation#", greatest("event#", "creation#") AS "available#",
-    file_index * ${Number(found!["most#"])} + file_row_number AS "arrival#"
+    file_index * ${Number(row!["most#"])} + file_row_number AS "arrival#"
     FROM ${await viewTable(session, files, definition)})`;
 }
 
@@ -298,8 +298,8 @@ export async function joinAsOf(session: DuckDbSession, join: AsOfJoin): Promise<
       columns.push(`${value} AS ${quoteName(names[index]!.get(name)!)}`);
     }
     if (files.length === 0) continue;
-    const found = await featuresOfLabels(session, definition, files, `windows${index}`);
-    joins.push(`LEFT JOIN (${found}) AS ${view} ON ${view}."label#" = labels."label#"`);
+    const query = await featuresOfLabels(session, definition, files, `windows${index}`);
+    joins.push(`LEFT JOIN (${query}) AS ${view} ON ${view}."label#" = labels."label#"`);
   }
   const format = /\.csv$/i.test(output)
     ? "FORMAT csv, HEADER"

@@ -43,14 +43,14 @@ export async function codeOf(
     ([key, pattern]) => `sum(${rows}) FILTER (regexp_full_match(value, ${quoteText(pattern)})) AS ${key}`,
   );
   const decimals = "length(regexp_extract(value, '[.]([0-9]*)$', 1))";
-  const [found] = await session.rows(
+  const [row] = await session.rows(
     `SELECT ${counted.join(", ")}, min(value) FILTER (regexp_full_match(value, ${quoteText(patterns.exponent)})) AS example,
             sum(${rows}) FILTER (number IS NULL AND regexp_full_match(value, '[+-]?[0-9]{16,}')) AS long,
             count(*) FILTER (number IS NULL) AS fractions, min(${decimals}) <> max(${decimals}) AS uneven
        FROM (SELECT ${text} AS value, ${number} AS number, ${rows} FROM ${table}) WHERE value IS NOT NULL`,
   );
-  const has = (key: keyof typeof patterns | "long"): number => Number(found![key] ?? 0);
-  const type = Number(found!["fractions"]) === 0 ? "int" : "float";
+  const has = (key: keyof typeof patterns | "long"): number => Number(row![key] ?? 0);
+  const type = Number(row!["fractions"]) === 0 ? "int" : "float";
   if (has("padded") > 0)
     return { code: `digits with zeros in front, like a postal code; with type ${type} they are numbers` };
   if (has("long") > 0)
@@ -59,8 +59,8 @@ export async function codeOf(
     return { code: "digits with + in front, like a telephone number; with type int they are numbers" };
   if (has("grouped") > 0) return { code: "digits with _ between them; with type float they are numbers" };
   if (has("point") === 0 && has("exponent") > 0 && 2 * has("exponent") < present)
-    return { code: `digits with an e, such as ${JSON.stringify(found!["example"])}; with type float they are numbers` };
-  if (has("ending") === 0 || found!["uneven"] !== true) return {};
+    return { code: `digits with an e, such as ${JSON.stringify(row!["example"])}; with type float they are numbers` };
+  if (has("ending") === 0 || row!["uneven"] !== true) return {};
   const [same] = await session.rows(
     `SELECT min(value) AS one, max(value) AS other FROM (SELECT ${text} AS value FROM ${table})
       WHERE contains(value, '.') GROUP BY TRY_CAST(value AS DOUBLE) HAVING count(DISTINCT value) > 1 ORDER BY 1 LIMIT 1`,
@@ -168,8 +168,8 @@ export async function countsOf(
   const isTensor = async (distinct: number, sizes: readonly number[]): Promise<boolean> => {
     if (!isList || distinct === 0) return false;
     const tensor = castTo({ ...columnOf("tensor"), shape: [...sizes] }, sourceType);
-    const [found] = await session.rows(`SELECT count(${tensor}) AS fitting FROM ${values}`);
-    return Number(found!["fitting"]) === distinct;
+    const [row] = await session.rows(`SELECT count(${tensor}) AS fitting FROM ${values}`);
+    return Number(row!["fitting"]) === distinct;
   };
   const shape = isList ? shapeOf(String(row!["smallest"]), String(row!["largest"])) : [];
   const counts = {
@@ -192,18 +192,18 @@ export async function countsOf(
   };
   const dated = mayBeDate(counts) && counts.shape === undefined;
   const dates = dated ? await dateFormatsOf(session, { table, values }, raw) : { formats: [] };
-  const known = { ...counts, ...dates, numberFormats: [], digitless: [], wordy: 0 };
-  const type = counts.shape === undefined ? typeOf(known) : undefined;
+  const facts = { ...counts, ...dates, numberFormats: [], digitless: [], wordy: 0 };
+  const type = counts.shape === undefined ? typeOf(facts) : undefined;
   if (type === "int" || type === "float") {
     return {
-      ...known,
+      ...facts,
       ...(await codeOf(session, { table: values, rows, text, number: integer, name }, counts.present)),
     };
   }
-  if (type !== "string") return known;
+  if (type !== "string") return facts;
   const numberFormats = await fittingNumberFormats(session, values, columnOf("float"), sourceType, counts.distinct);
-  if (numberFormats.length > 0 || counts.nested > 0) return { ...known, numberFormats };
-  return { ...known, ...(await textFacts(session, text, counts.present)) };
+  if (numberFormats.length > 0 || counts.nested > 0) return { ...facts, numberFormats };
+  return { ...facts, ...(await textFacts(session, text, counts.present)) };
 }
 
 /**
@@ -218,7 +218,7 @@ async function textFacts(
   const absent = "NOT regexp_matches(value, '[0-9]')";
   const isNumber = `regexp_full_match(value, ${quoteText(anyNumber)})`;
   const isPlain = "regexp_full_match(value, '[0-9.,]*')";
-  const [found] = await session.rows(
+  const [row] = await session.rows(
     `SELECT coalesce(sum(${rows}) FILTER (${absent}), 0) AS absent, min(value) FILTER (${absent}) AS first, max(value) FILTER (${absent}) AS last,
             coalesce(sum(${rows}) FILTER (regexp_matches(value, '${severalWords}')), 0) AS wordy,
             coalesce(sum(${rows}) FILTER (${isNumber}), 0) AS numbers,
@@ -226,13 +226,13 @@ async function textFacts(
             max(value) FILTER (${isNumber}) AS other
        FROM (SELECT ${text} AS value, ${rows} FROM ${values}) WHERE value IS NOT NULL`,
   );
-  const without = Number(found!["absent"]);
-  const isMixed = Number(found!["numbers"]) >= nearShare * present && found!["marked"] !== null;
+  const without = Number(row!["absent"]);
+  const isMixed = Number(row!["numbers"]) >= nearShare * present && row!["marked"] !== null;
   return {
     digitless:
-      without === 0 || 2 * without > present ? [] : [...new Set([String(found!["first"]), String(found!["last"])])],
-    wordy: Number(found!["wordy"]),
-    ...(isMixed ? { mixedNumbers: [String(found!["marked"]), String(found!["plain"] ?? found!["other"])] } : {}),
+      without === 0 || 2 * without > present ? [] : [...new Set([String(row!["first"]), String(row!["last"])])],
+    wordy: Number(row!["wordy"]),
+    ...(isMixed ? { mixedNumbers: [String(row!["marked"]), String(row!["plain"] ?? row!["other"])] } : {}),
   };
 }
 

@@ -52,9 +52,9 @@ export async function withOrigins(
   const problems: Problem[] = [];
   for (const file of files) {
     for (const [name, origin] of Object.entries(await originsIn(session, file))) {
-      const known = origins.get(name) ?? schema.columns.find((column) => column.name === name)?.from;
-      if (known !== undefined && !isEqual(known, origin)) {
-        const rule = `must be ${textOf(known)}, as in the schema and the other files; ${file} was joined with another view`;
+      const earlier = origins.get(name) ?? schema.columns.find((column) => column.name === name)?.from;
+      if (earlier !== undefined && !isEqual(earlier, origin)) {
+        const rule = `must be ${textOf(earlier)}, as in the schema and the other files; ${file} was joined with another view`;
         problems.push({ path: `columns.${name}.from`, value: textOf(origin), rule });
       } else origins.set(name, origin);
     }
@@ -96,10 +96,10 @@ async function metadataIn<Value>(
   schema: z.ZodType<Value>,
 ): Promise<Value | undefined> {
   const query = `SELECT decode(value) AS "text#" FROM parquet_kv_metadata(${quoteText(file)}) WHERE decode(key) = '${key}'`;
-  const [found] = await reading(session, [file], () => session.rows(query));
-  if (found === undefined) return undefined;
+  const [row] = await reading(session, [file], () => session.rows(query));
+  if (row === undefined) return undefined;
   try {
-    return schema.parse(JSON.parse(String(found["text#"])));
+    return schema.parse(JSON.parse(String(row["text#"])));
   } catch (cause) {
     const rule = `must have the views of its columns and the keys of the join as ringmaster views join writes them (${key})`;
     throw new InvalidInputError("the columns' feature views", [{ path: file, rule }], cause);

@@ -111,14 +111,14 @@ function numberOf({ name, type }: ColumnSchema): string {
 
 async function histogramOf(session: DuckDbSession, table: string, column: ColumnSchema): Promise<readonly number[]> {
   const value = numberOf(column);
-  const found = await session.rows(
+  const binRows = await session.rows(
     `SELECT CASE WHEN high > low THEN least(${bins - 1}, CAST(floor(${bins} * (x - low) / (high - low)) AS INTEGER)) ELSE 0 END AS bin,
             count(*) AS "rows"
      FROM (SELECT ${value} AS x FROM ${table} WHERE ${value} IS NOT NULL),
           (SELECT min(${value}) AS low, max(${value}) AS high FROM ${table}) GROUP BY 1`,
   );
   const histogram = new Array<number>(bins).fill(0);
-  for (const row of found) histogram[Number(row["bin"])]! += Number(row["rows"]);
+  for (const row of binRows) histogram[Number(row["bin"])]! += Number(row["rows"]);
   return histogram;
 }
 
@@ -132,8 +132,8 @@ async function relation(
   const [numeric, value] = [isNumber(column), isNumber(label)];
   if (numeric && value) {
     // Pearson's correlation is NaN if one of the columns is constant.
-    const [found] = await session.rows(`SELECT corr(${numberOf(column)}, ${numberOf(label)}) AS r FROM ${table}`);
-    const r = found!["r"] === null ? Number.NaN : Number(found!["r"]);
+    const [statistic] = await session.rows(`SELECT corr(${numberOf(column)}, ${numberOf(label)}) AS r FROM ${table}`);
+    const r = statistic!["r"] === null ? Number.NaN : Number(statistic!["r"]);
     return Number.isFinite(r) ? r : undefined;
   }
   if (numeric || value) return ratio(session, table, numeric ? column : label, numeric ? label : column);
@@ -161,10 +161,10 @@ async function ratio(
     `SELECT count(*) AS "rows", avg(${x}) AS mean FROM ${table} WHERE ${present} GROUP BY ${group} LIMIT ${valueLimit + 1}`,
   );
   if (groups.length > valueLimit) return undefined;
-  const [found] = await session.rows(`SELECT var_pop(${x}) AS variance FROM ${table} WHERE ${present}`);
+  const [statistic] = await session.rows(`SELECT var_pop(${x}) AS variance FROM ${table} WHERE ${present}`);
   return correlationRatio(
     groups.map((row) => ({ rows: Number(row["rows"]), mean: Number(row["mean"]) })),
-    Number(found!["variance"] ?? 0),
+    Number(statistic!["variance"] ?? 0),
   );
 }
 
@@ -178,8 +178,8 @@ async function firstRows(
     const text = type === "timestamp" ? `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ')` : `CAST(${column} AS VARCHAR)`;
     return `left(${text}, ${previewCharacters}) AS ${column}`;
   });
-  const found = await session.rows(`SELECT ${texts.join(", ")} FROM ${table} LIMIT ${previewRows}`);
-  return found.map((row) =>
+  const rows = await session.rows(`SELECT ${texts.join(", ")} FROM ${table} LIMIT ${previewRows}`);
+  return rows.map((row) =>
     Object.fromEntries(schema.map(({ name }) => [name, row[name] === null ? null : String(row[name])])),
   );
 }

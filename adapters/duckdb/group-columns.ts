@@ -31,17 +31,17 @@ export async function measureColumn(session: DuckDbSession, table: string, colum
     statistics.push(`strftime(min(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS min`);
     statistics.push(`strftime(max(${name}), '%Y-%m-%dT%H:%M:%S.%gZ') AS max`);
   }
-  const [found] = await session.rows(`SELECT ${statistics.join(", ")} FROM ${table}`);
-  const count = Number(found!["count"]);
-  const nulls = Number(found!["rows"]) - count;
+  const [row] = await session.rows(`SELECT ${statistics.join(", ")} FROM ${table}`);
+  const count = Number(row!["count"]);
+  const nulls = Number(row!["rows"]) - count;
   const counts = categorical.includes(type) ? await countedValues(session, table, column) : {};
   if (count === 0) return { count, nulls, ...counts };
-  const bound = (key: "min" | "max") => (type === "timestamp" ? String(found![key]) : Number(found![key]));
-  const mean = Number(found!["mean"]);
+  const bound = (key: "min" | "max") => (type === "timestamp" ? String(row![key]) : Number(row![key]));
+  const mean = Number(row!["mean"]);
   return {
     ...{ count, nulls },
     ...(type === "bool" ? {} : { min: bound("min"), max: bound("max") }),
-    ...(isNumber || type === "bool" ? { stats: { count, mean, squares: Number(found!["variance"]) * count } } : {}),
+    ...(isNumber || type === "bool" ? { stats: { count, mean, squares: Number(row!["variance"]) * count } } : {}),
     ...counts,
     // Another group may have more values than can be counted.
     ...(type === "bool" ? {} : { minHashes: await minHashes(session, table, name) }),
@@ -56,11 +56,11 @@ async function countedValues(
 ): Promise<Pick<ColumnState, "values" | "allCounted">> {
   const complete = await countValues(session, table, column);
   const limit = complete ? maxCountedValues + 1 : frequentValues;
-  const found = await session.rows(
+  const valueRows = await session.rows(
     `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT ${limit}`,
   );
-  const allCounted = complete && found.length <= maxCountedValues;
-  const shown = allCounted ? found : found.slice(0, frequentValues);
+  const allCounted = complete && valueRows.length <= maxCountedValues;
+  const shown = allCounted ? valueRows : valueRows.slice(0, frequentValues);
   return {
     values: shown.map((row) => [categoryOf(row["value#"], column.type), Number(row["rows#"])] as const),
     allCounted,
@@ -73,19 +73,19 @@ async function roundedCounts(
   number: string,
 ): Promise<readonly (readonly [number, number])[]> {
   const unit = `power(2e0, floor(log2(abs(x))) - ${quantileBits - 1})`;
-  const found = await session.rows(
+  const rows = await session.rows(
     `SELECT CASE WHEN x = 0 THEN 0e0 ELSE floor(x / ${unit} + 0.5e0) * ${unit} END AS value, count(*) AS n
      FROM (SELECT ${number} AS x FROM ${table}) WHERE x IS NOT NULL GROUP BY 1 ORDER BY 1`,
   );
-  return found.map((row) => [Number(row["value"]), Number(row["n"])] as const);
+  return rows.map((row) => [Number(row["value"]), Number(row["n"])] as const);
 }
 
 async function minHashes(session: DuckDbSession, table: string, name: string): Promise<readonly number[]> {
-  const found = await session.rows(
+  const rows = await session.rows(
     `SELECT CAST(h & ${distinctPlaces - 1} AS INTEGER) AS place, CAST(min(h >> 11) AS DOUBLE) AS least
      FROM (SELECT hash(${name}) AS h FROM ${table} WHERE ${name} IS NOT NULL) GROUP BY 1`,
   );
   const least = new Array<number>(distinctPlaces).fill(2 ** 53);
-  for (const row of found) least[Number(row["place"])] = Number(row["least"]);
+  for (const row of rows) least[Number(row["place"])] = Number(row["least"]);
   return least;
 }

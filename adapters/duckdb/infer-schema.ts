@@ -63,9 +63,9 @@ export async function inferSchema(
   tokens?: readonly string[],
   size?: TargetSize,
 ): Promise<InferredSchema> {
-  const { types, name: file, columns: own } = await openSource(session, files, [], size);
-  const labelled = own?.find(({ role }) => role === "label");
-  if (own && labelled?.name === (label ?? labelled?.name)) return { columns: own, missing: [] };
+  const { types, name: file, columns: fileColumns } = await openSource(session, files, [], size);
+  const labelled = fileColumns?.find(({ role }) => role === "label");
+  if (fileColumns && labelled?.name === (label ?? labelled?.name)) return { columns: fileColumns, missing: [] };
   const names = [...types.keys()].slice(0, 30).join(", ");
   if (label === undefined) {
     const rule = `is required: name the column of ${file} to predict: ${names}`;
@@ -182,9 +182,9 @@ function otherFormat(taken: NumberFormat, other: NumberFormat | undefined): stri
 }
 
 /** Describes a column of text whose values are numbers that no format reads. */
-function mixedNumbers({ mixedNumbers: found }: Counts): string | undefined {
-  if (found === undefined) return undefined;
-  const [one, other] = found.map((value) => JSON.stringify(value));
+function mixedNumbers({ mixedNumbers: examples }: Counts): string | undefined {
+  if (examples === undefined) return undefined;
+  const [one, other] = examples.map((value) => JSON.stringify(value));
   return `numbers that are written in different ways (${one} and ${other}): write them alike, and set type float and a format`;
 }
 
@@ -200,14 +200,14 @@ function nearType(counts: Counts, rest: Counts | undefined): string | undefined 
     return `dates of different formats (${one} and ${other}): write them alike, and set type timestamp`;
   }
   const type = nearTypes.find((one) => fitting[one] >= nearShare * present && fitting[one] < present);
-  const advice = (count: number, found: string, other: string): string =>
-    `${count} of ${present} values are ${found}, and ${other} is not: correct it, or add it to missing, and set type ${found}`;
+  const advice = (count: number, near: string, other: string): string =>
+    `${count} of ${present} values are ${near}, and ${other} is not: correct it, or add it to missing, and set type ${near}`;
   if (type !== undefined && unfit[type] !== undefined) return advice(fitting[type], type, JSON.stringify(unfit[type]));
-  const found = rest && nearTypes.find((one) => one === typeOf(rest));
-  if (found === undefined) return mixedNumbers(counts);
+  const restType = rest && nearTypes.find((one) => one === typeOf(rest));
+  if (restType === undefined) return mixedNumbers(counts);
   const format = rest?.numberFormats[0]?.format ?? rest?.formats[0];
   const setting = format === undefined ? "" : `, format: ${JSON.stringify(format)}`;
-  return advice(rest!.present, found, listTokens(digitless)) + setting;
+  return advice(rest!.present, restType, listTokens(digitless)) + setting;
 }
 
 function featureOf(name: string, counts: Counts, rest: Counts | undefined): InferredColumn {

@@ -81,8 +81,8 @@ function mixedIn(values: readonly string[]): Pick<DateFormats, "mixed"> {
     ...formats.filter(({ pattern }) => pattern.test(value)).map(({ format }) => format),
   ];
   const [first, ...others] = values.map(formatsOf);
-  if (first === undefined || [first, ...others].some((found) => found.length === 0)) return {};
-  const other = others.findIndex((found) => !found.some((format) => first.includes(format)));
+  if (first === undefined || [first, ...others].some((formats) => formats.length === 0)) return {};
+  const other = others.findIndex((formats) => !formats.some((format) => first.includes(format)));
   return other < 0 ? {} : { mixed: [values[0] as string, values[other + 1] as string] };
 }
 
@@ -93,8 +93,8 @@ async function fitting(session: DuckDbSession, values: string, candidates: typeo
       `count_if(${text} IS NOT NULL AND NOT coalesce(regexp_full_match(${text}, ${quoteText(pattern.source)})
                 AND try_strptime(${text}, ${quoteText(format)}) IS NOT NULL, false)) AS "${index}"`,
   );
-  const [found] = await session.rows(`SELECT ${broken.join(", ")} FROM (${values})`);
-  return candidates.filter((_, index) => Number(found![String(index)]) === 0);
+  const [row] = await session.rows(`SELECT ${broken.join(", ")} FROM (${values})`);
+  return candidates.filter((_, index) => Number(row![String(index)]) === 0);
 }
 
 export interface NumberFormat {
@@ -139,11 +139,11 @@ export async function fittingNumberFormats(
   const number = negative === undefined ? text : withMinus(text, negative);
   const around = [`regexp_extract(${number}, '^[+-]?([^0-9+-]*)', 1)`, `regexp_extract(${number}, '[^0-9]*$')`];
   const same = around.map((affix) => `CASE WHEN min(${affix}) = max(${affix}) THEN min(${affix}) END`);
-  const [found] = await session.rows(`SELECT ${same[0]} AS before, ${same[1]} AS after FROM ${table}`);
-  const own = [found!["before"], found!["after"]].map((affix) => (affix === null ? undefined : String(affix)));
-  if (own.some((affix, index) => affix === undefined || !affixes[index]!.test(affix))) return [];
-  const written = own.join("") === "" && mark === undefined ? numbers : ["1234", "1234.5", ...numbers];
-  const formats = written.map((example) => `${mark === ")" ? "(" : ""}${own.join(example)}${mark ?? ""}`);
+  const [row] = await session.rows(`SELECT ${same[0]} AS before, ${same[1]} AS after FROM ${table}`);
+  const affixTexts = [row!["before"], row!["after"]].map((affix) => (affix === null ? undefined : String(affix)));
+  if (affixTexts.some((affix, index) => affix === undefined || !affixes[index]!.test(affix))) return [];
+  const written = affixTexts.join("") === "" && mark === undefined ? numbers : ["1234", "1234.5", ...numbers];
+  const formats = written.map((example) => `${mark === ")" ? "(" : ""}${affixTexts.join(example)}${mark ?? ""}`);
   const measures = formats.flatMap((format, index) => {
     const [whole, float] = (["int", "float"] as const).map((type) => castTo({ ...column, type, format }, sourceType));
     return [`count(${whole}) AS whole${index}`, `count(${float}) AS fits${index}`, `sum(${float}) AS sum${index}`];

@@ -29,8 +29,8 @@ export async function countValues(session: DuckDbSession, table: string, { name 
     `CREATE OR REPLACE TEMP TABLE ${valueCounts} AS SELECT ${column} AS "value#", count(*) AS "rows#" FROM ${table}
      GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${maxValues + 1}`,
   );
-  const [found] = await session.rows(`SELECT count(*) AS "values#" FROM ${valueCounts}`);
-  return Number(found!["values#"]) <= maxValues;
+  const [row] = await session.rows(`SELECT count(*) AS "values#" FROM ${valueCounts}`);
+  return Number(row!["values#"]) <= maxValues;
 }
 
 function countedStatistics({ type }: ColumnSchema): string {
@@ -104,19 +104,19 @@ async function profileScalar(
   } else statistics.push(`avg(CAST(${name} AS INTEGER)) AS mean`);
   const isCounted = categorical.includes(column.type) && (await countValues(session, table, column));
   const query = isCounted ? countedStatistics(column) : `SELECT ${statistics.join(", ")} FROM ${table}`;
-  const [found] = await session.rows(query);
-  const count = Number(found!["count"]);
+  const [row] = await session.rows(query);
+  const count = Number(row!["count"]);
   return {
     name: column.name,
     type: column.type,
     count,
-    nulls: Number(found!["rows"]) - count,
-    distinct: Number(found!["distinct"]),
-    ...present(found!, "min"),
-    ...present(found!, "max"),
-    ...present(found!, "mean"),
-    ...present(found!, "std"),
-    ...quantilesOf(found!["quantiles"]),
+    nulls: Number(row!["rows"]) - count,
+    distinct: Number(row!["distinct"]),
+    ...present(row!, "min"),
+    ...present(row!, "max"),
+    ...present(row!, "mean"),
+    ...present(row!, "std"),
+    ...quantilesOf(row!["quantiles"]),
     ...(await topValues(session, column)),
   };
 }
@@ -131,10 +131,10 @@ async function topValues(
   { type }: ColumnSchema,
 ): Promise<Pick<ColumnProfile, "top" | "alike">> {
   if (!categorical.includes(type)) return {};
-  const found = await session.rows(
+  const valueRows = await session.rows(
     `SELECT * FROM ${valueCounts} WHERE "value#" IS NOT NULL ORDER BY "rows#" DESC, "value#" LIMIT ${type === "string" ? valueLimit + 1 : 10}`,
   );
-  const counted = found.map((row) => ({ value: categoryOf(row["value#"], type), count: Number(row["rows#"]) }));
+  const counted = valueRows.map((row) => ({ value: categoryOf(row["value#"], type), count: Number(row["rows#"]) }));
   const alike = type === "string" ? alikeTexts(counted as readonly CountedText[]) : [];
   return { top: counted.slice(0, 10), ...(alike.length > 0 ? { alike } : {}) };
 }
@@ -171,10 +171,10 @@ async function profileTensor(session: DuckDbSession, table: string, column: Colu
 }
 
 function present<Key extends string>(
-  found: Found,
+  row: Found,
   key: Key,
 ): Partial<Record<Key, number | string>> & { mean?: number; std?: number } {
-  const value = found[key];
+  const value = row[key];
   if (value === null || value === undefined) return {};
   return { [key]: typeof value === "string" ? value : Number(value) } as Partial<Record<Key, number | string>>;
 }

@@ -101,7 +101,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     }
     const { schema: columns, rowCount, digest } = snapshot.draft;
     const files = [...(parent?.files ?? []), ...snapshot.shards.map(({ path }) => path)];
-    const found = (await options.check?.({ schema: columns, rowCount, files }, digest)) ?? [];
+    const findings = (await options.check?.({ schema: columns, rowCount, files }, digest)) ?? [];
     const sources = new Map<string, UploadSource>([
       ...snapshot.shards.map(({ sha256, path }) => [sha256, { path }] as const),
       ...[...snapshot.indexes].map(([sha256, bytes]) => [sha256, { bytes }] as const),
@@ -110,7 +110,7 @@ export async function pushFile<Registered>(options: PushFileOptions<Registered>)
     await upload(options.uploads, references, sources, onProgress);
     onProgress({ phase: "profiling" });
     const { warnings, profiles } = await judged(session, snapshot);
-    return register(snapshot.draft, [...warnings, ...folderWarnings(snapshot.source), ...found], profiles);
+    return register(snapshot.draft, [...warnings, ...folderWarnings(snapshot.source), ...findings], profiles);
   });
 }
 
@@ -138,8 +138,8 @@ const splitFolder = /^(train|training|val|valid|validation|dev|test|testing)$/i;
 /** Warns of `train/<class>/…` next to `val/<class>/…`: other tools read them as splits, and here they are one dataset. */
 function* folderWarnings({ files, columns }: Source): Generator<Warning> {
   if (columns === undefined) return; // Only images and texts have classes by folder.
-  const found = new Set(files.map((file) => basename(dirname(dirname(resolve(file))))));
-  const folders = [...found].filter((name) => splitFolder.test(name)).sort();
+  const distinct = new Set(files.map((file) => basename(dirname(dirname(resolve(file))))));
+  const folders = [...distinct].filter((name) => splitFolder.test(name)).sort();
   if (folders.length < 2) return;
   yield {
     code: "SPLIT_FOLDERS_MERGED",

@@ -56,14 +56,14 @@ export async function countRepeats(
   const examples: number[] = [];
   for (let part = 0; part < parts; part += 1) {
     const some = `${hashes} WHERE "hash#" % ${parts} = ${part}`;
-    const [found] = await session.rows(
+    const [totals] = await session.rows(
       `SELECT coalesce(sum(n), 0) AS rows, coalesce(sum(n - 1), 0) AS repeats, coalesce(sum(tested), 0) AS "testRows",
               coalesce(sum(tested) FILTER (trained), 0) AS leaked, count_if(crosses) AS crossing
        FROM (SELECT count(*) AS n, count_if("split#" = ${test}) AS tested, bool_or("split#" = ${train}) AS trained,
                     min("split#") <> max("split#") AS crosses FROM ${some} GROUP BY "hash#")`,
     );
-    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += Number(found![name]);
-    if (Number(found!["repeats"]) === 0 || examples.length >= maxExamples) continue;
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += Number(totals![name]);
+    if (Number(totals!["repeats"]) === 0 || examples.length >= maxExamples) continue;
     const seconds = await session.rows(
       `SELECT min("row#", 2)[2] AS row FROM ${some} AND "hash#" IN (SELECT "hash#" FROM ${some} GROUP BY 1
          HAVING count(*) > 1 ORDER BY 1 LIMIT ${maxExamples - examples.length}) GROUP BY "hash#" ORDER BY "hash#"`,

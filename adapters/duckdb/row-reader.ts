@@ -38,9 +38,9 @@ export async function readDictionaries(
   const dictionaries = new Map<string, readonly (string | null)[]>();
   if (names.length === 0) return dictionaries;
   const counts = names.map((name, index) => `approx_count_distinct(${quoteName(name)})::DOUBLE AS "n${index}"`);
-  const [found] = await session.rows(`SELECT ${counts.join(", ")} FROM ${table}`);
+  const [countsRow] = await session.rows(`SELECT ${counts.join(", ")} FROM ${table}`);
   for (const [index, name] of names.entries()) {
-    const count = Number(found![`n${index}`]);
+    const count = Number(countsRow![`n${index}`]);
     if (count === 0 || count > maxTexts) continue;
     const quoted = quoteName(name);
     const rows = await session.rows(

@@ -20,8 +20,8 @@ export async function checkShards(
     const name = quoteText(files[index]!);
     try {
       const [counted] = await session.rows(`SELECT num_rows FROM parquet_file_metadata(${name})`);
-      const found = Number(counted!["num_rows"]);
-      if (found !== rows) reasons.push(`shard ${sha256} has ${found} rows, not ${rows}`);
+      const count = Number(counted!["num_rows"]);
+      if (count !== rows) reasons.push(`shard ${sha256} has ${count} rows, not ${rows}`);
       const types = await columnTypes(session, `read_parquet(${name})`);
       for (const column of manifest.schema) {
         const type = types.get(column.name);

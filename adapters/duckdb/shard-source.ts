@@ -26,7 +26,7 @@ export function createShardSource(
   manifest: Pick<DatasetManifest, "bytes" | "shards"> & { readonly firstRow?: number },
 ): RowSource {
   const keep = manifest.bytes <= keptBytes;
-  const known = new Map<string, Promise<Dictionaries>>();
+  const cache = new Map<string, Promise<Dictionaries>>();
   return {
     async *read(columns: readonly ColumnSchema[]): AsyncGenerator<ColumnBatch> {
       let { firstRow = 0 } = manifest;
@@ -34,8 +34,8 @@ export function createShardSource(
         const file = await fetchShard(session, objects, shard.sha256);
         const table = `read_parquet(${quoteText(file)})`;
         const key = [shard.sha256, ...columns.map(({ name }) => name)].join(" ");
-        const dictionaries = known.get(key) ?? readDictionaries(session, table, columns);
-        known.set(key, dictionaries);
+        const dictionaries = cache.get(key) ?? readDictionaries(session, table, columns);
+        cache.set(key, dictionaries);
         yield* readColumns(session, table, columns, { firstRow, dictionaries: await dictionaries });
         firstRow += shard.rows;
         if (!keep) fs.rmSync(file);

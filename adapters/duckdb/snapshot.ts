@@ -167,7 +167,7 @@ export async function createSnapshot(
     shards,
     indexes,
     source,
-    ignoredColumns: [...source.types.keys()].filter((column) => !columns.some((known) => known.name === column)),
+    ignoredColumns: [...source.types.keys()].filter((column) => !columns.some((each) => each.name === column)),
   };
 }
 

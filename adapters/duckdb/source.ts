@@ -70,8 +70,8 @@ export async function openSource(
     async countRows() {
       const counts: number[] = [];
       for (const one of opened) {
-        const [found] = await session.rows(`SELECT count(*) AS "rows#" FROM ${one.read([one.file], columns)}`);
-        counts.push(Number(found!["rows#"]));
+        const [row] = await session.rows(`SELECT count(*) AS "rows#" FROM ${one.read([one.file], columns)}`);
+        counts.push(Number(row!["rows#"]));
       }
       return counts;
     },

@@ -113,13 +113,13 @@ async function unitsOf(
 }> {
   // Rows are read with times in milliseconds.
   const value = type === "timestamp" ? `epoch_ms(${quoteName(name)})` : quoteName(name);
-  const found = await session.rows(
+  const valueRows = await session.rows(
     `SELECT ${value} AS "value#", count(*) AS "rows#" FROM canonical GROUP BY 1 ORDER BY 1 NULLS LAST`,
   );
   const keyOf = (key: unknown): string | number | null =>
     key === null ? null : type === "string" ? String(key) : Number(key);
   return {
-    strata: found.map((row) => ({ value: keyOf(row["value#"]), rows: Number(row["rows#"]) })),
-    indexOf: new Map(found.map((row, index) => [keyOf(row["value#"]), index])),
+    strata: valueRows.map((row) => ({ value: keyOf(row["value#"]), rows: Number(row["rows#"]) })),
+    indexOf: new Map(valueRows.map((row, index) => [keyOf(row["value#"]), index])),
   };
 }

@@ -37,10 +37,10 @@ export async function classesOf(
   const label = schema.find(({ role }) => role === "label");
   if (label === undefined || label.type === "float") return undefined;
   const counts = splitNames.map((name, index) => `count_if("split#" = ${index})::INTEGER AS ${name}`).join(", ");
-  const found = await session.rows(
+  const rows = await session.rows(
     `SELECT ${quoteName(label.name)} AS "value#", ${counts} FROM ${withSplits(table)} GROUP BY 1`,
   );
-  return found
+  return rows
     .map(({ "value#": value, train, validation, test }) => ({
       value: categoryOf(value, label.type),
       rows: { train: Number(train), validation: Number(validation), test: Number(test) },
@@ -55,9 +55,9 @@ export async function timesOf(
   { name, type }: ColumnSchema,
 ): Promise<readonly SplitTimes[]> {
   const time = type === "timestamp" ? `epoch_ms(${quoteName(name)})` : quoteName(name);
-  const found = await session.rows(
+  const rows = await session.rows(
     `SELECT "split#", min(${time})::DOUBLE AS first, max(${time})::DOUBLE AS last FROM ${withSplits(table)}
      WHERE ${quoteName(name)} IS NOT NULL GROUP BY 1`,
   );
-  return found.map((row) => [splitNames[Number(row["split#"])]!, Number(row["first"]), Number(row["last"])] as const);
+  return rows.map((row) => [splitNames[Number(row["split#"])]!, Number(row["first"]), Number(row["last"])] as const);
 }

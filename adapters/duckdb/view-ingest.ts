@@ -46,11 +46,11 @@ export async function writeViewFiles(
   const times = [definition.eventTime!, definition.creationTime].filter((name) => name !== undefined);
   if (clock) await assertPast(session, file, times, clock);
   const files = await writeDays(session, definition, Math.max(maxRows, Math.ceil((2 * rows) / maxBatchFiles)));
-  const [found] = await session.rows(
+  const [row] = await session.rows(
     `SELECT greatest(${times.map((name) => `epoch_ms(max(${quoteName(name)}))`).join(", ")})::DOUBLE AS "latest#" FROM arrived`,
   );
   const draft = {
-    ...{ generation, rows, latestTime: new Date(Number(found!["latest#"])).toISOString() },
+    ...{ generation, rows, latestTime: new Date(Number(row!["latest#"])).toISOString() },
     files: files.map(({ path: _, ...reference }) => reference),
   };
   const ignoredColumns = [...source.types.keys()].filter((name) => !Object.hasOwn(definition.columns, name));
@@ -95,10 +95,10 @@ async function writeDays(
     `CREATE OR REPLACE TABLE ordered AS
      SELECT row_number() OVER (ORDER BY ${event}, "row#") - 1 AS "place#", * EXCLUDE ("row#") FROM arrived`,
   );
-  const found = await session.rows(
+  const dayRows = await session.rows(
     `SELECT CAST(CAST(${event} AS DATE) AS VARCHAR) AS "day#", count(*)::DOUBLE AS "rows#" FROM ordered GROUP BY 1 ORDER BY min("place#")`,
   );
-  const days = found.map((row) => ({ day: String(row["day#"]), rows: Number(row["rows#"]) }));
+  const days = dayRows.map((row) => ({ day: String(row["day#"]), rows: Number(row["rows#"]) }));
   const directory = join(session.directory, "view");
   fs.mkdirSync(directory, { recursive: true });
   const files: ViewFile[] = [];
@@ -121,12 +121,12 @@ async function assertPast(session: DuckDbSession, file: string, times: readonly 
   const problems: Problem[] = [];
   for (const name of times) {
     const time = `epoch_ms(${quoteName(name)})`;
-    const [found] = await session.rows(
+    const [example] = await session.rows(
       `SELECT "row#"::DOUBLE AS "row#", ${time}::DOUBLE AS "time#" FROM arrived WHERE ${time} > ${latestTime(clock)} ORDER BY "row#" LIMIT 1`,
     );
-    if (!found) continue;
-    const value = new Date(Number(found["time#"])).toISOString();
-    problems.push({ path: `column ${name}, row ${found["row#"]}`, value, rule: futureRule });
+    if (!example) continue;
+    const value = new Date(Number(example["time#"])).toISOString();
+    problems.push({ path: `column ${name}, row ${example["row#"]}`, value, rule: futureRule });
   }
   if (problems.length > 0) throw new InvalidInputError(`${file} cannot be stored`, problems);
 }

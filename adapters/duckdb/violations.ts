@@ -23,16 +23,16 @@ export async function findViolations(
       .map((rule) => ({ rule, broken: predicate(rule, types.get(column.name)!) })),
   );
   const counts = checks.map(({ broken }, index) => `, count_if(${broken}) AS "${index}#"`).join("");
-  const [found] = await session.rows(`SELECT count(*) AS "rows#"${counts} FROM ${table}`);
+  const [row] = await session.rows(`SELECT count(*) AS "rows#"${counts} FROM ${table}`);
   const violations: RowViolation[] = [];
   for (const [index, { rule, broken }] of checks.entries()) {
-    const count = Number(found![`${index}#`]);
+    const count = Number(row![`${index}#`]);
     if (count > 0) {
       const examples = await findExamples(session, table, rule.column.name, broken);
       violations.push({ column: rule.column.name, rule: rule.text, count, examples });
     }
   }
-  return { rowCount: Number(found!["rows#"]), violations };
+  return { rowCount: Number(row!["rows#"]), violations };
 }
 
 async function findExamples(
@@ -47,7 +47,7 @@ async function findExamples(
     `SELECT " row", left(CAST(${name} AS VARCHAR), 80) AS "value#"
      FROM (SELECT row_number() OVER () AS " row", ${name} FROM ${table}) WHERE ${broken} LIMIT ${examplesShown}`,
   );
-  return rows.map((found) => ({ row: Number(found[" row"]), value: found["value#"] }));
+  return rows.map((each) => ({ row: Number(each[" row"]), value: each["value#"] }));
 }
 
 /** Returns SQL that is true for a row that breaks the rule. It is not true for a row that another rule covers. */

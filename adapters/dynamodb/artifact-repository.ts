@@ -164,11 +164,11 @@ export function createArtifactRepository(table: Table, team: string, records: Pi
         await protection.check(each, paths);
         return { owner: each, paths };
       });
-      const own = [...(directory === "" ? [] : [directory]), ...pathsOf(rows)];
-      if (owner.kind !== "team") return protection.write(owner, own, deletionsOf(owner, own));
+      const directoryPaths = [...(directory === "" ? [] : [directory]), ...pathsOf(rows)];
+      if (owner.kind !== "team") return protection.write(owner, directoryPaths, deletionsOf(owner, directoryPaths));
       // Removes the files first, because a folder that still has files must remain visible.
       for (const { owner: each, paths } of removals) await protection.write(each, paths, deletionsOf(each, paths));
-      const keys = own.map((sk) => ({ pk: partition(owner), sk }));
+      const keys = directoryPaths.map((sk) => ({ pk: partition(owner), sk }));
       await table.batchWrite([], keys);
     },
   };

@@ -61,8 +61,8 @@ export function createDatasetRepository(table: Table, team: string): DatasetRepo
     async register(draft: DatasetDraft, { at, by }) {
       const busy = () => datasetBusy(draft.name, rounds);
       return inRounds({ rounds, pause: pauseBeforeRound, busy }, async () => {
-        const known = await findByDigest(draft.name, draft.digest);
-        if (known) return { created: false, version: known };
+        const existingVersion = await findByDigest(draft.name, draft.digest);
+        if (existingVersion) return { created: false, version: existingVersion };
         const newest = await newestOf(draft.name);
         if (draft.parent && draft.parent.version !== newest) {
           throw datasetChanged(draft.name, draft.parent.version, newest);

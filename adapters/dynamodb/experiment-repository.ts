@@ -53,8 +53,8 @@ class RecentExperiments {
   }
 
   find(team: string, by: "id" | "name", text: string): Experiment | undefined {
-    const found = this.known.get(`${team}/${by}/${text}`);
-    return found && found.until > this.clock.now() ? found.experiment : undefined;
+    const entry = this.known.get(`${team}/${by}/${text}`);
+    return entry && entry.until > this.clock.now() ? entry.experiment : undefined;
   }
 }
 
@@ -165,8 +165,8 @@ function createExperiments(
   async function create(draft: NewExperiment): Promise<Experiment> {
     const { name, request } = draft;
     await ensureDefault();
-    const made = (await findName(name)) ? undefined : await insert(await nextId(), draft);
-    if (made) return made;
+    const newExperiment = (await findName(name)) ? undefined : await insert(await nextId(), draft);
+    if (newExperiment) return newExperiment;
     const row = await findName(name);
     // The request is repeated, and its first attempt created the experiment.
     const created = row && request !== undefined && row.request === request && (await find(row.experimentId));
@@ -184,8 +184,8 @@ function createExperiments(
       const cached = recent.find(team, "name", name);
       if (cached) return cached;
       return inRounds(retry(name), async () => {
-        const known = await findByName(name);
-        if (known) return known;
+        const experiment = await findByName(name);
+        if (experiment) return experiment;
         try {
           return await create({ name, tags: {}, by, at });
         } catch (error) {

@@ -31,8 +31,8 @@ export function createViewRepository(table: Table, team: string, clock: Clock): 
 
   async function find(name: string, number: number): Promise<ViewVersion | undefined> {
     const key = `${name}@${number}`;
-    const known = versions.get(key);
-    if (known) return known;
+    const cachedVersion = versions.get(key);
+    if (cachedVersion) return cachedVersion;
     const version = await table.record<ViewVersion>(versionKey(name, number));
     if (version) versions.set(key, version);
     return version;
@@ -54,8 +54,8 @@ export function createViewRepository(table: Table, team: string, clock: Clock): 
     findNewest,
 
     async findRecent(name) {
-      const known = recent.get(name);
-      if (known && clock.now() - known.at < maxAgeMs) return known.version;
+      const entry = recent.get(name);
+      if (entry && clock.now() - entry.at < maxAgeMs) return entry.version;
       const version = await findNewest(name);
       if (version) recent.set(name, { at: clock.now(), version });
       return version;
@@ -115,20 +115,20 @@ function createBatchLog(table: Table, team: string): BatchLog {
   return {
     state,
 
-    append: (rows, given) =>
+    append: (rows, draft) =>
       inRounds({ rounds, pause: pauseBeforeRound, busy: () => viewBusy(rows.name) }, async () => {
-        const known = await find(rows, given.digest);
-        if (known) return { created: false, batch: known };
+        const earlierBatch = await find(rows, draft.digest);
+        if (earlierBatch) return { created: false, batch: earlierBatch };
         const { batches, rows: total } = await state(rows);
-        const batch: Batch = { sequence: batches + 1, ...given };
+        const batch: Batch = { sequence: batches + 1, ...draft };
         const appended = await table.tryTransact([
           table.updating(
             head(rows),
-            ex`SET batches = ${batch.sequence}, #total = ${total + given.rows}`,
+            ex`SET batches = ${batch.sequence}, #total = ${total + draft.rows}`,
             batches === 0 ? absent : ex`batches = ${batches}`,
           ),
           table.putting({ pk: pk(rows), sk: batchKey(batch.sequence), record: batch }, absent),
-          table.putting({ pk: pk(rows), sk: `DIGEST#${given.digest}`, sequence: batch.sequence }, absent),
+          table.putting({ pk: pk(rows), sk: `DIGEST#${draft.digest}`, sequence: batch.sequence }, absent),
         ]);
         return appended ? { created: true, batch } : undefined;
       }),
@@ -198,15 +198,15 @@ export function createOnlineStore(table: Table, team: string): OnlineStore {
     async getWindowRows(rows, key, since, limit) {
       const { pk } = keyOf(rows, key);
       const where = ex`pk = ${pk} AND sk BETWEEN ${rowKey(timeOrder(since))} AND ${rowKey("~")}`;
-      const found: WindowRow[] = [];
+      const windowRows: WindowRow[] = [];
       let nextToken: string | undefined;
       do {
-        const options = { descending: true, limit: limit - found.length, nextToken };
+        const options = { descending: true, limit: limit - windowRows.length, nextToken };
         const page = await table.page(where, options, rowOf);
-        found.push(...page.items);
+        windowRows.push(...page.items);
         nextToken = page.nextToken;
-      } while (nextToken !== undefined && found.length < limit);
-      return found;
+      } while (nextToken !== undefined && windowRows.length < limit);
+      return windowRows;
     },
   };
 }
@@ -246,8 +246,8 @@ class GroupedReads {
     const group = this.waiting.splice(0, maxKeys);
     try {
       const keys = new Map(group.map(({ key }) => [key.pk, key]));
-      const found = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
-      for (const { key, settle } of group) settle(found.get(key.pk));
+      const items = new Map((await this.table.batchGet([...keys.values()])).map((item) => [item["pk"], item]));
+      for (const { key, settle } of group) settle(items.get(key.pk));
     } catch (error) {
       for (const { fail } of group) fail(error);
     }

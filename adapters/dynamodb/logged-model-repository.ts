@@ -47,13 +47,13 @@ export function createLoggedModelRepository(table: Table, team: string): LoggedM
     find,
 
     async create(model) {
-      const made: LoggedModel = { ...model, revision: 1 };
-      const { modelId, experimentId, createdAt } = made;
+      const draft: LoggedModel = { ...model, revision: 1 };
+      const { modelId, experimentId, createdAt } = draft;
       const entry = { pk: listKey(experimentId), sk: `${String(createdAt).padStart(15, "0")}#${modelId}`, modelId };
       return inRounds(retry(modelId), async () => {
         try {
-          const created = await table.transact([table.putting(rowOf(made), absent), table.putting(entry)]);
-          return created ? made : find(modelId);
+          const created = await table.transact([table.putting(rowOf(draft), absent), table.putting(entry)]);
+          return created ? draft : find(modelId);
         } catch (error) {
           if (isTransactionConflict(error)) return undefined;
           throw error;
@@ -75,8 +75,8 @@ export function createLoggedModelRepository(table: Table, team: string): LoggedM
     async list(experimentId) {
       const entries = await table.all(ex`pk = ${listKey(experimentId)}`);
       const ids = entries.map(({ modelId }) => modelId as string);
-      const found = (await table.batchGet(ids.map(key))).map(modelOf);
-      const models = new Map(found.map((model) => [model.modelId, model]));
+      const unordered = (await table.batchGet(ids.map(key))).map(modelOf);
+      const models = new Map(unordered.map((model) => [model.modelId, model]));
       return ids.flatMap((id) => models.get(id) ?? []);
     },
   };

@@ -145,9 +145,9 @@ export class MetricRows {
     const head = item as unknown as LogHead;
     if (parts === 0) return head;
     const keys = Array.from({ length: parts }, (_, i) => statePartKey(head.version, i));
-    const found = await this.blocks(runId, keys);
-    if (found.size < parts) return undefined;
-    return { ...head, state: Buffer.concat(keys.map((key) => found.get(key)!)) };
+    const blocks = await this.blocks(runId, keys);
+    if (blocks.size < parts) return undefined;
+    return { ...head, state: Buffer.concat(keys.map((key) => blocks.get(key)!)) };
   }
 
   private async dropParts(runId: string, version: number, parts: number): Promise<void> {

@@ -56,8 +56,8 @@ export function createMonitorRepository(table: Table, team: string): MonitorRepo
 
     async ofModel(model) {
       const items = await table.all(ex`pk = ${`TEAM#${team}#MONITORED#model#${model}`}`);
-      const found = await Promise.all(items.map((item) => find(item["monitor"] as string)));
-      return found.flatMap((one) => (one && one.deletedAt === undefined ? [one] : []));
+      const monitors = await Promise.all(items.map((item) => find(item["monitor"] as string)));
+      return monitors.flatMap((one) => (one && one.deletedAt === undefined ? [one] : []));
     },
 
     closeWindow(monitor, before, window) {

@@ -41,8 +41,8 @@ export function createOutcomeRepository(table: Table, team: string): OutcomeRepo
       return [];
     } catch (error) {
       const codes = cancellationCodes(error);
-      const known = outcomes.filter((_, i) => codes[i] === "ConditionalCheckFailed");
-      if (known.length > 0) return known;
+      const duplicates = outcomes.filter((_, i) => codes[i] === "ConditionalCheckFailed");
+      if (duplicates.length > 0) return duplicates;
       if (isTransactionConflict(error)) return undefined;
       throw error;
     }
@@ -57,9 +57,9 @@ export function createOutcomeRepository(table: Table, team: string): OutcomeRepo
     let left = batch;
     return inRounds({ rounds, pause: pauseBeforeRound, busy: () => outcomesBusy(model) }, async () => {
       if (left.length === 0) return 0;
-      const known = await count(key, left, expiresAt);
-      if (known?.length === 0) return left.length;
-      left = left.filter((outcome) => !known?.includes(outcome));
+      const duplicates = await count(key, left, expiresAt);
+      if (duplicates?.length === 0) return left.length;
+      left = left.filter((outcome) => !duplicates?.includes(outcome));
       return left.length === 0 ? 0 : undefined;
     });
   }

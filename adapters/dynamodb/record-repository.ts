@@ -84,11 +84,11 @@ class RecordWrites {
   }
 
   async addInstanceType(run: RunIdentity, instanceType: string): Promise<void> {
-    const known = `${run.runId}/${instanceType}`;
-    if (this.instanceTypes.has(known)) return;
+    const key = `${run.runId}/${instanceType}`;
+    if (this.instanceTypes.has(key)) return;
     const added = ex`ADD instanceTypes ${new Set([instanceType])}`;
     await this.marked(run, () => this.table.update(recordKey(run.runId), added, exists));
-    this.instanceTypes.set(known, true);
+    this.instanceTypes.set(key, true);
   }
 
   /** Marks before and after a write: a reader in between sees the run as changed, a later one the second mark. */
@@ -249,13 +249,13 @@ function createChanges(
   }
 
   return {
-    async create(given, { requestDigest, firstPoints } = {}) {
-      const { runId, experimentId, source } = given;
-      if (given.team !== team) throw new Error(`run ${runId} is of team ${given.team}, not of ${team}`);
+    async create(draft, { requestDigest, firstPoints } = {}) {
+      const { runId, experimentId, source } = draft;
+      if (draft.team !== team) throw new Error(`run ${runId} is of team ${draft.team}, not of ${team}`);
       const head = firstPoints && firstHead(firstPoints.series, firstPoints.receipt);
-      if (!(await writes.insert(given, requestDigest, head))) return existing(runId);
+      if (!(await writes.insert(draft, requestDigest, head))) return existing(runId);
       identities.remember({ runId, team, experimentId, source });
-      const record = { ...given, revision: 1 };
+      const record = { ...draft, revision: 1 };
       latest.note(record);
       return { created: true, record, pointsStored: head !== undefined, requestDigest };
     },

@@ -31,8 +31,8 @@ export function createRunIdentities(table: Table): RunIdentities {
   const identities = new BoundedMap<string, RunIdentity>(maxRemembered);
   const remember = (identity: RunIdentity): void => void identities.set(identity.runId, identity);
   async function identify(runId: string): Promise<RunIdentity | undefined> {
-    const known = identities.get(runId);
-    if (known || !canBeRunId(runId)) return known;
+    const cachedIdentity = identities.get(runId);
+    if (cachedIdentity || !canBeRunId(runId)) return cachedIdentity;
     const item = await table.get(recordKey(runId), ex`pk, team, experimentId, #source`);
     if (!item) return undefined;
     const identity = identityOf(item);

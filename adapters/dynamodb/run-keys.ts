@@ -25,8 +25,8 @@ export function createRunKeys(table: Table): RunKeys {
   return {
     find,
     async keyOf(runId, purpose = "training") {
-      const known = keys.get(nameOf(runId, purpose));
-      if (known !== undefined) return known;
+      const cachedKey = keys.get(nameOf(runId, purpose));
+      if (cachedKey !== undefined) return cachedKey;
       const runKey = randomBytes(32).toString("hex");
       // A run is launched once in most cases, so its key is written before it is looked for.
       if (!(await table.put({ ...rowOf(runId, purpose), runKey }, absent)))

@@ -25,18 +25,18 @@ export function createServedLog(table: Table, team: string): ServedLog {
     find,
     totals,
 
-    append: (version, digest, given) =>
+    append: (version, digest, draft) =>
       inRounds({ rounds, pause: pauseBeforeRound, busy: () => servedRowsBusy(version) }, async (round) => {
-        const known = round === 0 ? undefined : await find(version, digest);
-        if (known) return known;
+        const earlierBatch = round === 0 ? undefined : await find(version, digest);
+        if (earlierBatch) return earlierBatch;
         const { batches, rows } = await totals(version);
-        const batch: ServedBatch = { ...given, sequence: batches + 1, before: rows };
+        const batch: ServedBatch = { ...draft, sequence: batches + 1, before: rows };
         // A day longer than rows are accepted: a request that is sent again finds its row, or is refused.
-        const expiresAt = Math.floor(Date.parse(given.receivedAt) / 1_000) + (servedDays + 2) * 86_400;
+        const expiresAt = Math.floor(Date.parse(draft.receivedAt) / 1_000) + (servedDays + 2) * 86_400;
         const appended = await table.tryTransact([
           table.updating(
             head(version),
-            ex`SET batches = ${batch.sequence}, #total = ${rows + given.rows}`,
+            ex`SET batches = ${batch.sequence}, #total = ${rows + draft.rows}`,
             batches === 0 ? absent : ex`batches = ${batches}`,
           ),
           table.putting({ pk: pk(version), sk: batchKey(batch.sequence), record: batch, expiresAt }, absent),

@@ -50,16 +50,16 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
     async create(study) {
       const created = await table.transact([table.putting(headRow(study), absent), openRow(study)], 5);
       if (created) return { created, study };
-      const known = await find(study.name);
-      if (known === undefined) throw new Error(`the study ${study.name} exists and cannot be read`);
-      return { created, study: known };
+      const existingStudy = await find(study.name);
+      if (existingStudy === undefined) throw new Error(`the study ${study.name} exists and cannot be read`);
+      return { created, study: existingStudy };
     },
 
     find,
 
     async load(name) {
-      const known = loaded.get(pk(name));
-      if (known && (await find(name))?.revision === known.study.revision) return known;
+      const cachedState = loaded.get(pk(name));
+      if (cachedState && (await find(name))?.revision === cachedState.study.revision) return cachedState;
       const state = await loadAll(name);
       // A write between two pages of trials must not be kept under the revision before it.
       if (state && (await find(name))?.revision === state.study.revision) loaded.set(pk(name), state);
@@ -74,9 +74,9 @@ export function createStudyRepository(table: Table, team: string): StudyReposito
         openRow(study),
         ...trials.map((trial) => table.putting(trialRow(study.name, trial))),
       ]);
-      const known = loaded.get(pk(study.name));
-      if (saved && known?.study.revision === study.revision - 1) {
-        const byNumber = new Map([...known.trials, ...trials].map((trial) => [trial.number, trial]));
+      const cachedState = loaded.get(pk(study.name));
+      if (saved && cachedState?.study.revision === study.revision - 1) {
+        const byNumber = new Map([...cachedState.trials, ...trials].map((trial) => [trial.number, trial]));
         const after = [...byNumber.values()].sort((a, b) => a.number - b.number);
         loaded.set(pk(study.name), { study, trials: after });
       }

@@ -23,11 +23,11 @@ export class Expression {
     private readonly values: readonly unknown[],
   ) {}
 
-  /** Returns the text with placeholders. Adds the values and the reserved names of attributes to `given`. */
-  write(given: Given): string {
+  /** Returns the text with placeholders. Adds the values and the reserved names of attributes to `placeholders`. */
+  write(placeholders: Given): string {
     const parts = this.text.map((text, i) => {
-      for (const [name] of text.matchAll(/#\w+/g)) given.names.set(name, name.slice(1));
-      return i < this.values.length ? text + placeholder(this.values[i], given) : text;
+      for (const [name] of text.matchAll(/#\w+/g)) placeholders.names.set(name, name.slice(1));
+      return i < this.values.length ? text + placeholder(this.values[i], placeholders) : text;
     });
     return parts.join("");
   }
@@ -38,10 +38,10 @@ interface Given {
   readonly values: Map<string, unknown>;
 }
 
-function placeholder(value: unknown, given: Given): string {
-  if (value instanceof Expression) return value.write(given);
-  const name = `:v${given.values.size}`;
-  given.values.set(name, value);
+function placeholder(value: unknown, placeholders: Given): string {
+  if (value instanceof Expression) return value.write(placeholders);
+  const name = `:v${placeholders.values.size}`;
+  placeholders.values.set(name, value);
   return name;
 }
 
@@ -57,11 +57,11 @@ export function ex(text: TemplateStringsArray, ...values: readonly unknown[]): E
 
 /** Makes the assignments of SET, without values that are `undefined`: `record.status = …, record.reason = …`. */
 export function assign(values: Readonly<Record<string, unknown>>, path = ""): Expression {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  const texts = given.map(([name], i) => `${i === 0 ? "" : ", "}${path}#${name} = `);
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  const texts = entries.map(([name], i) => `${i === 0 ? "" : ", "}${path}#${name} = `);
   return new Expression(
     [...texts, ""],
-    given.map(([, value]) => value),
+    entries.map(([, value]) => value),
   );
 }
 
@@ -70,15 +70,15 @@ export const exists = ex`attribute_exists(pk)`;
 
 /** Returns expressions as the members of a request, with their names and values. Omits those that are `undefined`. */
 export function requestOf<Name extends string>(expressions: Readonly<Record<Name, Expression | undefined>>) {
-  const given: Given = { names: new Map(), values: new Map() };
+  const placeholders: Given = { names: new Map(), values: new Map() };
   const texts: Partial<Record<Name, string>> = {};
   for (const [name, expression] of Object.entries<Expression | undefined>(expressions)) {
-    if (expression) texts[name as Name] = expression.write(given);
+    if (expression) texts[name as Name] = expression.write(placeholders);
   }
   return {
     ...texts,
-    ...(given.names.size === 0 ? {} : { ExpressionAttributeNames: Object.fromEntries(given.names) }),
-    ...(given.values.size === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(given.values) }),
+    ...(placeholders.names.size === 0 ? {} : { ExpressionAttributeNames: Object.fromEntries(placeholders.names) }),
+    ...(placeholders.values.size === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(placeholders.values) }),
   };
 }
 
@@ -272,7 +272,7 @@ export class Table {
 
   /** Reads one part. The next call requests the keys that DynamoDB left out because of the 16 MB limit or throttling. */
   private async getSome(keys: readonly Key[]): Promise<readonly Item[]> {
-    const found: Item[] = [];
+    const results: Item[] = [];
     let left: readonly Item[] = keys;
     for (let round = 0; left.length > 0; round += 1) {
       if (round > 0) await pauseBeforeRound(round);
@@ -280,11 +280,11 @@ export class Table {
         new BatchGetCommand({ RequestItems: { [this.name]: { Keys: [...left], ConsistentRead: true } } }),
       );
       const items = answer.Responses?.[this.name] ?? [];
-      found.push(...items);
+      results.push(...items);
       left = answer.UnprocessedKeys?.[this.name]?.Keys ?? [];
       if (items.length > 0) round = 0;
     }
-    return found;
+    return results;
   }
 
   async batchWrite(puts: readonly Item[], deletes: readonly Key[] = []): Promise<void> {

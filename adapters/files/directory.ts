@@ -6,7 +6,7 @@ export function makeDirectory(directory: string, mode?: number): void {
   const absolute = resolve(directory);
   const first = mkdirSync(absolute, { recursive: true, ...(mode === undefined ? {} : { mode }) }) ?? absolute;
   // Also syncs an existing directory, because the process that created it may have died before the sync.
-  for (let made = absolute; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
+  for (let folder = absolute; folder.length >= first.length; folder = dirname(folder)) syncDirectory(dirname(folder));
 }
 
 /** Syncs the directory, which makes created, renamed and removed entries durable. Blocks the event loop. */

@@ -24,7 +24,7 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
       }
       if (workerOf.size === 0) return { lines: [] };
       const times = workers.flatMap(({ startedAt, attempts }) => [startedAt, ...attempts.map((one) => one.startedAt)]);
-      const known = times.filter((time) => time !== undefined);
+      const starts = times.filter((time) => time !== undefined);
       const page = await client.send(
         new FilterLogEventsCommand({
           logGroupName: logGroup,
@@ -32,7 +32,7 @@ export function createWorkerLogs(client: CloudWatchLogsClient, logGroup: string)
           nextToken,
           limit: 1_000,
           // The stream of a shared job begins with the lines of other runs.
-          ...(known.length === 0 ? {} : { startTime: Math.max(0, Math.min(...known) - clockSkewMs) }),
+          ...(starts.length === 0 ? {} : { startTime: Math.max(0, Math.min(...starts) - clockSkewMs) }),
         }),
       );
       const lines = (page.events ?? []).map(({ logStreamName = "", timestamp = 0, message = "" }) => {

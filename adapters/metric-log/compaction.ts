@@ -31,8 +31,8 @@ export function* compactSegment(
   for (const batch of batches) addPoints(all, batch);
   const series = new Map<number, [from: number, to: number][]>();
   eachSeries(all, (id, from, to) => {
-    const known = series.get(id);
-    if (known) known.push([from, to]);
+    const ranges = series.get(id);
+    if (ranges) ranges.push([from, to]);
     else series.set(id, [[from, to]]);
   });
   const ids = [...series.keys()].sort((a, b) => a - b);

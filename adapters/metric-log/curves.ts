@@ -92,22 +92,22 @@ export async function historyPage(
   const after = token === undefined ? undefined : decodeToken(token);
   const behind = (point: MetricPoint): boolean => after === undefined || compareInTime(point, after) > 0;
   const apart = await setApart(series, identity);
-  const found = apart.loose.filter(behind).sort(compareInTime);
+  const pending = apart.loose.filter(behind).sort(compareInTime);
   const waiting = apart.entries
     .filter(({ latest }) => after === undefined || latest >= after.time)
     .sort((a, b) => a.earliest - b.earliest);
   for (let next = 0; next < waiting.length; ) {
     // The page is settled once there is one more point than it holds before the earliest unread entry.
-    const settled = found[limit];
+    const settled = pending[limit];
     if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
-    const some = atOnce(waiting, next, limit + 1 - found.length);
+    const some = atOnce(waiting, next, limit + 1 - pending.length);
     const opened = await apart.openEntries(some);
-    for (const points of opened) for (const point of points) if (behind(point)) found.push(point);
-    found.sort(compareInTime);
+    for (const points of opened) for (const point of points) if (behind(point)) pending.push(point);
+    pending.sort(compareInTime);
     next += some.length;
   }
-  const points = found.slice(0, limit);
-  return found.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
+  const points = pending.slice(0, limit);
+  return pending.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
 }
 
 function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {

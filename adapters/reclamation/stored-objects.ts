@@ -28,13 +28,13 @@ export function createReclamationObjects(client: S3Client, bucket: string): Recl
         const page = await client.send(
           new ListObjectVersionsCommand({ Bucket: bucket, Prefix: teamsPrefix, KeyMarker: marker }),
         );
-        const found = (page.Versions ?? []).flatMap(({ Key, VersionId, IsLatest, LastModified, Size }) =>
+        const entries = (page.Versions ?? []).flatMap(({ Key, VersionId, IsLatest, LastModified, Size }) =>
           IsLatest && Key !== undefined && VersionId !== undefined && LastModified !== undefined
             ? [{ key: Key, version: VersionId, bytes: Size ?? 0, modified: LastModified.getTime() }]
             : [],
         );
         // A page may hold only older versions and the marks of deleted objects.
-        if (found.length > 0 || !page.IsTruncated) return found;
+        if (entries.length > 0 || !page.IsTruncated) return entries;
         marker = page.NextKeyMarker ?? "";
       }
     },

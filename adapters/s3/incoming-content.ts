@@ -218,8 +218,8 @@ function isNoSuchUpload(error: unknown): boolean {
 }
 
 function refusedParts(error: unknown): unknown {
-  const known = ["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"];
-  if (!(error instanceof S3ServiceException) || !known.includes(error.name)) return error;
+  const codes = ["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"];
+  if (!(error instanceof S3ServiceException) || !codes.includes(error.name)) return error;
   return uploadParts(error.name, error);
 }
 

@@ -8,8 +8,8 @@ export function createStoreUploads(objects: ObjectStore): UploadPort {
     async missing(references) {
       const missing: string[] = [];
       for (const reference of references) {
-        const found = (await objects.hasContent(reference)) && (await objects.claimContent(reference.sha256));
-        if (typeof found !== "number") missing.push(reference.sha256);
+        const claim = (await objects.hasContent(reference)) && (await objects.claimContent(reference.sha256));
+        if (typeof claim !== "number") missing.push(reference.sha256);
       }
       return missing;
     },

@@ -23,22 +23,22 @@ export async function findContent(
     missing = isMissing,
   }: { readonly parts?: readonly Buffer[] | "any"; readonly missing?: (error: unknown) => boolean } = {},
 ): Promise<FoundContent | undefined> {
-  let found: FoundContent = { modified: undefined, contentType: undefined };
+  let content: FoundContent = { modified: undefined, contentType: undefined };
   try {
     const head = await client.send(new HeadObjectCommand({ ...object, ChecksumMode: "ENABLED" }));
-    found = { modified: head.LastModified, contentType: head.ContentType };
-    const known = head.ChecksumSHA256;
-    if (known !== undefined && !known.includes("-")) {
-      return known === Buffer.from(sha256, "hex").toString("base64") ? found : undefined;
+    content = { modified: head.LastModified, contentType: head.ContentType };
+    const checksum = head.ChecksumSHA256;
+    if (checksum !== undefined && !checksum.includes("-")) {
+      return checksum === Buffer.from(sha256, "hex").toString("base64") ? content : undefined;
     }
     if ((head.ContentLength ?? 0) !== bytes) return undefined;
-    if (known !== undefined && (parts === "any" || known === compositeOf(parts))) return found;
+    if (checksum !== undefined && (parts === "any" || checksum === compositeOf(parts))) return content;
   } catch (error) {
     if (missing(error)) return undefined;
     // An answer to HEAD has no body. Only a read shows whether the object is damaged.
     if (!isServerFailure(error)) throw error;
   }
-  return (await digestOfObject(client, object, missing)) === sha256 ? found : undefined;
+  return (await digestOfObject(client, object, missing)) === sha256 ? content : undefined;
 }
 
 /** Returns the SHA-256 (lowercase hex) of a stored object, or undefined if the object is missing or damaged. */

@@ -49,14 +49,14 @@ export function createRetrainingSchedules(
       }
     },
     async list() {
-      const found: { team: string; rule: string }[] = [];
+      const schedules: { team: string; rule: string }[] = [];
       for await (const page of paginateListSchedules({ client }, { GroupName })) {
         for (const { Name = "" } of page.Schedules ?? []) {
           const [team, rule, ...more] = Name.split(".");
-          if (team && rule && more.length === 0) found.push({ team, rule });
+          if (team && rule && more.length === 0) schedules.push({ team, rule });
         }
       }
-      return found;
+      return schedules;
     },
   };
 }

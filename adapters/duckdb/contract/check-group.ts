@@ -112,11 +112,11 @@ async function samplesAt(
     if (places.length === 0) continue;
     await withDuckDb(async (session) => {
       const [file] = await fetchFiles(session, objects, [shard]);
-      const found = await session.rows(
+      const rows = await session.rows(
         `SELECT ${sampleSql(columns)} AS "sample#" FROM ${numbered(`read_parquet(${quoteText(file!)})`)}
          WHERE " row" IN (${places.join(", ")}) ORDER BY " row"`,
       );
-      for (const row of found) {
+      for (const row of rows) {
         const sample = sampleIn(row["sample#"]!, columns);
         samples.push({ ...sample, row: sample.row + before });
       }

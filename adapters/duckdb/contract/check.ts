@@ -59,7 +59,7 @@ export async function fetchReferences(
   objects: Pick<ObjectStore, "getContent">,
   settled: Map<number, Measurement>,
 ): Promise<ReferencedColumns> {
-  const found = new Map<number, { readonly table: string; readonly column: string }>();
+  const references = new Map<number, { readonly table: string; readonly column: string }>();
   for (const [index, rule] of rules.entries()) {
     if (rule.rule !== "reference" || inapplicability(rule, schema) !== undefined) continue;
     const other = others.get(index) ?? { problem: "the other dataset was not looked up" };
@@ -78,10 +78,10 @@ export async function fetchReferences(
       settled.set(index, { problem: `column ${column} of ${named} is of type ${target.type}, not ${type}` });
     } else {
       const files = await fetchAllShards(session, objects, other);
-      found.set(index, { table: `read_parquet([${files.map(quoteText).join(", ")}])`, column });
+      references.set(index, { table: `read_parquet([${files.map(quoteText).join(", ")}])`, column });
     }
   }
-  return found;
+  return references;
 }
 
 /**

@@ -21,11 +21,11 @@ export async function withGuardedDuckDb<Result>(
   directories: readonly string[],
   work: (session: DuckDbSession) => Promise<Result>,
 ): Promise<Result> {
-  const own = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-contract-"));
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "ringmaster-contract-"));
   try {
-    const session = await openDuckDb(own, { memoryMb });
+    const session = await openDuckDb(directory, { memoryMb });
     try {
-      const allowed = [...new Set([own, ...directories])].map((one) => quoteText(path.resolve(one))).join(", ");
+      const allowed = [...new Set([directory, ...directories])].map((one) => quoteText(path.resolve(one))).join(", ");
       await session.run(`SET allowed_directories = [${allowed}]`);
       await session.run("SET enable_external_access = false; SET lock_configuration = true");
       return await work(session);
@@ -33,7 +33,7 @@ export async function withGuardedDuckDb<Result>(
       session.close();
     }
   } finally {
-    fs.rmSync(own, { recursive: true, force: true });
+    fs.rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -68,8 +68,8 @@ export async function measureRules(
 ): Promise<readonly Measurement[]> {
   const { schema, rowCount, rules, references, settled = new Map<number, Measurement>() } = input;
   const measurements = rules.map((rule, index): Measurement => {
-    const known = settled.get(index);
-    if (known) return known;
+    const outcome = settled.get(index);
+    if (outcome) return outcome;
     const problem = inapplicability(rule, schema);
     if (problem !== undefined) return { problem };
     if (rule.rule === "type") return { measured: schema.find(({ name }) => name === rule.column)!.type };
@@ -77,9 +77,9 @@ export async function measureRules(
   });
   const compiled = rules.flatMap((rule, index): readonly Compiled[] => {
     if (settled.has(index) || measurements[index]!.problem !== undefined) return [];
-    const made = compileRule(rule, index, schema, rowCount);
-    const aggregate = aggregateOf(made);
-    return aggregate === undefined ? [] : [{ index, rule: made, aggregate }];
+    const compiledRule = compileRule(rule, index, schema, rowCount);
+    const aggregate = aggregateOf(compiledRule);
+    return aggregate === undefined ? [] : [{ index, rule: compiledRule, aggregate }];
   });
   const table = joined(input.table, rules, references);
   for (const [index, value] of await aggregates(session, table, compiled)) {
@@ -87,8 +87,8 @@ export async function measureRules(
     measurements[index] = value instanceof Error ? { problem: problemText(value) } : measurementOf(one.rule, value);
   }
   const violated = compiled.filter(({ index }) => (measurements[index]!.rows ?? 0) > 0);
-  for (const [index, found] of await samplesOf(session, table, violated)) {
-    measurements[index] = { ...measurements[index]!, ...found };
+  for (const [index, sample] of await samplesOf(session, table, violated)) {
+    measurements[index] = { ...measurements[index]!, ...sample };
   }
   return measurements;
 }
@@ -96,12 +96,12 @@ export async function measureRules(
 /** Adds a column for each reference: whether the row's value is among those of the other dataset. */
 function joined(table: string, rules: readonly DataContractRule[], references: ReferencedColumns): string {
   if (references.size === 0) return table;
-  const found = [...references].map(([index, { table: other, column }]) => {
+  const columns = [...references].map(([index, { table: other, column }]) => {
     const { column: name } = rules[index] as { readonly column: string };
     const value = quoteName(column);
     return `, ${quoteName(name)} IN (SELECT ${value} FROM ${other} WHERE ${value} IS NOT NULL) AS ${foundName(index)}`;
   });
-  return `(SELECT *${found.join("")} FROM ${table})`;
+  return `(SELECT *${columns.join("")} FROM ${table})`;
 }
 
 /**
@@ -117,15 +117,15 @@ async function aggregates(
   const select = (some: readonly Compiled[]) =>
     `SELECT ${some.map(({ index, aggregate }) => `${aggregate} AS "${index}"`).join(", ")} FROM ${table}`;
   try {
-    const [found] = await session.rows(select(compiled));
-    return new Map(compiled.map(({ index }) => [index, found![String(index)]!]));
+    const [row] = await session.rows(select(compiled));
+    return new Map(compiled.map(({ index }) => [index, row![String(index)]!]));
   } catch (error) {
     if (compiled.length === 1) return new Map([[compiled[0]!.index, asEvaluationError(error)]]);
-    const found = new Map<number, DuckDBValue | Error>();
+    const values = new Map<number, DuckDBValue | Error>();
     for (const one of compiled) {
-      for (const [index, value] of await aggregates(session, table, [one])) found.set(index, value);
+      for (const [index, value] of await aggregates(session, table, [one])) values.set(index, value);
     }
-    return found;
+    return values;
   }
 }
 
@@ -155,10 +155,10 @@ async function samplesOf(
   table: string,
   violated: readonly Compiled[],
 ): Promise<ReadonlyMap<number, Partial<Measurement>>> {
-  const found = new Map<number, Partial<Measurement>>();
+  const byRule = new Map<number, Partial<Measurement>>();
   const byRow = violated.flatMap(({ index, rule }) => (rule.kind === "rows" ? [{ index, rule }] : []));
   if (byRow.length > 0) {
-    for (const { index } of byRow) found.set(index, { samples: [] });
+    for (const { index } of byRow) byRule.set(index, { samples: [] });
     // Each part stops after the first rows that break its rule.
     const parts = byRow.map(
       ({ index, rule }) =>
@@ -167,14 +167,14 @@ async function samplesOf(
     for (const row of await session.rows(parts.join(" UNION ALL "))) {
       const index = Number(row["rule#"]);
       const { columns } = byRow.find((one) => one.index === index)!.rule;
-      const { samples = [] } = found.get(index)!;
-      found.set(index, { samples: [...samples, sampleIn(row["sample#"]!, columns)] });
+      const { samples = [] } = byRule.get(index)!;
+      byRule.set(index, { samples: [...samples, sampleIn(row["sample#"]!, columns)] });
     }
   }
   for (const { index, rule } of violated) {
-    if (rule.kind === "repeats") found.set(index, await repeatsOf(session, table, rule.columns));
+    if (rule.kind === "repeats") byRule.set(index, await repeatsOf(session, table, rule.columns));
   }
-  return found;
+  return byRule;
 }
 
 /** Numbers rows from 1. No column is named " row", because names neither begin nor end with a space. */

@@ -21,12 +21,12 @@ export async function openSamples(
   format: "sample" | "shard",
   size: TargetSize | undefined,
 ): Promise<OpenedSamples> {
-  const known = opened.get(session) ?? new Map<string, Promise<OpenedSamples>>();
-  opened.set(session, known);
+  const tables = opened.get(session) ?? new Map<string, Promise<OpenedSamples>>();
+  opened.set(session, tables);
   const key = digestOf({ format, size: size ?? null, files });
-  const found = known.get(key) ?? load(session, `samples_${known.size}`, files, format, size);
-  known.set(key, found);
-  return found;
+  const samples = tables.get(key) ?? load(session, `samples_${tables.size}`, files, format, size);
+  tables.set(key, samples);
+  return samples;
 }
 
 async function load(

@@ -80,13 +80,13 @@ function problemOfJson(message: string): Problem | undefined {
     const place = `${unit === "line" ? "line" : "row"} ${Number(number) - 1}`;
     return { path: place, rule: `must be JSON, and at byte ${byte} it is not: ${what.trim()}; correct it` };
   }
-  const [, place, found] =
+  const [, place, type] =
     /JSON transform error in file .*in ((?:line|record\/value) \d+): Expected OBJECT, but got (\w+)/.exec(message) ??
     [];
   if (place === undefined) return undefined;
   return {
     path: place.replace("record/value", "row"),
-    rule: `must be an object with a key for each column, and is ${found}; correct it`,
+    rule: `must be an object with a key for each column, and is ${type}; correct it`,
   };
 }
 

@@ -44,25 +44,25 @@ export async function listFiles(
   session: DuckDbSession,
   source: DataFiles,
 ): Promise<{ readonly files: readonly string[]; readonly format: Format }> {
-  const found = new Set<string>();
+  const distinct = new Set<string>();
   for (const one of typeof source === "string" ? [source] : source) {
-    for (const file of await expand(session, one)) found.add(file);
+    for (const file of await expand(session, one)) distinct.add(file);
   }
-  const files = [...found].sort(byCodeUnits);
-  let known: { readonly file: string; readonly format: Format } | undefined;
+  const files = [...distinct].sort(byCodeUnits);
+  let first: { readonly file: string; readonly format: Format } | undefined;
   for (const file of files) {
     const format = formatOf(file);
     if (format === undefined) throw unusable(file, `must end in one of ${Object.keys(formats).join(", ")}`);
-    if (known && known.format !== format) {
+    if (first && first.format !== format) {
       throw unusable(
         file,
-        `must have the format of ${known.file}: a version is made of files of one format; name them with a glob, such as *${path.extname(file)}`,
+        `must have the format of ${first.file}: a version is made of files of one format; name them with a glob, such as *${path.extname(file)}`,
       );
     }
-    known ??= { file, format };
+    first ??= { file, format };
   }
-  if (!known) throw unusable(nameOfFiles([source].flat()), "must be at least one file");
-  return { files, format: known.format };
+  if (!first) throw unusable(nameOfFiles([source].flat()), "must be at least one file");
+  return { files, format: first.format };
 }
 
 async function expand(session: DuckDbSession, source: string): Promise<readonly string[]> {
@@ -78,8 +78,8 @@ async function expand(session: DuckDbSession, source: string): Promise<readonly 
   }
   if (stat !== undefined) throw unusable(source, "must be a file or a folder");
   if (!/[*?[]/.test(source)) throw unusable(source, "must exist");
-  const found = await session.rows(`SELECT file FROM glob(${quoteText(source)})`);
-  const files = found.map(({ file }) => String(file)).filter((file) => fs.statSync(file).isFile());
+  const rows = await session.rows(`SELECT file FROM glob(${quoteText(source)})`);
+  const files = rows.map(({ file }) => String(file)).filter((file) => fs.statSync(file).isFile());
   if (files.length === 0) throw unusable(source, "must match at least one file");
   return files;
 }

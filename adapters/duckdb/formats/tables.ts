@@ -22,12 +22,12 @@ const scanned = new WeakMap<DuckDbSession, Set<string>>();
 
 /** Reads a text file once in a session. @throws InvalidInputError */
 async function assertText(session: DuckDbSession, file: string, kind: "csv" | "json"): Promise<void> {
-  const known = scanned.get(session) ?? new Set();
-  scanned.set(session, known);
-  if (known.has(file)) return;
+  const scannedFiles = scanned.get(session) ?? new Set();
+  scanned.set(session, scannedFiles);
+  if (scannedFiles.has(file)) return;
   const problem = await scanText(file, kind);
   if (problem) throw new InvalidInputError(`${file} cannot be read`, [problem]);
-  known.add(file);
+  scannedFiles.add(file);
 }
 
 function assertNames(file: string, names: readonly string[]): void {
@@ -58,12 +58,12 @@ export async function openCsv(session: DuckDbSession, file: string): Promise<Tab
 /** Refuses a column without a name that has a value. @throws InvalidInputError */
 async function assertEmpty(session: DuckDbSession, file: string, table: string, number: number): Promise<void> {
   const column = quoteName(` ${number}`);
-  const [found] = await session.rows(
+  const [example] = await session.rows(
     `SELECT " row", left(${column}, 80) AS value FROM (SELECT row_number() OVER () AS " row", ${column} FROM ${table})
      WHERE trim(${column}) <> '' LIMIT 1`,
   );
-  if (found === undefined) return;
-  const rule = `must name each column, and the name of column ${number} is empty, although row ${Number(found[" row"])} has ${JSON.stringify(found["value"])} in it; name it or remove the column`;
+  if (example === undefined) return;
+  const rule = `must name each column, and the name of column ${number} is empty, although row ${Number(example[" row"])} has ${JSON.stringify(example["value"])} in it; name it or remove the column`;
   throw new InvalidInputError(`${file} cannot be read`, [{ path: "columns", rule }]);
 }
 
@@ -143,10 +143,10 @@ export async function openJson(session: DuckDbSession, file: string): Promise<Ta
   const types = await columnTypes(session, `read_json(${listOf([file])})`);
   if ([...types.keys()].join() === "json") {
     // Fails with the line of the first value that is no object.
-    const [found] = await session.rows(
+    const [row] = await session.rows(
       `SELECT count(*) AS "rows#", count(json) FROM read_json(${listOf([file])}, columns = {json: 'JSON'}, records = true)`,
     );
-    if (Number(found!["rows#"]) === 0) {
+    if (Number(row!["rows#"]) === 0) {
       throw new InvalidInputError(`${file} cannot be read`, [{ path: file, rule: "must have rows" }]);
     }
   }
@@ -182,10 +182,10 @@ async function assertKeys(session: DuckDbSession, file: string, names: readonly 
     const base = name.replace(/_\d+$/, "");
     const other = names.find((one) => one !== name && one.toLowerCase() === base.toLowerCase());
     if (base === name || other === undefined) continue;
-    const [found] = await session.rows(
+    const [row] = await session.rows(
       `SELECT count(${quoteName(name)}) AS present FROM read_json(${listOf([file])}, columns = {${quoteText(name)}: 'JSON'})`,
     );
-    if (Number(found!["present"]) === 0) assertNames(file, [other, base]);
+    if (Number(row!["present"]) === 0) assertNames(file, [other, base]);
   }
 }
 
