@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createApp } from "../../api/app";
 import { callApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
 import { createTestPlatform, type TestPlatform, useEmbedded } from "../support/embedded";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const at = 1_767_225_600_000;
 
@@ -14,7 +14,7 @@ describe("the export of an experiment", () => {
   let platform: TestPlatform;
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   let app: ReturnType<typeof createApp>;
-  const directory = mkdtempSync(join(tmpdir(), "export-"));
+  const directory = temporaryFolder("export");
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await callApp(app, method, path, body);
     expect(answer.status).toBeLessThan(300);
@@ -53,10 +53,7 @@ describe("the export of an experiment", () => {
     }
     await call("DELETE", `/runs/${runs[2]}`).catch(() => undefined);
   });
-  afterAll(async () => {
-    await cli.stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => cli.stop());
 
   const duckdb = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
     const connection = await (await DuckDBInstance.create()).connect();

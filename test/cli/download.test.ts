@@ -1,22 +1,19 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { downloadFile } from "../../cli/download";
 import { sha256 } from "../../core/digest";
+import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a download from a store that answers with an error", () => {
   const digest = sha256("content");
   let answer = "";
   const server = http.createServer((_request, response) => response.writeHead(500).end(answer));
-  const directory = mkdtempSync(join(tmpdir(), "download-"));
+  const directory = temporaryFolder("download");
   const file = join(directory, "file");
   beforeAll(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening)));
-  afterAll(() => {
-    server.close();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => server.close());
 
   it.each([
     ["damage", "<Error><Damage>bytes 0 to 6 do not match</Damage></Error>", "CORRUPT_OBJECT", `cas/sha256/${digest}`],

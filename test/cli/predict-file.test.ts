@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { predictFile } from "../../cli/commands/predictions";
@@ -10,6 +9,7 @@ import type { RawRow } from "../../core/features/transform";
 import { getJson } from "../../core/object-documents";
 import { createTestPlatform, useEmbedded } from "../support/embedded";
 import { columns, fitted, labels, mixedRows, registered } from "../support/exportable";
+import { temporaryFolder } from "../support/temporary-folder";
 
 describe("assertFinite", () => {
   it("names the rows whose outputs are not finite", () => {
@@ -24,7 +24,7 @@ describe("assertFinite", () => {
 const given = mixedRows.map((row) => (row["island"] === "" ? { ...row, island: "Dream" } : row));
 
 describe("predictions of a file", () => {
-  const directory = mkdtempSync(join(tmpdir(), "predict-"));
+  const directory = temporaryFolder("predict");
   const path = (name: string): string => join(directory, name);
   const embedded = useEmbedded();
   let client: ApiClient;
@@ -42,7 +42,6 @@ describe("predictions of a file", () => {
     expected = model.predict(given);
     model.dispose();
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   const duckdb = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
     const connection = await (await DuckDBInstance.create()).connect();

@@ -1,21 +1,16 @@
-import * as fs from "node:fs";
-import * as os from "node:os";
-import * as path from "node:path";
 import type { DuckDBListValue } from "@duckdb/node-api";
 import { profileColumns } from "../../../adapters/duckdb/profile";
 import { type DuckDbSession, openDuckDb } from "../../../adapters/duckdb/session";
 import { profiledQuantiles } from "../../../core/datasets/profile";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 describe("statistics from counted values", () => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), "counts-"));
+  const directory = temporaryFolder("counts");
   let session: DuckDbSession;
   beforeAll(async () => {
     session = await openDuckDb(directory);
   });
-  afterAll(() => {
-    session.close();
-    fs.rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => session.close());
   const int = [{ name: "x", type: "int", role: "feature" }] as const;
 
   it.each([

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pushFile } from "../../../adapters/duckdb/push-file";
 import { createStoreUploads } from "../../../adapters/s3/store-uploads";
@@ -14,6 +13,7 @@ import { producedArtifacts } from "../../../core/tracking/artifacts";
 import { validateRun } from "../../../lambdas/validate-dataset/validate";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { toyCsv, toySchema } from "../../support/toy";
 
 describe("a run under a data contract", () => {
@@ -21,7 +21,7 @@ describe("a run under a data contract", () => {
   let made: ReturnType<typeof createTestPlatform>;
   let platform: ReturnType<typeof made.platform.forTeam>;
   let manifest: DatasetManifest;
-  const directory = mkdtempSync(join(tmpdir(), "ringmaster-test-"));
+  const directory = temporaryFolder("ringmaster-test");
   let runs = 0;
 
   beforeAll(async () => {
@@ -36,7 +36,6 @@ describe("a run under a data contract", () => {
     });
     manifest = registered.version.manifest;
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   async function newRun(createdAt = "2026-01-01T00:00:00.000Z"): Promise<string> {
     runs += 1;

@@ -1,7 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { S3 } from "@aws-sdk/client-s3";
 import { createDynamoDb } from "../../../local/dynamodb";
@@ -15,6 +13,7 @@ import { createIam } from "../../../stack/iam";
 import { localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const minute = 60_000;
 const hex = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
@@ -24,7 +23,7 @@ const other = createIam({ world: localWorld(), functionPermissions, secret: "ano
 const role = { role: "ringmaster-api", name: "test" };
 
 describe("signatures at the AWS port", () => {
-  const directory = mkdtempSync(join(tmpdir(), "signatures-"));
+  const directory = temporaryFolder("signatures");
   let server: Server;
   let services: readonly Service[];
   let base: string;
@@ -58,7 +57,6 @@ describe("signatures at the AWS port", () => {
     server.closeAllConnections();
     await new Promise((closed) => server.close(closed));
     for (const service of services) await service.close();
-    rmSync(directory, { recursive: true });
   });
 
   const answerOf = async (response: Response) => ({ status: response.status, text: await response.text() });

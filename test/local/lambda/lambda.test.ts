@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CreateFunctionCommand, Lambda } from "@aws-sdk/client-lambda";
 import { createLambda, type LambdaService } from "../../../local/lambda";
 import { ManualClock } from "../../support/manual-clock";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { serve } from "../support/served";
 import { bundle } from "./bundle";
 
@@ -38,7 +38,7 @@ const configs: Readonly<Record<string, object>> = {
 };
 
 describe("lambda", () => {
-  const directory = mkdtempSync(join(tmpdir(), "lambda-"));
+  const directory = temporaryFolder("lambda");
   const runtimePath = bundle("local/lambda/runtime.ts", directory);
   const lines: string[] = [];
   let lambda: LambdaService;
@@ -71,10 +71,7 @@ describe("lambda", () => {
     for (const [name, code] of Object.entries(handlers)) writeFileSync(join(directory, `${name}.js`), code);
     await start();
   });
-  afterAll(async () => {
-    await stop();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => stop());
 
   const invoke = async (name: string, event: unknown = {}, more: object = {}) => {
     const answer = await client.invoke({ FunctionName: name, Payload: JSON.stringify(event), ...more });

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PublishCommand, SNS, SubscribeCommand } from "@aws-sdk/client-sns";
 import { createSns } from "../../../local/sns";
 import { ManualClock } from "../../support/manual-clock";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { startServer, type WebServer } from "../../support/web-server";
 import { serve } from "../support/served";
 
 const provided = "arn:aws:sns:us-east-1:000000000000:ringmaster-team-vision";
 
 describe("the embedded SNS", () => {
-  const directory = mkdtempSync(join(tmpdir(), "sns-"));
+  const directory = temporaryFolder("sns");
   const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
   const received: { readonly headers: IncomingHttpHeaders; readonly body: Record<string, unknown> }[] = [];
   let status = 200;
@@ -55,7 +53,6 @@ describe("the embedded SNS", () => {
   afterAll(async () => {
     await stop();
     await subscriber.close();
-    rmSync(directory, { recursive: true });
   });
 
   it("delivers to a topic's subscribers, with attributes, until they unsubscribe", async () => {
