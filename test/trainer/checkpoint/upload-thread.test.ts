@@ -8,7 +8,7 @@ import { createUploadThread } from "../../../trainer-container/checkpoint/upload
 import type { ParameterSlot } from "../../../trainer-container/engine/engine";
 import { createMemoryObjectStore } from "../../adapters/s3/memory-object-store";
 import { type RunningS3, startS3 } from "../../local/s3/harness";
-import { bundle, root } from "../../support/bundle";
+import { bundleWorker, useService } from "../../support/bundle";
 
 const slot = (name: string, offset: number, size: number): ParameterSlot => ({
   name,
@@ -32,18 +32,10 @@ describe("the thread that uploads checkpoints", () => {
   let script: string;
   let values: Float32Array;
   beforeAll(async () => {
-    fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-    folder = fs.mkdtempSync(path.join(root, "dist/test-upload-"));
-    script = path.join(folder, "worker.js");
-    bundle({ entryPoints: ["trainer-container/checkpoint/upload-worker.ts"], outfile: script });
+    ({ folder, script } = bundleWorker("checkpoint/upload-worker"));
     s3 = await startS3();
     await s3.client.send(new CreateBucketCommand({ Bucket: "bucket" }));
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: s3.endpoint,
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-    });
+    useService(s3.endpoint);
     values = Float32Array.from({ length: 4_501_000 }, (_, i) => i);
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { GenerationLostError } from "../../../trainer-container/collective/errors";
 import { ThreadHeartbeat } from "../../../trainer-container/collective/heartbeat";
-import { encodeHello, type Hello, Listener } from "../../../trainer-container/collective/listener";
+import { encodeHello, type Hello } from "../../../trainer-container/collective/listener";
 import { Mesh } from "../../../trainer-container/collective/mesh";
 import { defaultCollectiveTiming } from "../../../trainer-container/collective/timing";
 import {
@@ -13,6 +13,7 @@ import {
   referenceSum,
   sameBits,
   startListeners,
+  startRankZero,
   startWorld,
   welcome,
 } from "./support";
@@ -40,22 +41,7 @@ describe("a hello", () => {
     ["no JSON", "GET / HTTP/1.1\n"],
     ["a line without end", "x".repeat(5_000)],
   ])("of %s is refused", async (_, change) => {
-    const reasons: string[] = [];
-    const listener = await Listener.start({
-      host: "127.0.0.1",
-      patienceMs: 1_000,
-      onRefused: (reason) => reasons.push(reason),
-    });
-    const accepted: Hello[] = [];
-    listener.openFor({
-      ...welcome,
-      rank: 0,
-      worldSize: 2,
-      accept: (hello, socket) => {
-        accepted.push(hello);
-        socket.destroy();
-      },
-    });
+    const { listener, accepted, reasons } = await startRankZero();
     const socket = connect(listener.port, "127.0.0.1");
     socket.write(typeof change === "string" ? change : encodeHello({ ...welcome, ...change }));
     await ended(socket);

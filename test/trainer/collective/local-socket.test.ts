@@ -1,6 +1,15 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { encodeHello, Listener, localSocketPath } from "../../../trainer-container/collective/listener";
-import { incarnationOf, makeLeaves, reduceAll, referenceSum, sameBits, startWorld, welcome } from "./support";
+import { encodeHello, type Listener, localSocketPath } from "../../../trainer-container/collective/listener";
+import {
+  incarnationOf,
+  makeLeaves,
+  reduceAll,
+  referenceSum,
+  sameBits,
+  startRankZero,
+  startWorld,
+  welcome,
+} from "./support";
 
 describe("a local socket's name", () => {
   it("is another for each incarnation and port, and tells neither", () => {
@@ -82,30 +91,14 @@ onLinux("ranks on one host", () => {
 
 onLinux("a listener's local socket", () => {
   it("asks for the generation's token, as the port does", async () => {
-    const reasons: string[] = [];
-    const listener = await Listener.start({
-      host: "127.0.0.1",
-      patienceMs: 1_000,
-      incarnation: incarnationOf(0),
-      onRefused: (reason) => reasons.push(reason),
-    });
-    const accepted: string[] = [];
-    listener.openFor({
-      ...welcome,
-      rank: 0,
-      worldSize: 2,
-      accept: ({ token }, socket) => {
-        accepted.push(token);
-        socket.destroy();
-      },
-    });
+    const { listener, accepted, reasons } = await startRankZero({ incarnation: incarnationOf(0) });
     for (const token of ["guess", "secret"]) {
       const socket = connect({ path: localSocketPath({ incarnation: incarnationOf(0), port: listener.port })! });
       socket.write(encodeHello({ ...welcome, token }));
       await new Promise<void>((resolve) => socket.on("error", () => {}).on("close", () => resolve()));
     }
     expect(reasons).toEqual(["its token is not this generation's"]);
-    expect(accepted).toEqual(["secret"]);
+    expect(accepted.map(({ token }) => token)).toEqual(["secret"]);
     listener.close();
   });
 });

@@ -166,3 +166,17 @@ export const welcome: Hello = {
   token: "secret",
   microBatches: 8,
 };
+
+/** A listener of rank 0 of two, which closes what it accepts. */
+export async function startRankZero(more: { readonly incarnation?: string } = {}) {
+  const accepted: Hello[] = [];
+  const reasons: string[] = [];
+  const onRefused = (reason: string) => reasons.push(reason);
+  const listener = await Listener.start({ host: "127.0.0.1", patienceMs: 1_000, onRefused, ...more });
+  const accept = (hello: Hello, socket: { destroy(): unknown }) => {
+    accepted.push(hello);
+    socket.destroy();
+  };
+  listener.openFor({ ...welcome, rank: 0, worldSize: 2, accept });
+  return { listener, accepted, reasons };
+}

@@ -2,15 +2,11 @@ import { canonicalNames, renameStrings } from "../../../trainer-container/engine
 
 describe("canonicalNames", () => {
   it.each<[string, string, string]>([
-    [
-      "numbers each class by position",
-      "dense_Dense7 conv2d_Conv2D3 dense_Dense9",
-      "dense_Dense1 conv2d_Conv2D1 dense_Dense2",
-    ],
+    ["numbers each class by position", "dense_Dense7 gru_GRU3 dense_Dense9", "dense_Dense1 gru_GRU1 dense_Dense2"],
     [
       "knows inputs and models",
-      "model4 input12 dense_Dense3_input sequential_2",
-      "model1 input1 dense_Dense1_input sequential_1",
+      "model4 input12 gru_GRU3_input sequential_2",
+      "model1 input1 gru_GRU1_input sequential_1",
     ],
     ["leaves the user's names", "encoder block2 logits", "encoder block2 logits"],
     ["steps over a user's name that looks automatic only by chance", "dense_Dense5 dense_1", "dense_Dense1 dense_1"],

@@ -12,33 +12,16 @@ describe("the settings of native TensorFlow", () => {
 
   const withPrecision = (precision: Precision) => ({ hyperparameters: { ...taskOf().hyperparameters, precision } });
 
+  const gpu = { gpusPerWorker: 1 };
   it.each<[string, Partial<TrainingTask>, object, string | undefined, string]>([
-    ["a CPU", {}, { preferred: "wasm", threads: 1 }, "0", "off"],
-    ["a GPU", { gpusPerWorker: 1 }, { preferred: "wasm", threads: 1, gpu: 0 }, "0", "off"],
-    [
-      "a GPU with TF32",
-      { gpusPerWorker: 1, tf32: true },
-      { preferred: "wasm", threads: 1, gpu: 0, tf32: true },
-      undefined,
-      "on",
-    ],
-    [
-      "a GPU with precision tf32",
-      { gpusPerWorker: 1, ...withPrecision("tf32") },
-      { preferred: "wasm", threads: 1, gpu: 0, tf32: true },
-      undefined,
-      "on",
-    ],
-    ["a CPU with precision tf32", withPrecision("tf32"), { preferred: "wasm", threads: 1 }, "0", "off"],
-    [
-      "a GPU with precision bfloat16",
-      { gpusPerWorker: 1, ...withPrecision("bfloat16") },
-      { preferred: "wasm", threads: 1, gpu: 0, precision: "bfloat16" },
-      "0",
-      "off",
-    ],
+    ["a CPU", {}, {}, "0", "off"],
+    ["a GPU", gpu, { gpu: 0 }, "0", "off"],
+    ["a GPU with TF32", { ...gpu, tf32: true }, { gpu: 0, tf32: true }, undefined, "on"],
+    ["a GPU with precision tf32", { ...gpu, ...withPrecision("tf32") }, { gpu: 0, tf32: true }, undefined, "on"],
+    ["a CPU with precision tf32", withPrecision("tf32"), {}, "0", "off"],
+    ["a GPU with bfloat16", { ...gpu, ...withPrecision("bfloat16") }, { gpu: 0, precision: "bfloat16" }, "0", "off"],
   ])("for %s follow from the task, whatever the environment says of TF32", (_name, task, options, variable, tf32) => {
-    expect(engineOptionsOf(taskOf(task))).toEqual(options);
+    expect(engineOptionsOf(taskOf(task))).toEqual({ preferred: "wasm", threads: 1, ...options });
     for (const environment of [{}, { [override]: "0" }, { [override]: "1" }]) {
       const settings = nativeSettings(engineOptionsOf(taskOf(task)), environment);
       expect(settings[override]).toBe(variable);

@@ -91,10 +91,7 @@ function rowsWithOmittedSteps(): Batch {
 
 export const ownModules: readonly (readonly [string, ModuleDefinition])[] = [
   ["attention", sequences((own) => [own.multiHeadAttention({ heads: 3 })])],
-  [
-    "causal attention",
-    sequences((own) => [own.multiHeadAttention({ heads: 2, keySize: 5, causal: true, useBias: false })]),
-  ],
+  ["causality", sequences((own) => [own.multiHeadAttention({ heads: 2, keySize: 5, causal: true, useBias: false })])],
   ["sinusoidal positions", sequences((own) => [own.positionalEncoding(), own.gelu()])],
   ["learned positions", sequences((own) => [own.positionalEmbedding(), own.gelu({ approximate: "tanh" })])],
   ["normalization by the root mean square", sequences((own) => [own.rmsNormalization({ epsilon: 1e-5 })])],
@@ -206,20 +203,12 @@ export function describeOwnLayers(name: string, start: () => Promise<Engine>): v
     });
 
     it.each<[string, (own: Own) => Layer, RegExp]>([
-      [
-        "no heads",
-        (own) => own.multiHeadAttention({} as never),
-        /MultiHeadAttention: heads is undefined.*positive integer/,
-      ],
+      ["no heads", (own) => own.multiHeadAttention({} as never), /MultiHeadAttention: heads is undefined.*integer/],
       ["half a head", (own) => own.multiHeadAttention({ heads: 1.5 }), /heads is 1.5.*positive integer/],
       ["heads that do not divide", (own) => own.multiHeadAttention({ heads: 4 }), /heads is 4.*6 features.*divide/],
       ["a key size of 0", (own) => own.multiHeadAttention({ heads: 1, keySize: 0 }), /keySize is 0/],
       ["dropout of 1", (own) => own.multiHeadAttention({ heads: 1, dropout: 1 }), /dropout is 1, .*below 1/],
-      [
-        "causal as text",
-        (own) => own.multiHeadAttention({ heads: 1, causal: "no" as never }),
-        /causal is "no".*true or/,
-      ],
+      ["causal text", (own) => own.multiHeadAttention({ heads: 1, causal: "no" as never }), /causal is "no".*true or/],
       ["an unknown form of GELU", (own) => own.gelu({ approximate: "fast" as never }), /approximate is "fast".*"tanh"/],
       ["a negative epsilon", (own) => own.rmsNormalization({ epsilon: -1 }), /epsilon is -1.*positive number/],
       ["a wavelength of 1", (own) => own.positionalEncoding({ maxWavelength: 1 }), /maxWavelength is 1.*above 1/],

@@ -23,6 +23,7 @@ const worker = (workerIndex: number, cannotReach: readonly number[] = [], overri
 const indexes = (members: readonly { readonly workerIndex: number }[]) => members.map(({ workerIndex }) => workerIndex);
 
 describe("thatCanMeet", () => {
+  const fresh = { finishedSteps: 0 };
   it.each<[string, readonly MemberRecord[], readonly number[]]>([
     ["all where nobody complains", [worker(0), worker(1), worker(2)], [0, 1, 2]],
     ["all but the later of a pair", [worker(0), worker(1, [2]), worker(2)], [0, 1]],
@@ -31,12 +32,7 @@ describe("thatCanMeet", () => {
     ["of a pair, the one that is a step ahead", [worker(0, [1]), worker(1, [], { finishedSteps: 13 })], [1]],
     [
       "the one that alone has the state, and whom it can meet",
-      [
-        worker(0, [1], { finishedSteps: 0 }),
-        worker(1),
-        worker(2, [1], { finishedSteps: 0 }),
-        worker(3, [], { finishedSteps: 0 }),
-      ],
+      [worker(0, [1], fresh), worker(1), worker(2, [1], fresh), worker(3, [], fresh)],
       [1, 3],
     ],
     ["both of two broken pairs' halves", [worker(0, [1]), worker(1), worker(2, [3]), worker(3)], [0, 2]],

@@ -55,11 +55,7 @@ describe("user modules", () => {
     ["export something else", "module.exports = 42;", "exports no training"],
     ["export nothing", "", "defineTraining"],
     ["want a package that is not there", 'require("left-pad-of-dreams");', "left-pad-of-dreams"],
-    [
-      "export a loss that is no function",
-      "exports.default = { model() {}, loss: 3 };",
-      "number 3 as loss; it must be a function",
-    ],
+    ["export no function as loss", "exports.default = { model() {}, loss: 3 };", "number 3 as loss; it must be"],
     [
       "export a metric that is no function",
       "exports.default = { model() {}, metrics: { mine: null } };",

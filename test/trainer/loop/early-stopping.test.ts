@@ -118,7 +118,7 @@ describe("early stopping in the training loop", () => {
 
 describe("the best epoch", () => {
   const layout: ScoreLayout = { metrics: ["recall"], length: 4 };
-  const sums = (loss: number, correct: number, recall: number) => Float32Array.of(loss * 8, 8, correct * 8, recall * 8);
+  const sums = (loss: number, correct = 0, recall = 0) => Float32Array.of(loss * 8, 8, correct * 8, recall * 8);
 
   function decide(given: EarlyStopping, values: readonly Float32Array[]) {
     const best = createBestEpoch({ parameterCount: 1 }, layout);
@@ -135,33 +135,23 @@ describe("the best epoch", () => {
   }
 
   it.each<[name: string, changes: Partial<EarlyStopping>, values: readonly Float32Array[], epoch: number]>([
-    ["the lowest loss", {}, [sums(2, 0, 0), sums(1, 0, 0), sums(1.5, 0, 0)], 2],
+    ["the lowest loss", {}, [sums(2), sums(1), sums(1.5)], 2],
+    ["the best accuracy", { metric: "validation/accuracy" }, [sums(1, 0.5, 0), sums(1, 0.75, 0), sums(1, 0.25, 0)], 2],
+    ["the earliest of equals", {}, [sums(1), sums(1), sums(1)], 1],
+    ["the last improvement by more than minDelta", { minDelta: 0.5 }, [sums(2), sums(1.5), sums(1.25)], 3],
     [
-      "the highest accuracy",
-      { metric: "validation/accuracy" },
-      [sums(1, 0.5, 0), sums(1, 0.75, 0), sums(1, 0.25, 0)],
-      2,
-    ],
-    ["the earliest of equals", {}, [sums(1, 0, 0), sums(1, 0, 0), sums(1, 0, 0)], 1],
-    [
-      "the last improvement by more than minDelta",
-      { minDelta: 0.5 },
-      [sums(2, 0, 0), sums(1.5, 0, 0), sums(1.25, 0, 0)],
-      3,
-    ],
-    [
-      "the direction of a module's metric",
+      "a given direction",
       { metric: "validation/recall", direction: "minimize" },
       [sums(1, 0, 0.5), sums(1, 0, 0.25)],
       2,
     ],
-    ["an epoch with a number", {}, [sums(Number.NaN, 0, 0), sums(3, 0, 0), sums(Number.NaN, 0, 0)], 2],
+    ["an epoch with a number", {}, [sums(Number.NaN), sums(3), sums(Number.NaN)], 2],
   ])("is %s", (_, changes, values, epoch) => {
     expect(decide({ ...rule, minDelta: 0, ...changes }, values)).toMatchObject({ epoch, weights: [epoch] });
   });
 
   it("stops `patience` epochs after it, and does not when an end of an epoch is repeated", () => {
-    const values = [sums(2, 0, 0), sums(1, 0, 0), sums(1, 0, 0), sums(3, 0, 0)];
+    const values = [sums(2), sums(1), sums(1), sums(3)];
     expect(decide({ ...rule, minDelta: 0 }, values).stops).toEqual([false, false, false, true]);
     const best = createBestEpoch({ parameterCount: 1 }, layout);
     const end = { epoch: 1, trainSums: new Float64Array(4), validationSums: values[0]!, weights: Float32Array.of(1) };

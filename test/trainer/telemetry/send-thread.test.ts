@@ -3,7 +3,7 @@ import path from "node:path";
 import { buildSync } from "esbuild";
 import type { MetricBatch } from "../../../core/tracking/metric-store";
 import { createSendThread } from "../../../trainer-container/telemetry/send-thread";
-import { bundle, root } from "../../support/bundle";
+import { bundleWorker, root, useService } from "../../support/bundle";
 import { startServer, type WebServer } from "../../support/web-server";
 
 const batch = (step: number): MetricBatch => ({
@@ -21,10 +21,7 @@ describe("the thread that sends metrics", () => {
   let answers: { readonly status: number; readonly error?: string; readonly body?: string }[];
 
   beforeAll(async () => {
-    fs.mkdirSync(path.join(root, "dist"), { recursive: true });
-    folder = fs.mkdtempSync(path.join(root, "dist/test-send-"));
-    script = path.join(folder, "worker.js");
-    bundle({ entryPoints: ["trainer-container/telemetry/send-thread.ts"], outfile: script });
+    ({ folder, script } = bundleWorker("telemetry/send-thread"));
     server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -36,12 +33,7 @@ describe("the thread that sends metrics", () => {
         response.writeHead(status, headers).end(body);
       });
     });
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: server.endpoint,
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "test",
-      AWS_SECRET_ACCESS_KEY: "test",
-    });
+    useService(server.endpoint);
   });
   afterAll(async () => {
     await server.close();

@@ -41,22 +41,14 @@ describe.each(activations)("with activation %s", (activation) => {
   });
 });
 
+const conv = (image: number[], filter: number[], ...more: unknown[]) =>
+  tf.conv2d(values(image, 1) as tf.Tensor4D, values(filter, 2) as tf.Tensor4D, 1, ...(more as ["same"]));
+
 it.each<[string, () => tf.Tensor]>([
-  [
-    "dilated",
-    () =>
-      tf.conv2d(values([1, 7, 7, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, "same", "NHWC", 2),
-  ],
-  [
-    "explicitly padded",
-    () =>
-      // biome-ignore format: a pair for each axis
-      tf.conv2d(values([1, 4, 4, 2], 1) as tf.Tensor4D, values([3, 3, 2, 5], 2) as tf.Tensor4D, 1, [[0, 0], [2, 0], [1, 3], [0, 0]]),
-  ],
-  [
-    "deep",
-    () => tf.conv2d(values([1, 5, 4, 40], 1) as tf.Tensor4D, values([3, 3, 40, 9], 2) as tf.Tensor4D, 1, "same"),
-  ],
+  ["dilated", () => conv([1, 7, 7, 2], [3, 3, 2, 5], "same", "NHWC", 2)],
+  // biome-ignore format: a pair for each axis
+  ["explicitly padded", () => conv([1, 4, 4, 2], [3, 3, 2, 5], [[0, 0], [2, 0], [1, 3], [0, 0]])],
+  ["deep", () => conv([1, 5, 4, 40], [3, 3, 40, 9], "same")],
 ])("a %s convolution", async (_, body) => {
   await expectEqualOnBoth(body);
 });

@@ -11,13 +11,7 @@ const embed = (from: SymbolicTensor, maskZero: boolean) =>
 const lstm = (returnSequences = false) => layers.lstm({ units: 3, returnSequences });
 
 it.each([
-  [
-    "a recurrent layer takes the mask of a sum",
-    [true, true],
-    layers.add(),
-    [layers.dense({ units: 3 }), lstm()],
-    ["Add"],
-  ],
+  ["a recurrent layer takes that of a sum", [true, true], layers.add(), [layers.dense({ units: 3 }), lstm()], ["Add"]],
   ["two recurrent layers take it", [true, true], layers.average(), [lstm(true), lstm()], ["Average", "Average"]],
   ["nothing takes the mask", [true, true], layers.add(), [layers.globalAveragePooling1d({})], []],
   ["nothing is masked", [false, false], layers.add(), [lstm()], []],
