@@ -30,4 +30,9 @@ describe("LIKE", () => {
       { seed: 41, numRuns: rounds(maxLength > 100 ? 20 : 300) },
     );
   });
+
+  it("takes a line end for a character like any other", () => {
+    for (const pattern of ["_", "%\n%", "a_b"])
+      expect(likeMatcher(pattern, false)(pattern.replace("_", "\n").replaceAll("%", ""))).toBe(true);
+  });
 });
