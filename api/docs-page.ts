@@ -63,8 +63,8 @@ function operationHtml(document: OpenApiDocument, path: string, method: string, 
   return html`<article id="${operationId}" data-search="${searchText(path, method, operation)}">
 <h3><a href="#${operationId}">${inline(summary)}</a></h3><p><strong>${method}</strong> <code>${path}</code></p>
 ${description === undefined ? "" : paragraphs(description)}
-<ul>${operation.parameters.map((given) => {
-    const { name, in: place, required, schema, description: text } = resolve<Parameter>(document, given);
+<ul>${operation.parameters.map((parameter) => {
+    const { name, in: place, required, schema, description: text } = resolve<Parameter>(document, parameter);
     return member(name, required, text === undefined ? schema : { ...schema, description: text }, place);
   })}</ul>
 ${body?.schema ? html`<h4>Body${requestBody?.required ? "" : " (optional)"}</h4>${schemaHtml(body.schema)}${example(body.example)}` : ""}

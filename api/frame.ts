@@ -41,19 +41,19 @@ async function verifyNow({ req }: Context<ApiEnvironment>, signed: string): Prom
 }
 
 function verifyAtEnd({ req }: Context<ApiEnvironment>, signed: string): void {
-  const found = sha256();
+  const digest = sha256();
   const { body } = req.raw;
   if (!body) {
-    check(signed, found);
+    check(signed, digest);
     return;
   }
   const verified = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
-        found.update(chunk);
+        digest.update(chunk);
         controller.enqueue(chunk);
       },
-      flush: () => check(signed, found),
+      flush: () => check(signed, digest),
     }),
   );
   req.raw = new Request(req.raw, { body: verified, duplex: "half" } as RequestInit);
@@ -164,11 +164,11 @@ export function frameApp<Ports = Platform>(
 
   app.onError((error, context) => {
     const requestId = context.get("requestId");
-    const known = knownError(error);
-    if (known.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
-    if (isMlflowPath(context.req.path)) return mlflowErrorResponse(known, requestId);
-    if (isLookedAt(context.req.path, context.req.header("accept"))) return problemPage(known, requestId);
-    const response = errorResponse(known, requestId);
+    const refusal = knownError(error);
+    if (refusal.httpStatus >= 500) deployment.logger.log("error", "request failed", { requestId, error });
+    if (isMlflowPath(context.req.path)) return mlflowErrorResponse(refusal, requestId);
+    if (isLookedAt(context.req.path, context.req.header("accept"))) return problemPage(refusal, requestId);
+    const response = errorResponse(refusal, requestId);
     return checkResponses ? checkedRefusal(context.get("operation"), error, response) : response;
   });
   return app;

@@ -136,8 +136,8 @@ async function topRuns(search: RunSearch, { metric, count, goal: said, experimen
 }
 
 async function read({ records, metrics }: ComparePorts, runIds: readonly string[]): Promise<readonly SearchedRun[]> {
-  const [found, summaries] = await Promise.all([records.findMany(runIds), metrics.summariesOf(runIds)]);
-  const byId = new Map(found.map((record) => [record.runId, record]));
+  const [rows, summaries] = await Promise.all([records.findMany(runIds), metrics.summariesOf(runIds)]);
+  const byId = new Map(rows.map((record) => [record.runId, record]));
   return runIds.map((runId) => {
     const record = byId.get(runId);
     if (!record) throw runNotFound(runId);

@@ -35,8 +35,8 @@ export async function curvesOf(
       metric,
       axis: requested.axis,
       series: runs.flatMap(({ record: { runId } }) => {
-        const found = read.get(keyOf(metric, runId));
-        return found && found.points.length > 0 ? [seriesOf(runId, found, requested.axis, beginnings.get(runId)!)] : [];
+        const curve = read.get(keyOf(metric, runId));
+        return curve && curve.points.length > 0 ? [seriesOf(runId, curve, requested.axis, beginnings.get(runId)!)] : [];
       }),
     }))
     .filter(({ series }) => series.length > 0);

@@ -74,12 +74,12 @@ function bestOf(
   summaries: readonly (MetricSummary | undefined)[],
   goal: Goal,
 ): readonly string[] {
-  const known = summaries.flatMap((one, at) =>
+  const candidates = summaries.flatMap((one, at) =>
     one === undefined || Number.isNaN(one.last) ? [] : [{ last: one.last, runId: runs[at]!.record.runId }],
   );
-  if (known.length < 2) return [];
-  const best = known.reduce((a, b) => ((goal === "min" ? b.last < a.last : b.last > a.last) ? b : a)).last;
-  return known.filter(({ last }) => last === best).map(({ runId }) => runId);
+  if (candidates.length < 2) return [];
+  const best = candidates.reduce((a, b) => ((goal === "min" ? b.last < a.last : b.last > a.last) ? b : a)).last;
+  return candidates.filter(({ last }) => last === best).map(({ runId }) => runId);
 }
 
 /**

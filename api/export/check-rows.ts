@@ -21,12 +21,12 @@ function drawRows({ transform, inputSchema }: ModelArtifact, largestId: number |
   const random = mulberry32(seed);
   const used = inputColumns(transform);
   const columns = inputSchema.filter(({ name }) => used.has(name));
-  const known = knownOf(transform);
+  const knownIn = knownOf(transform);
   return Array.from({ length: checkedRows }, () =>
     Object.fromEntries(
       columns.map((column) => {
         const missing = isNullable(column) && random() < 0.1;
-        return [column.name, missing ? null : draw(within(column, largestId), known(column), random)];
+        return [column.name, missing ? null : draw(within(column, largestId), knownIn(column), random)];
       }),
     ),
   );

@@ -66,8 +66,8 @@ export async function exportVersion(
 ): Promise<StoredExport> {
   const { objects, artifacts, cache, clock } = dependencies;
   const artifact = await readArtifactOf(objects, version);
-  const made = await findExport(dependencies, artifact, format);
-  if (made) return made;
+  const cached = await findExport(dependencies, artifact, format);
+  if (cached) return cached;
   const manifest = await makeExport(objects, await tools(), artifact, format);
   const updatedAt = isoTime(clock);
   await artifacts.putProduced(
@@ -92,8 +92,8 @@ export async function listExports(
 ): Promise<readonly ExportManifest[]> {
   const artifact = await findArtifact(dependencies.objects, version);
   if (!artifact) return [];
-  const found = await Promise.all(exportFormats.map((format) => findExport(dependencies, artifact, format)));
-  return found.flatMap((each) => each?.manifest ?? []);
+  const exports = await Promise.all(exportFormats.map((format) => findExport(dependencies, artifact, format)));
+  return exports.flatMap((each) => each?.manifest ?? []);
 }
 
 async function findExport(
@@ -101,9 +101,9 @@ async function findExport(
   artifact: ModelArtifact,
   format: ExportFormat,
 ): Promise<StoredExport | undefined> {
-  const known = await cache.find("Export", keyOf(artifact, format));
-  if (!known) return undefined;
-  const stored = contentReference.parse(known.output);
+  const entry = await cache.find("Export", keyOf(artifact, format));
+  if (!entry) return undefined;
+  const stored = contentReference.parse(entry.output);
   return { manifest: await getJsonContent(objects, stored.sha256, storedManifest), stored };
 }
 

@@ -87,15 +87,15 @@ async function checkWhole(
 ): Promise<number> {
   const missing = missingText(artifact.transform);
   const feeds = Object.fromEntries(inputs.map((each) => [each.input, feedOf(each, check, missing)]));
-  const found = await runtime.run(file, feeds);
+  const outputs = await runtime.run(file, feeds);
   const rows = check.rows.length;
   if (answer.value !== undefined)
-    return checkParity("model.onnx", numbers(found[answer.value]!), check.predicted, rows);
+    return checkParity("model.onnx", numbers(outputs[answer.value]!), check.predicted, rows);
   const width = check.predicted.length / rows;
   const expected = check.rows.flatMap((_, i) =>
     probabilitiesOf([...check.predicted.subarray(i * width, (i + 1) * width)]),
   );
-  return checkParity("model.onnx", numbers(found[answer.probabilities!]!), expected, rows);
+  return checkParity("model.onnx", numbers(outputs[answer.probabilities!]!), expected, rows);
 }
 
 async function checkNetwork(
@@ -105,8 +105,8 @@ async function checkNetwork(
 ): Promise<number> {
   const rows = check.rows.length;
   const dims = [rows, ...artifact.transform.shape];
-  const found = await runtime.run(file, { input: { type: "float", data: check.dense, dims } });
-  const answer = found["probabilities"] ?? found["value"];
+  const outputs = await runtime.run(file, { input: { type: "float", data: check.dense, dims } });
+  const answer = outputs["probabilities"] ?? outputs["value"];
   return checkParity("network.onnx", numbers(answer!), check.predicted, rows);
 }
 

@@ -18,7 +18,7 @@ export function toSavedModelFile({ operations, constants, inputs, outputs }: Onn
   for (const operation of operations) {
     const operator = Object.hasOwn(operators, operation.op) ? operators[operation.op] : undefined;
     if (!operator) throw unsupportedOperator(operation.op, "it has no translation to TensorFlow");
-    const found = operator({
+    const tensor = operator({
       builder,
       op: operation.op,
       attributes: operation.attributes,
@@ -26,7 +26,7 @@ export function toSavedModelFile({ operations, constants, inputs, outputs }: Onn
       inputs: operation.inputs.map((name) => tensors.get(name)!),
       constants: operation.inputs.map((name) => (Object.hasOwn(constants, name) ? constants[name] : undefined)),
     });
-    tensors.set(operation.outputs[0]!, found);
+    tensors.set(operation.outputs[0]!, tensor);
   }
   const portOf = (port: Port): SignaturePort => {
     const value = { node: tensors.get(port.name)!.node, output: 0 };

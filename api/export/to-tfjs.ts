@@ -10,8 +10,8 @@ const shardBytes = 4 * 1024 * 1024;
 /** Exports a model for `tf.loadLayersModel`, and a module of its transform. @throws EXPORT_UNSUPPORTED */
 export const toTfjs: Exporter = async (source) => {
   const { model, artifact, check, tools } = source;
-  const [own] = model.ownLayers;
-  if (own) throw notInTensorFlowJs(own);
+  const [ownLayer] = model.ownLayers;
+  if (ownLayer) throw notInTensorFlowJs(ownLayer);
   const weights = concatenated(model.weights.map(({ data }) => data));
   const shards = shardsOf(weights);
   const modelJson = modelJsonOf(

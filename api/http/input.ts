@@ -112,8 +112,8 @@ export function readQuery<Schema extends z.ZodType>(
   context: Context<ApiEnvironment>,
   schema: Schema,
 ): z.output<Schema> {
-  const given = Object.entries(context.req.queries()).filter(([name]) => !signature.test(name));
-  const repeated = given.filter(([, values]) => values.length > 1);
+  const entries = Object.entries(context.req.queries()).filter(([name]) => !signature.test(name));
+  const repeated = entries.filter(([, values]) => values.length > 1);
   if (repeated.length > 0) {
     const rule = "must be given once";
     throw new InvalidInputError(
@@ -121,7 +121,7 @@ export function readQuery<Schema extends z.ZodType>(
       repeated.map(([path, value]) => ({ path, value, rule })),
     );
   }
-  return check(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), "the query");
+  return check(schema, Object.fromEntries(entries.map(([name, [value]]) => [name, value])), "the query");
 }
 
 export function readParams<Schema extends z.ZodType>(
@@ -137,10 +137,10 @@ export function readHeaders<Schema extends z.ZodType>(
   schema: Schema,
 ): z.output<Schema> {
   const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const given = names
+  const entries = names
     .map((name) => [name, context.req.header(name)] as const)
     .filter(([, value]) => value !== undefined);
-  return check(schema, Object.fromEntries(given), "the headers");
+  return check(schema, Object.fromEntries(entries), "the headers");
 }
 
 const idempotencyKey = z

@@ -55,7 +55,7 @@ export async function checkedRefusal(
 function checkErrorBody(operation: ApiOperation, status: number, body: unknown): void {
   const parsed = errorBody.safeParse(body);
   if (!parsed.success) throw new BrokenAnswerError(operation, status, JSON.stringify(problemsOf(parsed.error)));
-  const code = errorCodesOf(operation).find((known) => known === parsed.data.error.code);
+  const code = errorCodesOf(operation).find((each) => each === parsed.data.error.code);
   if (code === undefined) throw new BrokenAnswerError(operation, status, `it names no code ${parsed.data.error.code}`);
   if (errorCatalogue[code].status !== status) {
     throw new BrokenAnswerError(operation, status, `${code} means ${errorCatalogue[code].status}`);
@@ -65,9 +65,9 @@ function checkErrorBody(operation: ApiOperation, status: number, body: unknown):
 /** Returns the paths that are in `whole` but not in `part`. */
 function leftOut(whole: unknown, part: unknown, path = ""): readonly string[] {
   if (whole === null || typeof whole !== "object") return [];
-  const known = part as Readonly<Record<string, unknown>>;
+  const fields = part as Readonly<Record<string, unknown>>;
   return Object.entries(whole).flatMap(([key, value]) => {
     const at = path === "" ? key : `${path}.${key}`;
-    return Object.hasOwn(known, key) ? leftOut(value, known[key], at) : [at];
+    return Object.hasOwn(fields, key) ? leftOut(value, fields[key], at) : [at];
   });
 }

@@ -16,10 +16,10 @@ export async function lineageOfDataset(
   version: number,
   page: LineagePage,
 ): Promise<LineageGraph> {
-  const found = await getDatasetVersion(dependencies.datasets, name, version);
-  const { manifest } = found;
+  const row = await getDatasetVersion(dependencies.datasets, name, version);
+  const { manifest } = row;
   const graph = new LineageBuilder();
-  const root = addDataset(graph, manifest, found);
+  const root = addDataset(graph, manifest, row);
   if (page.nextToken === undefined) {
     await addSources(graph, dependencies.lineage, manifest, root);
     addShards(graph, manifest, root);
@@ -139,14 +139,14 @@ async function addUses(
   const known = new Map((await records.findMany(runs.items)).map((record) => [record.runId, record]));
   for (const runId of runs.items) graph.connect(node, addRun(graph, runId, known.get(runId)));
   for (const { model, version, runId } of models) {
-    const made = graph.add("model-version", `${model}@${version}`, { model, version });
+    const versionNode = graph.add("model-version", `${model}@${version}`, { model, version });
     if (runId === undefined) {
-      graph.connect(node, made);
+      graph.connect(node, versionNode);
       continue;
     }
     const run = addRun(graph, runId, known.get(runId));
     graph.connect(node, run);
-    graph.connect(run, made);
+    graph.connect(run, versionNode);
   }
   return runs.nextToken;
 }

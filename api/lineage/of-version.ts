@@ -53,12 +53,12 @@ async function addOrigin(
   addCode(graph, record, run);
   const details = record.source === "training" ? await dependencies.runs.findDetails(runId) : undefined;
   const features = details && findOutput(details, featuresKind);
-  const made =
+  const featuresNode =
     features && graph.add("features", features.digest, { key: features.featureManifestKey, width: features.width });
-  if (made) graph.connect(made, run);
+  if (featuresNode) graph.connect(featuresNode, run);
   // The run's own inputs became its features. Inputs that people added are attached only to the run.
   for (const [index, input] of record.datasets.entries())
-    await addInput(graph, dependencies, input, index === 0 && made ? made : run);
+    await addInput(graph, dependencies, input, index === 0 && featuresNode ? featuresNode : run);
   const { fineTunedFrom, restoredFrom } = details?.run ?? {};
   const origin = fineTunedFrom?.runId ?? restoredFrom?.runId;
   if (origin === undefined) return run;
@@ -92,9 +92,9 @@ async function addInput(
     graph.connect(graph.add("dataset", `${name}#${digest}`, { digest, source }), to);
     return;
   }
-  const found = await getDatasetVersion(datasets, name, version);
-  const { manifest } = found;
-  const node = addDataset(graph, { name, version, digest: manifest.digest }, found);
+  const row = await getDatasetVersion(datasets, name, version);
+  const { manifest } = row;
+  const node = addDataset(graph, { name, version, digest: manifest.digest }, row);
   graph.connect(node, to);
   addShards(graph, manifest, node);
   await addSources(graph, lineage, manifest, node);

@@ -20,34 +20,34 @@ export async function usesOfView(
   view: string,
   page: { readonly limit: number; readonly nextToken?: string | undefined },
 ): Promise<Page<ViewUse>> {
-  const found = await lineage.datasetsOfView(view, page);
+  const uses = await lineage.datasetsOfView(view, page);
   const versionsOf = new Map<string, Promise<readonly ModelVersion[]>>();
-  const items = await mapLimited(found.items, readsAtOnce, async ({ view: version, dataset }): Promise<ViewUse> => {
+  const items = await mapLimited(uses.items, readsAtOnce, async ({ view: version, dataset }): Promise<ViewUse> => {
     const models: ViewUse["models"][number][] = [];
     for (const use of await lineage.modelsOf(dataset)) {
-      const known = versionsOf.get(use.model) ?? existing(registry, use.model);
-      versionsOf.set(use.model, known);
-      const made = (await known).find((one) => one.version === use.version);
+      const versions = versionsOf.get(use.model) ?? existing(registry, use.model);
+      versionsOf.set(use.model, versions);
+      const made = (await versions).find((one) => one.version === use.version);
       if (made) models.push({ model: use.model, version: use.version, stage: made.stage });
     }
     return { view: `${view}@${version}`, dataset: `${dataset.name}@${dataset.version}`, models };
   });
-  return { ...found, items };
+  return { ...uses, items };
 }
 
 export async function productionUsesOf(dependencies: ViewUseDependencies, view: string): Promise<readonly string[]> {
-  const found = new Set<string>();
+  const labels = new Set<string>();
   let nextToken: string | undefined;
   do {
     const page = await usesOfView(dependencies, view, { limit: 200, nextToken });
     for (const { view: reference, models } of page.items) {
       for (const { model, version, stage } of models) {
-        if (stage === "production") found.add(`${model}/${version} (${reference})`);
+        if (stage === "production") labels.add(`${model}/${version} (${reference})`);
       }
     }
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
-  return [...found];
+  return [...labels];
 }
 
 async function existing(registry: ViewUseDependencies["registry"], model: string): Promise<readonly ModelVersion[]> {

@@ -51,10 +51,10 @@ export class LineageBuilder {
     details: Readonly<Record<string, string | number | boolean | undefined>> = {},
   ): string {
     const id = `${kind}:${name}`;
-    const known = Object.entries(details).filter(
+    const present = Object.entries(details).filter(
       (entry): entry is [string, string | number | boolean] => entry[1] !== undefined,
     );
-    if (!this.nodes.has(id)) this.nodes.set(id, { id, kind, name, details: Object.fromEntries(known) });
+    if (!this.nodes.has(id)) this.nodes.set(id, { id, kind, name, details: Object.fromEntries(present) });
     return id;
   }
 

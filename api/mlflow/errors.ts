@@ -105,6 +105,6 @@ function mlflowErrorOf({ code, httpStatus }: RingmasterError): {
   readonly status: number;
 } {
   if (code in statuses) return { code: code as MlflowErrorCode, status: statuses[code as MlflowErrorCode] };
-  const known = byCode[code] ?? byStatus[httpStatus] ?? "INTERNAL_ERROR";
-  return { code: known, status: keptStatuses.has(httpStatus) ? httpStatus : statuses[known] };
+  const mlflowCode = byCode[code] ?? byStatus[httpStatus] ?? "INTERNAL_ERROR";
+  return { code: mlflowCode, status: keptStatuses.has(httpStatus) ? httpStatus : statuses[mlflowCode] };
 }

@@ -128,8 +128,8 @@ export function readMembers<F extends Fields>(fields: F, from: Readonly<Record<s
   const values: Record<string, unknown> = {};
   for (const name in fields) {
     const field = fields[name]!;
-    const own = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
-    const value = own ?? (field.required ? undefined : from[camelCase(name)]);
+    const direct = from[name] ?? (field.alias === undefined ? undefined : from[field.alias]);
+    const value = direct ?? (field.required ? undefined : from[camelCase(name)]);
     if (value === undefined || value === null || (field.required && value === "")) {
       values[name] = field.required ? readAt(name, missing, undefined) : field.absent;
     } else values[name] = readAt(name, field, value);
@@ -146,10 +146,10 @@ export const keyValue = message({ key: text, value: text });
 const camelCased = new Map<string, string>();
 
 export function camelCase(name: string): string {
-  let known = camelCased.get(name);
-  if (known === undefined) {
-    known = name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-    camelCased.set(name, known);
+  let camel = camelCased.get(name);
+  if (camel === undefined) {
+    camel = name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    camelCased.set(name, camel);
   }
-  return known;
+  return camel;
 }

@@ -32,9 +32,9 @@ export async function readRequest<F extends Fields>(context: Context<ApiEnvironm
   const query = context.req.method === "GET" ? context.req.queries() : {};
   const queried = Object.keys(query).length > 0;
   try {
-    const given = queried ? fromQuery(fields, query) : await readJson(context);
-    checkSpelling(fields, given);
-    return readMembers(fields, given);
+    const input = queried ? fromQuery(fields, query) : await readJson(context);
+    checkSpelling(fields, input);
+    return readMembers(fields, input);
   } catch (error) {
     if (!(error instanceof FieldError)) throw error;
     const { at, value } = error;

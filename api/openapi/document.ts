@@ -17,8 +17,8 @@ class SchemaCollection {
     const { $schema: _, $defs = {}, ...json } = z.toJSONSchema(schema, { io, override: (at) => tidy(at, io) });
     for (const [name, definition] of Object.entries($defs)) {
       const { id: _id, ...rest } = withReferences(definition as JsonSchema);
-      const known = this.named.get(name);
-      if (known !== undefined && !isDeepStrictEqual(known, rest)) {
+      const earlier = this.named.get(name);
+      if (earlier !== undefined && !isDeepStrictEqual(earlier, rest)) {
         throw new Error(`the API has two schemas with the id ${name}: give one of them another`);
       }
       this.named.set(name, rest);

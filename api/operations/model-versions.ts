@@ -63,11 +63,11 @@ export const registerModelVersion = operation("registerModelVersion", "POST /mod
       loggedModelId: text(255).optional(),
       weightsSha256: sha256.optional(),
       signature: modelSignature
-        .refine((given) => JSON.stringify(given).length <= 60_000, { error: "must be at most 60,000 bytes of JSON" })
+        .refine((value) => JSON.stringify(value).length <= 60_000, { error: "must be at most 60,000 bytes of JSON" })
         .optional(),
       dataset: modelDataset.optional(),
       metrics: metrics
-        .refine((given) => Object.keys(given).length <= 200, { error: "must be at most 200 metrics" })
+        .refine((value) => Object.keys(value).length <= 200, { error: "must be at most 200 metrics" })
         .default({}),
       semver: semver.optional(),
       description: description.default(""),

@@ -53,11 +53,11 @@ function rank(title: string): number {
 /** Renders a plot for each family: the run's own, and those of its machines in a closed section. */
 export function curveSections(curves: readonly Curve[], reusedFrom?: string): Markup | undefined {
   const isOfMachine = ({ metric }: Curve): boolean => metric.startsWith("system/");
-  const own = familiesOf(curves.filter((curve) => !isOfMachine(curve)));
+  const families = familiesOf(curves.filter((curve) => !isOfMachine(curve)));
   const machines = familiesOf(curves.filter(isOfMachine));
-  const ownNames = [...order, rest].filter((name) => namesOf(own).has(name));
+  const ownNames = [...order, rest].filter((name) => namesOf(families).has(name));
   const machineNames = [...namesOf(machines)].sort();
-  return html`${own.length === 0 ? undefined : html`<section><h2>Curves${reusedFrom === undefined ? undefined : html` <small>reused from ${reusedFrom}</small>`}</h2>${plots(own, ownNames, 0)}</section>`}
+  return html`${families.length === 0 ? undefined : html`<section><h2>Curves${reusedFrom === undefined ? undefined : html` <small>reused from ${reusedFrom}</small>`}</h2>${plots(families, ownNames, 0)}</section>`}
 ${machines.length === 0 ? undefined : html`<section><details class="more"><summary><b>Machines</b> <small>${machines.map(({ title }) => title).join(", ")}</small></summary>${plots(machines, machineNames, ownNames.length)}</details></section>`}`;
 }
 

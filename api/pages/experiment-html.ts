@@ -98,10 +98,10 @@ function runTable(page: ExperimentPage, links: Links): Markup {
   const rows = runs.map(({ record, metrics: own }, at) => {
     const { runId, name, status, startedAt, endedAt, createdBy } = record;
     const values = metrics.map((metric) => {
-      const found = own.find((one) => one.metric === metric);
-      if (found === undefined) return html`<td class="number">–</td>`;
-      const hint = `step ${found.lastStep}; min ${numberText(found.min)}, max ${numberText(found.max)}`;
-      return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${numberText(found.last)}</td>`;
+      const summary = own.find((one) => one.metric === metric);
+      if (summary === undefined) return html`<td class="number">–</td>`;
+      const hint = `step ${summary.lastStep}; min ${numberText(summary.min)}, max ${numberText(summary.max)}`;
+      return html`<td class="number${best.get(metric)?.includes(runId) ? " best" : ""}" title="${hint}">${numberText(summary.last)}</td>`;
     });
     const settings = params.map(
       (param) => html`<td>${shortened(Object.hasOwn(record.params, param) ? record.params[param]! : "–", 60)}</td>`,

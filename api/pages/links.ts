@@ -49,6 +49,6 @@ export const noLinks: Links = {
 };
 
 function queryText(query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  return given.length === 0 ? "" : `?${new URLSearchParams(given).toString()}`;
+  const entries = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return entries.length === 0 ? "" : `?${new URLSearchParams(entries).toString()}`;
 }

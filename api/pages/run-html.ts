@@ -186,7 +186,7 @@ const silentMs = 15 * 60_000;
 
 export function runHtml(page: RunPage, links: Links, now: number): Page {
   const { record, experiment, details, curves, diff } = page;
-  const own = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
+  const params = Object.entries(record.params).sort(([a], [b]) => (a < b ? -1 : 1));
   const isOpen = record.status === "running" || record.status === "queued";
   // A client that died leaves its run open permanently. A run without a recent sign of life is not refreshed.
   const isLive = isOpen && now - lastSign(page) < silentMs;
@@ -200,7 +200,7 @@ ${curveSections(curves, record.reusedFrom)}
 ${details && timeline(details, now)}
 ${record.notes === "" ? undefined : html`<section><h2>Notes</h2>${notesHtml(record.notes)}</section>`}
 <div class="two">${metricTable(page)}
-${pairs("Params", own)}</div>
+${pairs("Params", params)}</div>
 ${childTable(page, links)}
 <div class="two">${pairs("Code", codePairs(record))}
 ${pairs("Environment", environmentPairs(record))}</div>

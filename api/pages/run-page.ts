@@ -49,17 +49,17 @@ interface RunFiles {
 async function filesOf(ports: RunFilesPorts, runId: string): Promise<RunFiles> {
   const owner = { kind: "run", runId } as const;
   const waiting = [""];
-  const found: ArtifactEntry[] = [];
+  const entries: ArtifactEntry[] = [];
   let looked = 0;
-  while (waiting.length > 0 && looked < fileLimits.directories && found.length < fileLimits.entries) {
+  while (waiting.length > 0 && looked < fileLimits.directories && entries.length < fileLimits.entries) {
     looked += 1;
     for (const entry of await ports.artifacts.list(owner, waiting.shift()!)) {
       if (entry.isDirectory) waiting.push(entry.path);
-      else found.push(entry);
+      else entries.push(entry);
     }
   }
-  const files = found.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, fileLimits.entries);
-  const moreFiles = waiting.length > 0 || found.length > fileLimits.entries;
+  const files = entries.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, fileLimits.entries);
+  const moreFiles = waiting.length > 0 || entries.length > fileLimits.entries;
   return { files, moreFiles, images: await imagesOf(ports, files) };
 }
 
@@ -129,7 +129,7 @@ export interface RunPage extends RunFiles {
 export async function readRunPage(ports: RunPagePorts, runId: string): Promise<RunPage> {
   const record = await ports.records.find(runId);
   if (!record) throw runNotFound(runId);
-  const [experiment, metrics, details, parent, children, found, files, diff] = await Promise.all([
+  const [experiment, metrics, details, parent, children, versionRows, files, diff] = await Promise.all([
     ports.experiments.find(record.experimentId),
     ports.metrics.summaries(runId),
     record.source === "training" ? ports.runs.findDetails(runId) : undefined,
@@ -144,8 +144,8 @@ export async function readRunPage(ports: RunPagePorts, runId: string): Promise<R
   return {
     ...{ metrics, ...children, ...files },
     record: evaluation instanceof CorruptObjectError ? { ...record, unreadable: evaluation.message } : record,
-    versions: found.map(({ version }) => version),
-    next: nextOf(found, details),
+    versions: versionRows.map(({ version }) => version),
+    next: nextOf(versionRows, details),
     experiment,
     parent,
     details,
@@ -171,7 +171,7 @@ async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Pr
   const all = metricsOf([run]).filter((metric) => past.has(metric));
   const read = (metrics: readonly string[], points: number) =>
     curvesOf(store, [run], { metrics, axis: "step", points });
-  const [own, machines] = await Promise.all([
+  const [curves, machines] = await Promise.all([
     read(all.filter((metric) => !metric.startsWith("system/")).slice(0, pageLimits.curves), pageLimits.points),
     read(
       all.filter((metric) => metric.startsWith("system/")).slice(0, pageLimits.machineCurves),
@@ -179,15 +179,15 @@ async function drawnCurves(store: RunPagePorts["metrics"], run: SearchedRun): Pr
     ),
   ]);
   // A single point is a number in the table.
-  return [...own, ...machines].filter(({ series }) => series.some(({ total }) => total > 1));
+  return [...curves, ...machines].filter(({ series }) => series.some(({ total }) => total > 1));
 }
 
 async function childrenOf({ records, metrics }: RunPagePorts, runId: string) {
   const ids = await records.children(runId);
   const shown = ids.slice(0, pageLimits.children);
   if (shown.length === 0) return { children: [], childCount: 0 };
-  const [found, summaries] = await Promise.all([records.findMany(shown), metrics.summariesOf(shown)]);
-  const children = found.map((record) => ({ record, metrics: summaries.get(record.runId) ?? [] }));
+  const [rows, summaries] = await Promise.all([records.findMany(shown), metrics.summariesOf(shown)]);
+  const children = rows.map((record) => ({ record, metrics: summaries.get(record.runId) ?? [] }));
   return { children, childCount: ids.length };
 }
 

@@ -47,9 +47,9 @@ function testTiles({ evaluation }: RunPage): readonly Markup[] {
   const { metrics, classes = [], decision } = evaluation.report;
   const above = decision ? ` above ${tileText(decision.threshold)}` : "";
   const ofPositive = classes.length === 2 ? ` of class ${decision?.positive ?? classes[1]?.value}${above}` : "";
-  const own = Object.keys(metrics).filter((name) => !isBuiltIn(name));
+  const names = Object.keys(metrics).filter((name) => !isBuiltIn(name));
   const [primary, ...others] = leadingMetrics(evaluation.report.task, metrics);
-  return [...(primary === undefined ? [] : [primary]), ...own, ...others].map((name) => {
+  return [...(primary === undefined ? [] : [primary]), ...names, ...others].map((name) => {
     const detail = `${meanings[name] ?? "metric of the module"}${/^(?:prAuc|f1|precision|recall)$/.test(name) ? ofPositive : ""}`;
     return tile(`${testPrefix}${name}`, tileText(metrics[name] ?? Number.NaN), shortened(detail, 60));
   });
@@ -162,8 +162,8 @@ export function childTable({ children, childCount }: RunPage, links: Links): Mar
   const columns = [...metrics].sort(byRank(children.map((child) => child.record))).slice(0, 4);
   const rows = [...children].sort(byStart).map(({ record, metrics: own }) => {
     const cells = columns.map((column) => {
-      const found = own.find(({ metric }) => metric === column);
-      return html`<td class="number">${found === undefined ? "–" : numberText(found.last)}</td>`;
+      const summary = own.find(({ metric }) => metric === column);
+      return html`<td class="number">${summary === undefined ? "–" : numberText(summary.last)}</td>`;
     });
     return html`<tr><td class="name">${link(links.run(record.runId), shortened(record.name, 100))}</td><td class="tight"><span class="badge ${record.status}">${displayedStatus(record)}</span></td><td class="number">${timeText(record.startedAt)}</td>${cells}</tr>
 `;

@@ -90,15 +90,15 @@ const area = { x: [margin, width - 10], y: [height - 30, 12] } as const;
 
 function bestSoFar({ definition }: Study, trials: readonly Trial[]): Markup {
   const [objective] = definition.objectives as readonly [Objective];
-  const known = trials.flatMap((trial) => {
+  const scored = trials.flatMap((trial) => {
     const value = lastValue(trial);
     return value === undefined ? [] : [{ trial, value }];
   });
-  const [xs, ys] = [rangeOf(known.map(({ trial }) => trial.number)), usualRange(known.map(({ value }) => value))];
+  const [xs, ys] = [rangeOf(scored.map(({ trial }) => trial.number)), usualRange(scored.map(({ value }) => value))];
   const [x, y] = [scaleOf(xs, area.x), scaleOf(ys, area.y)];
   const better = objective.direction === "maximize" ? Math.max : Math.min;
   let best: number | undefined;
-  const steps = known.flatMap(({ trial, value }): readonly Place[] => {
+  const steps = scored.flatMap(({ trial, value }): readonly Place[] => {
     const before = best;
     best = best === undefined ? value : better(best, value);
     return before === undefined || before === best
@@ -108,7 +108,7 @@ function bestSoFar({ definition }: Study, trials: readonly Trial[]): Markup {
           [x(trial.number), y(best)],
         ];
   });
-  const dots = known.map(({ trial, value }) =>
+  const dots = scored.map(({ trial, value }) =>
     dot([x(trial.number), y(value)], `trial ${trial.number}: ${label(value)}`, trial.state === "completed" ? 1 : 0.4),
   );
   return frame(
@@ -136,15 +136,15 @@ function learningCurves({ definition }: Study, trials: readonly Trial[]): Markup
 function parallelCoordinates({ definition }: Study, trials: readonly Trial[]): Markup {
   const [objective] = definition.objectives as readonly [Objective];
   const names = Object.keys(definition.space);
-  const known = trials.flatMap((trial) => {
+  const scored = trials.flatMap((trial) => {
     const [loss] = lossesOf(trial, [objective]) ?? [];
     return loss === undefined ? [] : [{ trial, loss }];
   });
   const [bottom, top] = [height - 40, 16];
   const place = scaleOf([0, names.length], [margin, width - margin]);
-  const losses = usualRange(known.map(({ loss }) => loss));
+  const losses = usualRange(scored.map(({ loss }) => loss));
   const shade = scaleOf([losses[0], losses[1]], [1, 0.12]);
-  const lines = known.map(({ trial, loss }) => {
+  const lines = scored.map(({ trial, loss }) => {
     const places = names.map((name, at): Place => {
       const share = shareOf(definition.space[name] as Parameter, trial.params[name]);
       return [place(at), share === undefined ? bottom + 12 : bottom + share * (top - bottom)];
@@ -171,17 +171,17 @@ function parallelCoordinates({ definition }: Study, trials: readonly Trial[]): M
 function slicePlot({ definition }: Study, trials: readonly Trial[], name: string): Markup {
   const [objective] = definition.objectives as readonly [Objective];
   const parameter = definition.space[name] as Parameter;
-  const known = trials.flatMap((trial) => {
+  const scored = trials.flatMap((trial) => {
     const [value, share] = [lastValue(trial), shareOf(parameter, trial.params[name])];
     return value === undefined || share === undefined ? [] : [{ trial, value, share }];
   });
-  const ys = usualRange(known.map(({ value }) => value));
+  const ys = usualRange(scored.map(({ value }) => value));
   const [x, y] = [scaleOf([0, 1], area.x), scaleOf(ys, area.y)];
   const ends =
     parameter.type === "categorical"
       ? ([JSON.stringify(parameter.choices[0]), JSON.stringify(parameter.choices.at(-1))] as const)
       : ([parameter.low, parameter.high] as const);
-  const dots = known.map(({ trial, value, share }) =>
+  const dots = scored.map(({ trial, value, share }) =>
     dot([x(share), y(value)], `trial ${trial.number}: ${JSON.stringify(trial.params[name])}, ${label(value)}`, 0.7),
   );
   return frame(`slice over ${name}`, axes(ends, ys, [name, objective.metric]) + dots.join(""));

@@ -41,16 +41,16 @@ export function importanceOf(
 }
 
 function comparable(trials: readonly ObservedTrial[], objectives: readonly Objective[]) {
-  const known = trials.flatMap((trial) => {
+  const scored = trials.flatMap((trial) => {
     const loss = lossesOf(trial, objectives)?.[0];
     const last = trial.reports.at(-1)?.epoch ?? 0;
     // The value of a completed trial counts for all later epochs: it may have stopped early by itself.
     return loss === undefined ? [] : { trial, loss, last, reached: trial.state === "completed" ? Infinity : last };
   });
-  const ended = known.filter(({ trial }) => trial.state !== "running").map(({ reached }) => reached);
+  const ended = scored.filter(({ trial }) => trial.state !== "running").map(({ reached }) => reached);
   const enough = Math.max(minTrials, Math.ceil(comparedShare * ended.length));
   const epoch = ended.sort((a, b) => b - a)[enough - 1] ?? 0;
-  return known.flatMap(({ trial, loss, last, reached }) => {
+  return scored.flatMap(({ trial, loss, last, reached }) => {
     if (reached < epoch) return [];
     if (last <= epoch) return { trial, loss };
     const { values: _, ...rest } = trial;

@@ -38,18 +38,18 @@ export async function readShownEvaluation(
 /** Returns the positive one of two classes (the job's, else the second or the rarer); of many, those of lowest AUC. */
 function curvesOf(classes: NonNullable<EvaluationReport["classes"]>, predictions: Predictions): readonly ClassCurves[] {
   const { labels } = predictions;
-  const known = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
+  const scored = classes.flatMap(({ value, auc }, index) => (auc === undefined ? [] : [{ value, auc, index }]));
   const [first, second] = classes.map(({ support }) => support);
   const isFirstRare = taskKindOf([first ?? 0, second ?? 0]) === "imbalanced" && (first ?? 0) < (second ?? 0);
   const { positive } = predictions;
   const drawn =
     positive !== undefined
-      ? known.filter(({ index }) => index === positive)
+      ? scored.filter(({ index }) => index === positive)
       : classes.length === 2 && isFirstRare
-        ? known.slice(0, 1)
+        ? scored.slice(0, 1)
         : classes.length === 2
-          ? known.slice(-1)
-          : known
+          ? scored.slice(-1)
+          : scored
               .sort((a, b) => a.auc - b.auc)
               .slice(0, limits.curves)
               .sort((a, b) => a.index - b.index);

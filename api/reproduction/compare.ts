@@ -15,7 +15,7 @@ export async function compareRuns(
 ): Promise<Reproduction> {
   const [ours, theirs] = [factsOf(reproduction), factsOf(original)];
   const differences = differencesOf(theirs, ours);
-  const known = {
+  const comparison = {
     runId: ours.runId,
     of: theirs.runId,
     differences,
@@ -29,14 +29,14 @@ export async function compareRuns(
     const why = failure ? `: ${failure.code}: ${failure.message}` : "";
     const explanation =
       verdict === "pending" ? `${runId} has not finished training` : `${runId} is ${status} without weights${why}`;
-    return { ...known, verdict, explanation };
+    return { ...comparison, verdict, explanation };
   }
-  if (known.originalSha256 === known.reproductionSha256) {
+  if (comparison.originalSha256 === comparison.reproductionSha256) {
     const explanation = `the weights are identical${differences.length > 0 ? `, although ${differences.map(({ field }) => field).join(", ")} differ` : ""}`;
-    return { ...known, verdict: "identical", explanation };
+    return { ...comparison, verdict: "identical", explanation };
   }
   const agreement = await walk(theirs, ours);
-  return { ...known, verdict: "different", agreement, explanation: explain(differences, agreement) };
+  return { ...comparison, verdict: "different", agreement, explanation: explain(differences, agreement) };
 }
 
 function differencesOf(original: TrainingFacts, reproduction: TrainingFacts): readonly ReproductionDifference[] {

@@ -28,8 +28,8 @@ export function walkOf({ metrics, objects }: WalkDependencies) {
       walkMetric(metrics, left, right),
       compareCheckpoints(objects, left, right),
     ]);
-    const found = [loss.first, checkpoints.first].filter((each) => each !== undefined);
-    const first = found.sort((a, b) => a.step - b.step)[0];
+    const divergences = [loss.first, checkpoints.first].filter((each) => each !== undefined);
+    const first = divergences.sort((a, b) => a.step - b.step)[0];
     return { steps: loss.steps, checkpoints: checkpoints.count, first };
   };
 }
@@ -118,8 +118,8 @@ export async function reproduceRun(dependencies: SubmitDependencies, request: Re
   const { runs, datasets } = dependencies;
   const { runId, team, actor, idempotencyKey } = request;
   const requestDigest = digestOf({ reproduce: runId });
-  const known = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
-  if (known) return known;
+  const submitted = await findSubmitted(dependencies, { team, idempotencyKey, requestDigest });
+  if (submitted) return submitted;
 
   const details = await runs.findDetails(runId);
   if (!details) throw runNotFound(runId, "training");

@@ -7,10 +7,10 @@ import * as operations from "../operations/data-contracts";
 export const dataContractRoutes = [
   defineRoute(operations.getDataContract, async ({ platform, params: { name }, query: { revision } }) => {
     const { dataContracts } = platform;
-    const found =
+    const contract =
       revision === undefined ? await dataContracts.findCurrent(name) : await dataContracts.find(name, revision);
-    if (!found) throw dataContractNotFound(name, revision);
-    return { contract: found };
+    if (!contract) throw dataContractNotFound(name, revision);
+    return { contract: contract };
   }),
 
   defineRoute(operations.listDataContracts, ({ platform, params: { name }, query }) =>

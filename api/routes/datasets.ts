@@ -81,11 +81,11 @@ async function checkOrigins(
     throw refuse([{ path: "schema", value: named.length, rule: `must name at most ${maxViews} versions of views` }]);
   }
   const problems = await mapLimited(named, readsAtOnce, async ([reference, columns]) => {
-    const found = await resolveView(views, reference).catch((error: unknown) => {
+    const resolved = await resolveView(views, reference).catch((error: unknown) => {
       if (hasCode(error, "FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND")) return error.message;
       throw error;
     });
-    return columns.flatMap((column) => problemOf(column, reference, found));
+    return columns.flatMap((column) => problemOf(column, reference, resolved));
   });
   if (problems.flat().length > 0) throw refuse(problems.flat().slice(0, 20));
 }
@@ -97,13 +97,13 @@ function problemOf(
 ): readonly Problem[] {
   const path = `columns.${column.name}.from`;
   if (typeof found === "string") return [{ path, value: view, rule: `must be a version of a feature view: ${found}` }];
-  const known = found.features.find(({ name }) => name === feature);
-  if (known === undefined) {
+  const source = found.features.find(({ name }) => name === feature);
+  if (source === undefined) {
     const names = found.features.map(({ name }) => name).join(", ");
     return [{ path, value: feature, rule: `must be a feature of ${view}: ${names}` }];
   }
-  if (known.type === column.type) return [];
-  const rule = `must be ${known.type}, the type of ${feature} in ${view}; change the type in the schema file`;
+  if (source.type === column.type) return [];
+  const rule = `must be ${source.type}, the type of ${feature} in ${view}; change the type in the schema file`;
   return [{ path: `columns.${column.name}.type`, value: column.type, rule }];
 }
 
@@ -119,11 +119,11 @@ export const datasetRoutes = [
     const dependencies = { repository, objects, clock, lineage };
     const registered = await registerFrom(dependencies, draft, { allowSchemaChange, sources, actor });
     const { version } = registered;
-    const found = version.warnings === undefined ? warnings : undefined;
-    if (found !== undefined) await repository.recordWarnings(name, version.manifest.version, found);
+    const newWarnings = version.warnings === undefined ? warnings : undefined;
+    if (newWarnings !== undefined) await repository.recordWarnings(name, version.manifest.version, newWarnings);
     return {
       status: registered.created ? 201 : 200,
-      body: found === undefined ? registered : { ...registered, version: { ...version, warnings: found } },
+      body: newWarnings === undefined ? registered : { ...registered, version: { ...version, warnings: newWarnings } },
     };
   }),
 

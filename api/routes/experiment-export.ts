@@ -86,20 +86,20 @@ async function rowsOf({ metrics }: ExportDependencies, table: ExportTable, runs:
         for (const run of runs) for (const [key, value] of Object.entries(run[table])) add([run.runId, key, value]);
       };
     case "metrics": {
-      const found = await metrics.summariesOf(ids);
+      const summaries = await metrics.summariesOf(ids);
       return (add) => {
         for (const runId of ids) {
-          for (const { metric, last, lastStep, lastTime, min, max } of found.get(runId) ?? []) {
+          for (const { metric, last, lastStep, lastTime, min, max } of summaries.get(runId) ?? []) {
             add([runId, metric, last, lastStep, lastTime, min, max]);
           }
         }
       };
     }
     case "points": {
-      const found = await metrics.readMany(ids);
+      const curves = await metrics.readMany(ids);
       return (add) => {
         for (const runId of ids) {
-          for (const { metric, points } of found.get(runId) ?? []) {
+          for (const { metric, points } of curves.get(runId) ?? []) {
             for (const { step, time, value } of points) add([runId, metric, step, time, value]);
           }
         }

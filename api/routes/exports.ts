@@ -4,9 +4,9 @@ import * as operations from "../operations/exports";
 
 export const exportRoutes = [
   defineRoute(operations.createExport, async ({ platform, params: { name, version }, body: { format } }) => {
-    const found = await platform.registry.version(name, version);
+    const row = await platform.registry.version(name, version);
     const tools = async () => (await import("../services/export-tools")).exportTools;
-    const { manifest } = await exportVersion(platform, tools, found, format);
+    const { manifest } = await exportVersion(platform, tools, row, format);
     return { export: manifest };
   }),
 

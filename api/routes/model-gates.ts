@@ -119,8 +119,8 @@ export const modelGateRoutes: readonly Route[] = [
     const { checks } = rulesOf(await platform.registry.head(name));
     const declared = checks.find((each) => each.name === check);
     if (declared?.kind !== "http") {
-      const known = checks.filter(({ kind }) => kind === "http").map((each) => each.name);
-      throw checkNotFound(name, undefined, check, known);
+      const names = checks.filter(({ kind }) => kind === "http").map((each) => each.name);
+      throw checkNotFound(name, undefined, check, names);
     }
     const generation = declared.keyGeneration ?? 1;
     const key = await hookKey(platform.objects, platform.randomBytes, { model: name, check, generation });

@@ -36,8 +36,8 @@ export const modelVersionRoutes = [
     const { name, reason, source, runId, loggedModelId, ...more } = body;
     await checkReferences(platform, { runs: [runId], datasets: more.dataset ? [more.dataset] : [] });
     const requested = { source, ...(runId && { runId }), ...(loggedModelId && { loggedModelId }) };
-    const made = { ...more, model: name, ...(await registeredSource(platform, requested, caller)) };
-    const version = await registry.register(team, made, actorFor(reason), { request: onceFor("register") });
+    const draft = { ...more, model: name, ...(await registeredSource(platform, requested, caller)) };
+    const version = await registry.register(team, draft, actorFor(reason), { request: onceFor("register") });
     return { version: await registry.version(name, version) };
   }),
 

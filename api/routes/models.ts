@@ -118,6 +118,6 @@ export const modelRoutes = [
 
 /** Tests whether a header matches an entity tag. RFC 9110, 13.1.2: a list of tags, weak or strong, or `*`. */
 function matches(header: string | undefined, etag: string): boolean {
-  const given = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
-  return given.includes("*") || given.includes(etag);
+  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes("*") || tags.includes(etag);
 }

@@ -45,14 +45,14 @@ export const pageRoutes: readonly Route[] = [
 
   defineReplyRoute(operations.getExperimentPage, async ({ platform, params, query: { links, ...query } }) => {
     const page = await readExperimentPage(platform, params.experimentId, query);
-    const made = experimentHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
-    return { response: pageResponse(made) };
+    const html = experimentHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(html) };
   }),
 
   defineReplyRoute(operations.getRunPage, async ({ platform, params: { runId }, query: { links } }) => {
     const page = await readRunPage(platform, runId);
-    const made = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
-    return { response: pageResponse(made) };
+    const html = runHtml(page, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(html) };
   }),
 
   defineReplyRoute(operations.getRegisterPage, async ({ platform, params: { runId }, query: { as } }) => {
@@ -74,8 +74,8 @@ export const pageRoutes: readonly Route[] = [
     const { monitors, clock } = platform;
     const monitor = await getMonitor(monitors, name);
     const { items } = await monitors.listWindows(name, { limit: windowsOnPage });
-    const made = monitorHtml(monitor, items, links === "true" ? relativeLinks("../") : noLinks, clock.now());
-    return { response: pageResponse(made) };
+    const html = monitorHtml(monitor, items, links === "true" ? relativeLinks("../") : noLinks, clock.now());
+    return { response: pageResponse(html) };
   }),
 
   defineReplyRoute(operations.getWindowPage, async ({ platform, params: { monitor, window } }) => {
@@ -85,8 +85,8 @@ export const pageRoutes: readonly Route[] = [
 
   defineReplyRoute(operations.getStudyPage, async ({ platform, params: { study }, query: { links } }) => {
     const state = await getStudy(platform.studies, study);
-    const made = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
-    return { response: pageResponse(made) };
+    const html = studyHtml(state, links === "true" ? relativeLinks("../") : noLinks, platform.clock.now());
+    return { response: pageResponse(html) };
   }),
 
   /** The file is never shown as a page of the API, whatever its type. */

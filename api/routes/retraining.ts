@@ -48,8 +48,8 @@ export const retrainingRoutes = [
   defineRoute(
     operations.runRetrainingRule,
     async ({ platform, params: { rule }, caller, idempotencyKey, requestId }) => {
-      const { rule: found } = await getRule(platform.retraining, rule);
-      if (found.deletedAt !== undefined) throw ruleNotFound(rule);
+      const { rule: row } = await getRule(platform.retraining, rule);
+      if (row.deletedAt !== undefined) throw ruleNotFound(rule);
       const cause = await fire({ ...platform, randomId: () => randomBytes(8).toString("hex") }, rule, {
         type: "manual",
         at: isoTime(platform.clock),

@@ -15,7 +15,7 @@ import { logMetricsBody, metricLimits } from "../schemas/metrics";
 
 export type LoggedMetrics = Shape<typeof logMetricsBody>;
 
-const known: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
+const fields: ReadonlySet<string> = new Set(["writer", "sequence", "series"]);
 const knownOfSeries: ReadonlySet<string> = new Set(["metric", "steps", "values", "times"]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
 const control = /[\u0000-\u001f\u007f]/;
@@ -23,7 +23,7 @@ const control = /[\u0000-\u001f\u007f]/;
 /** Tests in a tenth of the schema's time whether a body certainly satisfies its operation. `false` is inconclusive. */
 export function surelyLoggedMetrics(body: unknown): body is LoggedMetrics {
   if (!isObject(body)) return false;
-  for (const key in body) if (!known.has(key)) return false;
+  for (const key in body) if (!fields.has(key)) return false;
   const { writer, sequence, series } = body;
   if ((writer === undefined) !== (sequence === undefined)) return false;
   if (writer !== undefined && !(isText(writer, 100) && Number.isSafeInteger(sequence) && (sequence as number) >= 0)) {

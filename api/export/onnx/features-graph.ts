@@ -43,12 +43,12 @@ export function addFeatures(
  */
 export function missingText({ outputs, plan }: FeatureTransform): string {
   const vocabularies = outputs.flatMap((output) => (output.kind === "one-hot" ? output.vocabulary : []));
-  const known = new Set<unknown>(plan ? textsOf(plan) : vocabularies);
+  const texts = new Set<unknown>(plan ? textsOf(plan) : vocabularies);
   const open = plan
     ? plan.view.steps.some((step) => "impute" in step && typeof step.impute === "string")
     : outputs.some((output) => output.kind === "one-hot" && (output.other || output.buckets !== undefined));
   let text = open ? "<missing>" : "";
-  while (known.has(text)) text += "?";
+  while (texts.has(text)) text += "?";
   return text;
 }
 

@@ -55,11 +55,11 @@ class PlanGraph {
 
   /** Returns a number, or a condition as 1 and 0: float64 `[rows, 1]`, NaN if missing. */
   number(operation: Operation): string {
-    const known = this.numbers.get(operation);
-    if (known !== undefined) return known;
-    const made = this.compute(operation);
-    this.numbers.set(operation, made);
-    return made;
+    const cached = this.numbers.get(operation);
+    if (cached !== undefined) return cached;
+    const name = this.compute(operation);
+    this.numbers.set(operation, name);
+    return name;
   }
 
   private compute(operation: Operation): string {
@@ -164,8 +164,8 @@ class PlanGraph {
         return this.codeOf(this.inputs.get(text.name)!.input, [...table.keys()], [...table.values(), Number.NaN]);
       case "wholeText": {
         // Only these texts are those of a whole number.
-        const known = [...table].filter(([key]) => String(Number(key)) === key && Number.isSafeInteger(Number(key)));
-        return this.valueAt(text.inputs[0]!, new Map(known.map(([key, value]) => [Number(key), value])));
+        const numeric = [...table].filter(([key]) => String(Number(key)) === key && Number.isSafeInteger(Number(key)));
+        return this.valueAt(text.inputs[0]!, new Map(numeric.map(([key, value]) => [Number(key), value])));
       }
       case "booleanText": {
         const flags = [...table].filter(([key]) => key === "true" || key === "false");
@@ -198,10 +198,10 @@ class PlanGraph {
     );
     const place = (key: readonly string[]) =>
       key.reduce((sum, text, i) => sum * codes[i]!.size + codes[i]!.get(text)!, 0);
-    const found = parts
+    const places = parts
       .map((part, i) => this.lookup(part, codes[i]!))
       .reduce((sum, code, i) => this.add("Add", this.add("Mul", sum, this.double(codes[i]!.size)), code));
-    return this.valueOf(found, new Map(keys.map((key, i) => [place(key), [...table.values()][i]!])));
+    return this.valueOf(places, new Map(keys.map((key, i) => [place(key), [...table.values()][i]!])));
   }
 
   private valueAt(operation: Operation, table: ReadonlyMap<number, number>): string {
@@ -216,8 +216,8 @@ class PlanGraph {
     const values = this.builder.constant({ type: "double", data, dims: [data.length, 1] });
     // One of the products is not 0, so the sum is exact.
     const value = this.add("MatMul", equal, values);
-    const known = this.builder.add("ReduceMax", [equal], { axes: { ints: [1] } });
-    return this.where(this.add("Equal", known, this.double(1)), value, this.double(Number.NaN));
+    const isKnown = this.builder.add("ReduceMax", [equal], { axes: { ints: [1] } });
+    return this.where(this.add("Equal", isKnown, this.double(1)), value, this.double(Number.NaN));
   }
 
   /** @param values one for each key, and the last for every other text */

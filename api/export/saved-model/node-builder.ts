@@ -63,15 +63,15 @@ export class NodeBuilder {
 
   /** Transposes a tensor. Transposes of transposes are merged, and those that cancel leave the source. */
   transpose(x: Tensor, perm: readonly number[]): Tensor {
-    const known = this.transposed.get(x.node);
-    const source = known?.source ?? x;
-    const merged = known ? perm.map((axis) => known.perm[axis]!) : perm;
+    const inner = this.transposed.get(x.node);
+    const source = inner?.source ?? x;
+    const merged = inner ? perm.map((axis) => inner.perm[axis]!) : perm;
     if (merged.every((axis, i) => axis === i)) return source;
     const { type } = source;
     const attributes = { T: typeOf(type), Tperm: typeOf("int32") };
-    const made = this.add("Transpose", [source, this.integers(merged)], type, attributes);
-    this.transposed.set(made.node, { source, perm: merged });
-    return made;
+    const node = this.add("Transpose", [source, this.integers(merged)], type, attributes);
+    this.transposed.set(node.node, { source, perm: merged });
+    return node;
   }
 
   /**

@@ -201,14 +201,14 @@ export const operators: Readonly<Record<string, Translator>> = {
     const keys = textList(attributes["keys_strings"]);
     const equal = builder.compare("Equal", builder.expandDims(x!, -1), builder.texts(keys, [keys.length]));
     const last = builder.integers([-1], []);
-    const found = argMax(builder, builder.cast(equal, "int32"), last);
+    const index = argMax(builder, builder.cast(equal, "int32"), last);
     const values = integerList(attributes["values_int64s"])!;
     const codes = builder.constant("int64", BigInt64Array.from(values, BigInt), [values.length]);
     const types = { Tparams: typeOf("int64"), Tindices: typeOf("int64"), Taxis: typeOf("int32") };
-    const code = builder.add("GatherV2", [codes, found, builder.integers([0], [])], "int64", types);
-    const known = builder.add("Any", [equal, last], "bool", { Tidx: typeOf("int32") });
+    const code = builder.add("GatherV2", [codes, index, builder.integers([0], [])], "int64", types);
+    const isKnown = builder.add("Any", [equal, last], "bool", { Tidx: typeOf("int32") });
     const otherwise = BigInt64Array.of(BigInt(integer(attributes["default_int64"], -1)));
-    return builder.select(known, code, builder.constant("int64", otherwise, []));
+    return builder.select(isKnown, code, builder.constant("int64", otherwise, []));
   },
 };
 

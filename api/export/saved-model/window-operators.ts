@@ -100,8 +100,8 @@ function windowOf({ builder, attributes }: Translation, axes: number): Window {
     dilations: each("dilations"),
     around(x, compute) {
       const last = builder.transpose(x, [0, ...range(2, axes + 2), 1]);
-      const found = axes === 1 ? squeeze(builder, compute(builder.expandDims(last, 1))) : compute(last);
-      return builder.transpose(found, [0, axes + 1, ...range(1, axes + 1)]);
+      const result = axes === 1 ? squeeze(builder, compute(builder.expandDims(last, 1))) : compute(last);
+      return builder.transpose(result, [0, axes + 1, ...range(1, axes + 1)]);
     },
   };
 }

@@ -87,13 +87,13 @@ const piecesAhead = 2;
 export async function findFile(platform: Platform, place: Place): Promise<ArtifactFile> {
   const { artifacts } = platform;
   const { path } = place;
-  const found =
+  const artifact =
     path === ""
       ? undefined
       : "owner" in place
         ? await artifacts.find(place.owner, path)
         : await findExportedFile(platform, place);
-  if (found) return found;
+  if (artifact) return artifact;
   const inside = "owner" in place ? await artifacts.list(place.owner, path) : await listExportedFiles(platform, place);
   if (inside.length > 0) {
     throw invalidParameter(`Artifact path refers to a directory, not a file: '${path}'`);
@@ -120,14 +120,14 @@ export async function sendFile(
     return new Response(null, { status: 307, headers: { location, "cache-control": "no-store" } });
   }
   const range = rangeOf(context.req.header("range"), file.bytes);
-  const known = {
+  const common = {
     ...headers,
     etag: `"${file.sha256}"`,
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
   };
   if (range === "unsatisfiable") {
-    return new Response(null, { status: 416, headers: { ...known, "content-range": `bytes */${file.bytes}` } });
+    return new Response(null, { status: 416, headers: { ...common, "content-range": `bytes */${file.bytes}` } });
   }
   const { start, end } = range ?? { start: 0, end: file.bytes };
   const isHead = context.req.method === "HEAD";
@@ -135,7 +135,7 @@ export async function sendFile(
   return new Response(isHead ? null : await streamOf(platform, file.sha256, start, end), {
     status: range ? 206 : 200,
     headers: {
-      ...known,
+      ...common,
       "content-length": String(end - start),
       ...(range ? { "content-range": `bytes ${start}-${end - 1}/${file.bytes}` } : {}),
     },

@@ -72,8 +72,8 @@ export function latestOfStages(versions: readonly ModelVersion[]): readonly Mode
   const latest = new Map<string, ModelVersion>();
   for (const version of versions) {
     const stage = stageName(version.stage);
-    const known = latest.get(stage);
-    if (known === undefined || known.version < version.version) latest.set(stage, version);
+    const previous = latest.get(stage);
+    if (previous === undefined || previous.version < version.version) latest.set(stage, version);
   }
   return [...latest.values()].sort((a, b) => a.version - b.version);
 }
@@ -94,17 +94,17 @@ export async function findVersion(
 ): Promise<{ readonly model: Model; readonly version: ModelVersion }> {
   checkModelName(name);
   const number = versionNumber(version);
-  const [model, found] = await Promise.all([
+  const [model, row] = await Promise.all([
     registry.repository.find(name),
     number < 1 ? undefined : registry.repository.findVersion(name, number),
   ]);
-  if (!model || !found || !isVisible(model, found)) throw noSuchVersion(name, version);
-  return { model, version: asOf(model, found) };
+  if (!model || !row || !isVisible(model, row)) throw noSuchVersion(name, version);
+  return { model, version: asOf(model, row) };
 }
 
 export async function versionAnswer(platform: Pick<Platform, "registry">, name: string, version: string) {
-  const found = await findVersion(platform, name, version);
-  return { model_version: versionMessage(found.version, found.model.aliases) };
+  const row = await findVersion(platform, name, version);
+  return { model_version: versionMessage(row.version, row.model.aliases) };
 }
 
 /** Lists the versions that are not deleted, newest first, consistent with the model's head. */

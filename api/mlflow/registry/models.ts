@@ -214,8 +214,8 @@ export const searchOperations: readonly MlflowOperation[] = [
     checkLimit(limit, maxModels);
     const matches = parseModelFilter(filter);
     const order = parseModelOrder(order_by);
-    const found = (await platform.registry.list()).filter(matches).sort(order);
-    const { items, nextToken } = pageOf(found, limit, page_token);
+    const models = (await platform.registry.list()).filter(matches).sort(order);
+    const { items, nextToken } = pageOf(models, limit, page_token);
     const views = await mapLimited(items, readsInParallel, async (model) =>
       modelMessage(model, latestOfStages(await versionsOf(platform, model))),
     );
@@ -229,8 +229,8 @@ export const searchOperations: readonly MlflowOperation[] = [
     const order = parseModelVersionOrder(order_by);
     const models = await modelsFor(platform, filter);
     const versions = (await mapLimited(models, readsInParallel, (model) => versionsOf(platform, model))).flat();
-    const found = versions.filter(matches).sort(order);
-    const { items, nextToken } = pageOf(found, limit, page_token);
+    const matching = versions.filter(matches).sort(order);
+    const { items, nextToken } = pageOf(matching, limit, page_token);
     const views = items.map((version) => versionMessage(version, {}));
     return { model_versions: undefinedIfEmpty(views), next_page_token: nextToken };
   }),

@@ -177,10 +177,10 @@ async function resolve(
 
 async function recordOnModel(platform: Platform, modelId: string, name: string, version: number): Promise<void> {
   await platform.loggedModels.change(modelId, (model) => {
-    const known = parsed(model.tags[versionsTag]);
+    const notes = parsed(model.tags[versionsTag]);
     const note = JSON.stringify({ name, version });
-    if (known.some((each) => JSON.stringify(each) === note)) return undefined;
-    return { ...model, tags: { ...model.tags, [versionsTag]: JSON.stringify([...known, { name, version }]) } };
+    if (notes.some((each) => JSON.stringify(each) === note)) return undefined;
+    return { ...model, tags: { ...model.tags, [versionsTag]: JSON.stringify([...notes, { name, version }]) } };
   });
 }
 

@@ -105,8 +105,8 @@ export const versionOperations: readonly MlflowOperation[] = [
   ),
 
   operation("GET /mlflow/model-versions/get-download-uri", named, async ({ platform, fields: { name, version } }) => {
-    const found = await findVersion(platform, name, version);
-    return { artifact_uri: await downloadUri(platform, found.version) };
+    const row = await findVersion(platform, name, version);
+    return { artifact_uri: await downloadUri(platform, row.version) };
   }),
 
   operation("POST /mlflow/model-versions/set-tag", { ...named, key: required(text), value: text }, (call) => {

@@ -160,8 +160,8 @@ function checkParamsUnique(params: readonly KeyValue[]): void {
 export function seriesOf(metrics: readonly LoggedMetric[]): readonly MetricSeries[] {
   const byKey = new Map<string, LoggedMetric[]>();
   for (const metric of metrics) {
-    const known = byKey.get(metric.key);
-    if (known) known.push(metric);
+    const group = byKey.get(metric.key);
+    if (group) group.push(metric);
     else byKey.set(metric.key, [metric]);
   }
   const series: MetricSeries[] = [];

@@ -213,8 +213,8 @@ export const loggedModelOperations: readonly MlflowOperation[] = [
         })),
       );
       const models = (await Promise.all(ids.map((id) => platform.loggedModels.list(id)))).flat();
-      const found = models.filter((model) => model.lifecycle === "active" && meets(model)).sort(order);
-      const { items, nextToken } = pageOf(found, fields.max_results || 50, fields.page_token, {
+      const matching = models.filter((model) => model.lifecycle === "active" && meets(model)).sort(order);
+      const { items, nextToken } = pageOf(matching, fields.max_results || 50, fields.page_token, {
         experiment_ids: ids,
         filter: fields.filter || "",
         order_by: fields.order_by,

@@ -104,9 +104,9 @@ export const runOperations: readonly MlflowOperation[] = [
         blank,
       );
       const digest = key && createHash("sha256").update(JSON.stringify(fields)).digest("hex");
-      const made = await platform.records.create(record, { requestDigest: digest });
-      if (!made.created && made.requestDigest !== digest) throw idempotencyConflict(key!);
-      return { run: newRunMessage(made.record) };
+      const creation = await platform.records.create(record, { requestDigest: digest });
+      if (!creation.created && creation.requestDigest !== digest) throw idempotencyConflict(key!);
+      return { run: newRunMessage(creation.record) };
     },
   ),
 
@@ -128,9 +128,9 @@ export const runOperations: readonly MlflowOperation[] = [
         // A run that is trained here sets its status itself. A client that adds to it does not change the status.
         if (before.source === "training") return unlessSame(before, named);
         const ended = fields.end_time ?? named.endedAt;
-        const known = fields.status ? statusFromMlflow(fields.status) : named.status;
-        if (named === before && known === before.status && ended === before.endedAt) return undefined;
-        return { ...named, status: known, endedAt: ended };
+        const newStatus = fields.status ? statusFromMlflow(fields.status) : named.status;
+        if (named === before && newStatus === before.status && ended === before.endedAt) return undefined;
+        return { ...named, status: newStatus, endedAt: ended };
       });
       return { run_info: runInfoMessage(changed) };
     },
@@ -217,10 +217,10 @@ export const runWriteOperations: readonly MlflowOperation[] = [
     async ({ fields: { run_id, model_json }, platform }) => {
       const model = parseModel(model_json);
       await changeActiveRun(platform, run_id, (before) => {
-        const known = modelsOf(before.tags[modelsTag]);
+        const models = modelsOf(before.tags[modelsTag]);
         const same = JSON.stringify(model);
-        if (known.some((one) => JSON.stringify(one) === same)) return undefined;
-        return withMlflowTag(before, modelsTag, JSON.stringify([...known, model]));
+        if (models.some((one) => JSON.stringify(one) === same)) return undefined;
+        return withMlflowTag(before, modelsTag, JSON.stringify([...models, model]));
       });
       return {};
     },
@@ -233,12 +233,12 @@ const modelMembers = ["artifact_path", "flavors", "utc_time_created", "run_id"] 
 
 /** Parses the tag. A client may have set any value. A value that is not a list is refused, not discarded. */
 function modelsOf(tag: string | undefined): readonly unknown[] {
-  let known: unknown;
+  let models: unknown;
   try {
-    known = parseJson(tag ?? "[]");
+    models = parseJson(tag ?? "[]");
   } catch {}
-  if (!Array.isArray(known)) throw invalidParameter(`Tag '${modelsTag}' of the run is no JSON list: delete it first.`);
-  return known;
+  if (!Array.isArray(models)) throw invalidParameter(`Tag '${modelsTag}' of the run is no JSON list: delete it first.`);
+  return models;
 }
 
 function parseModel(json: string): object {

@@ -37,15 +37,15 @@ ${parallel([...axes.map(paramAxis), numberAxis(metric.metric, values, false)], r
 const height = { top: 36, bottom: 236 };
 
 function paramAxis(row: Row): AxisOf {
-  const known = row.values.filter((value) => value !== null);
-  if (known.every(isNumber)) {
+  const present = row.values.filter((value) => value !== null);
+  if (present.every(isNumber)) {
     return numberAxis(
       row.name,
       row.values.map((value) => (value === null ? Number.NaN : Number(value))),
       true,
     );
   }
-  const texts = [...new Set(known)].sort();
+  const texts = [...new Set(present)].sort();
   const yOf = (text: string): number =>
     texts.length === 1
       ? (height.top + height.bottom) / 2

@@ -18,16 +18,16 @@ export function byStrength(rows: readonly Row[], metric: readonly number[]): rea
  * ε² between groups (Kelley, 1935) if that is greater or the values are texts.
  */
 export function paramStrength(values: readonly (string | null)[], metric: readonly number[]): number {
-  const known = values.flatMap((value, run) =>
+  const pairs = values.flatMap((value, run) =>
     value !== null && Number.isFinite(metric[run]) ? [{ value, metric: metric[run] ?? Number.NaN }] : [],
   );
-  const ranks = ranksOf(known.map((one) => one.metric));
+  const ranks = ranksOf(pairs.map((one) => one.metric));
   const between = epsilonSquared(
-    known.map(({ value }) => (isNumber(value) ? String(Number(value)) : value)),
+    pairs.map(({ value }) => (isNumber(value) ? String(Number(value)) : value)),
     ranks,
   );
-  if (!known.every(({ value }) => isNumber(value))) return between;
-  return Math.max(between, squaredCorrelation(ranksOf(known.map(({ value }) => Number(value))), ranks));
+  if (!pairs.every(({ value }) => isNumber(value))) return between;
+  return Math.max(between, squaredCorrelation(ranksOf(pairs.map(({ value }) => Number(value))), ranks));
 }
 
 /** Returns ranks from 0; equal values share the mean of their ranks. */
@@ -53,9 +53,9 @@ function squaredCorrelation(a: readonly number[], b: readonly number[]): number 
 function epsilonSquared(groups: readonly string[], values: readonly number[]): number {
   const members = new Map<string, number[]>();
   for (const [at, group] of groups.entries()) {
-    const known = members.get(group) ?? [];
-    known.push(values[at] ?? 0);
-    members.set(group, known);
+    const samples = members.get(group) ?? [];
+    samples.push(values[at] ?? 0);
+    members.set(group, samples);
   }
   const total = sumOfSquares(deviations(values));
   const degrees = values.length - members.size;

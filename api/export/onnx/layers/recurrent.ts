@@ -127,8 +127,8 @@ function run(
   const steps = goesBackwards ? range(0, time).map((step) => time - 1 - step) : range(0, time);
   const byTime = (x: string) =>
     steps.map((step) => builder.add("Gather", [x, builder.integer(step)], { axis: { int: 1 } }));
-  const given = { projected: byTime(all), masks: mask === undefined ? undefined : byTime(mask) };
-  return cell({ conversion, config, units: recurrentKernel.shape[0]!, recurrentKernel, ...given });
+  const sequence = { projected: byTime(all), masks: mask === undefined ? undefined : byTime(mask) };
+  return cell({ conversion, config, units: recurrentKernel.shape[0]!, recurrentKernel, ...sequence });
 }
 
 function overTime(
@@ -171,8 +171,8 @@ function gateOf({ conversion: { builder }, units }: Direction, z: string, index:
 }
 
 function activate({ conversion, config, units }: Direction, field: string, x: string): string {
-  const given = config[field] as string | { readonly className: string };
-  const name = typeof given === "string" ? given : given.className;
+  const activation = config[field] as string | { readonly className: string };
+  const name = typeof activation === "string" ? activation : activation.className;
   return applied(conversion, new Value(conversion.builder, [units], { last: x }), name).last;
 }
 

@@ -19,10 +19,10 @@ export function maskOf(conversion: Conversion): string | undefined {
   if (layer.className === "Masking") return maskOfValues(conversion);
   const inner = layer.config["layer"] as { readonly config: typeof layer.config } | undefined;
   if ((inner?.config ?? layer.config)["returnSequences"] === false) return undefined;
-  const given = new Set(masks);
+  const sets = new Set(masks);
   if (layer.className === "Concatenate") return maskOfConcatenation(conversion);
-  if (elementwise.has(layer.className)) return masks[0] && product(conversion, given);
-  if (inputs.length > 1 && given.size > 1) return unsupported(conversion, "it joins inputs that have different masks");
+  if (elementwise.has(layer.className)) return masks[0] && product(conversion, sets);
+  if (inputs.length > 1 && sets.size > 1) return unsupported(conversion, "it joins inputs that have different masks");
   return masks[0];
 }
 
@@ -30,19 +30,19 @@ const elementwise: ReadonlySet<string> = new Set(["Add", "Average", "Maximum", "
 
 /** Returns 1 where each of the masks is 1. */
 function product({ builder }: Conversion, masks: Iterable<string | undefined>): string | undefined {
-  const given = [...masks].filter((mask) => mask !== undefined);
-  return given.length === 0 ? undefined : given.reduce((all, mask) => builder.add("Mul", [all, mask]));
+  const present = [...masks].filter((mask) => mask !== undefined);
+  return present.length === 0 ? undefined : present.reduce((all, mask) => builder.add("Mul", [all, mask]));
 }
 
 function maskOfConcatenation(conversion: Conversion): string | undefined {
   const { builder, layer, masks } = conversion;
   const axis = numberOf(conversion, "axis", -1);
-  const given = masks.filter((mask) => mask !== undefined);
-  if (given.length === 0 || axis === -1 || axis === layer.outputShape.length)
-    return product(conversion, new Set(given));
-  if (axis !== 1 || given.length < masks.length)
+  const present = masks.filter((mask) => mask !== undefined);
+  if (present.length === 0 || axis === -1 || axis === layer.outputShape.length)
+    return product(conversion, new Set(present));
+  if (axis !== 1 || present.length < masks.length)
     return unsupported(conversion, "it joins inputs with and without masks along another axis than the last");
-  return builder.add("Concat", given, { axis: { int: 1 } });
+  return builder.add("Concat", present, { axis: { int: 1 } });
 }
 
 /** Returns the mask of the layer Masking: the steps at which a feature is not the masked value. */

@@ -29,12 +29,12 @@ export const mergeLayers: Readonly<Record<string, Converter>> = {
     const [left, right] = inputs.map((value, side) => {
       const rank = value.shape.length;
       const axis = (axes[side]! + rank + 1) % (rank + 1);
-      const given = layer.config["normalize"] === true ? unitVectors(builder, value.last, axis) : value.last;
+      const vectors = layer.config["normalize"] === true ? unitVectors(builder, value.last, axis) : value.last;
       if (rank === 1) {
         const [length] = value.shape;
-        return builder.add("Reshape", [given, builder.integers(side === 0 ? [0, 1, length!] : [0, length!, 1])]);
+        return builder.add("Reshape", [vectors, builder.integers(side === 0 ? [0, 1, length!] : [0, length!, 1])]);
       }
-      return axis === 2 - side ? given : builder.add("Transpose", [given], { perm: { ints: [0, 2, 1] } });
+      return axis === 2 - side ? vectors : builder.add("Transpose", [vectors], { perm: { ints: [0, 2, 1] } });
     });
     const shape = builder.integers([0, ...layer.outputShape]);
     return channelsLast(conversion, builder.add("Reshape", [builder.add("MatMul", [left!, right!]), shape]));
@@ -181,8 +181,8 @@ function reshaped(conversion: Conversion): ReturnType<Converter> {
 
 /** Reads `[[top, bottom], [left, right]]`, which a configuration may abbreviate. */
 function edges({ layer }: Conversion, field: string): readonly [readonly [number, number], readonly [number, number]] {
-  const given = (layer.config[field] ?? 0) as number | readonly (number | readonly [number, number])[];
+  const setting = (layer.config[field] ?? 0) as number | readonly (number | readonly [number, number])[];
   const pair = (each: number | readonly [number, number]): readonly [number, number] =>
     typeof each === "number" ? [each, each] : each;
-  return typeof given === "number" ? [pair(given), pair(given)] : [pair(given[0]!), pair(given[1]!)];
+  return typeof setting === "number" ? [pair(setting), pair(setting)] : [pair(setting[0]!), pair(setting[1]!)];
 }
