@@ -49,7 +49,7 @@ const title = found
     const fill = (length: number, factor: number) => Float32Array.from({ length }, (_, i) => Math.sin(i) * factor);
     const replica = {
       weights: fill(elements, 1),
-      optimizer: { state: { m: fill(elements - 5, 1e-3), v: fill(elements - 5, 1e-20) } },
+      slots: { m: fill(elements - 5, 1e-3), v: fill(elements - 5, 1e-20) },
     } as unknown as Replica;
     const buffers = stateBuffers(replica, layout);
     const store = createMemoryObjectStore();

@@ -1,4 +1,6 @@
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { Engine } from "../../../local/states/engine/engine";
 import type { Json } from "../../../local/states/json";
@@ -6,7 +8,6 @@ import type { LogRecord } from "../../../local/states/store/log-record";
 import type { ExecutionSummary } from "../../../local/states/store/records";
 import { Store } from "../../../local/states/store/store";
 import { rounds } from "../../support/rounds";
-import { temporaryFolder } from "../../support/temporary-folder";
 import { FakeClock } from "./support/clock";
 import { flows } from "./support/flows";
 import { FunctionFailure, type Harness, invoker, open } from "./support/harness";
@@ -94,7 +95,7 @@ const openQuestions = (log: readonly LogRecord[]): Question[] =>
   });
 
 async function resumeFrom(full: ExecutionSummary, log: readonly LogRecord[]) {
-  const directory = temporaryFolder("states-prefix");
+  const directory = mkdtempSync(join(tmpdir(), "states-prefix-"));
   const { status: _status, stoppedAt: _stop, output: _output, error: _error, cause: _cause, ...rest } = full;
   const store = await Store.open(directory);
   const event = { source: "", detailType: "", resources: [], detail: {} };
@@ -103,6 +104,7 @@ async function resumeFrom(full: ExecutionSummary, log: readonly LogRecord[]) {
   const driven = await inProcess(store, full, new FakeClock(log.at(-1)?.at), questions);
   const result = await finish(driven, questions);
   await store.close();
+  rmSync(directory, { recursive: true, force: true });
   return result;
 }
 
