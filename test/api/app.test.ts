@@ -4,13 +4,13 @@ import { useTestApp } from "../support/app";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
 describe("the API", () => {
-  const api = useTestApp();
+  const { platform, calls, app } = useTestApp();
   beforeAll(async () => {
-    await registerTestDataset(api.platform);
+    await registerTestDataset(platform);
   });
 
   async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await api.app.request(`/api/v1${path}`, {
+    const response = await app.request(`/api/v1${path}`, {
       method,
       headers: { "content-type": "application/json", ...headers },
       body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
@@ -33,7 +33,7 @@ describe("the API", () => {
         model: "digits",
         createdBy: "ada",
       });
-      expect(api.calls.started).toContain(body.run.runId);
+      expect(calls.started).toContain(body.run.runId);
       expect((await call("GET", `/training-runs/${body.run.runId}`)).body.run).toEqual(body.run);
       expect((await call("GET", "/training-runs")).body.runs).toContainEqual(body.run);
     });
@@ -78,9 +78,9 @@ describe("the API", () => {
       const { runId } = body.run;
       expect((await call("POST", `/training-runs/${runId}/cancel`)).body.run.status).toBe("killed");
       expect((await call("POST", `/training-runs/${runId}/cancel`)).body.run.status).toBe("killed");
-      expect(api.calls.stopped).toContain(runId);
+      expect(calls.stopped).toContain(runId);
       const done = await call("POST", "/training-runs", { job: jobInput() });
-      await api.platform.runs.close(done.body.run.runId, { status: "completed", at: "2026-01-01T00:00:00.000Z" });
+      await platform.runs.close(done.body.run.runId, { status: "completed", at: "2026-01-01T00:00:00.000Z" });
       expect(await call("POST", `/training-runs/${done.body.run.runId}/cancel`)).toMatchObject({
         status: 409,
         body: { error: { code: "RUN_ENDED" } },
@@ -103,7 +103,7 @@ describe("the API", () => {
     it("serves metrics as they were written, NaN included", async () => {
       const { body } = await call("POST", "/training-runs", { job: jobInput() });
       const { runId } = body.run;
-      await api.platform.metrics.append(runId, [
+      await platform.metrics.append(runId, [
         { metric: "train/loss", steps: [1, 2, 3], values: [2, Number.NaN, 1], times: [10, 20, 30] },
       ]);
       expect((await call("GET", `/training-runs/${runId}/metrics`)).body.metrics).toMatchObject([
@@ -138,7 +138,7 @@ describe("the API", () => {
       const logs = `/training-runs/${body.run.runId}/logs?worker=1`;
       expect(await call("GET", logs)).toMatchObject({ status: 400 });
       const worker = { workerIndex: 1, jobId: "job", attempt: 1, status: "RUNNING", attempts: [] } as const;
-      await api.platform.runs.recordWorker(body.run.runId, worker);
+      await platform.runs.recordWorker(body.run.runId, worker);
       expect(await call("GET", logs)).toMatchObject({ status: 200 });
     });
 
@@ -150,7 +150,7 @@ describe("the API", () => {
   describe("models", () => {
     it("refuses promotion without a verdict, then without an approval, and resolve without a champion", async () => {
       const at = "2026-01-01T00:00:00.000Z";
-      await api.platform.registry.register(
+      await platform.registry.register(
         "default",
         {
           model: "gated",
@@ -165,11 +165,7 @@ describe("the API", () => {
       );
       const promote = () => call("PUT", "/models/gated/versions/1/stage", { stage: "production" });
       expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
-      await api.platform.registry.apply(
-        "gated",
-        [1],
-        recordGate(1, { passed: true, checks: [], at }, { by: "test", at }),
-      );
+      await platform.registry.apply("gated", [1], recordGate(1, { passed: true, checks: [], at }, { by: "test", at }));
       expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
       expect(await call("GET", "/models/gated/production")).toMatchObject({
         status: 404,
@@ -198,18 +194,18 @@ describe("the API", () => {
   });
 
   it("hands out upload targets for missing content only", async () => {
-    const there = await api.platform.objects.putContent("there");
+    const there = await platform.objects.putContent("there");
     const { body } = await call("POST", "/uploads", { contents: [there, { sha256: "0".repeat(64), bytes: 3 }] });
     expect(body.missing).toMatchObject([
       { sha256: "0".repeat(64), headers: { "x-amz-checksum-sha256": expect.any(String) } },
     ]);
     const wrong = await fetch(body.missing[0].url, { method: "PUT", headers: body.missing[0].headers, body: "lie" });
     expect(wrong.status).toBe(400);
-    expect(await api.platform.objects.size(`cas/sha256/${"0".repeat(64)}`)).toBeUndefined();
+    expect(await platform.objects.size(`cas/sha256/${"0".repeat(64)}`)).toBeUndefined();
   });
 
   it("identifies the caller by the signature, whatever the request claims", async () => {
-    const response = await api.app.request(
+    const response = await app.request(
       "/api/v1/training-runs",
       {
         method: "POST",
@@ -222,15 +218,15 @@ describe("the API", () => {
   });
 
   it.each(["/api/v1/models", "/version"])("names the request of each answer: %s", async (path) => {
-    expect((await api.app.request(path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await app.request(path)).headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("hides what went wrong inside, and says by which id to find it", async () => {
     const broken = createApp({
-      ...api.platform,
+      ...platform,
       forTeam: (team) => ({
-        ...api.platform.forTeam(team),
-        runs: { ...api.platform.runs, list: () => Promise.reject(new Error("secret detail")) },
+        ...platform.forTeam(team),
+        runs: { ...platform.runs, list: () => Promise.reject(new Error("secret detail")) },
       }),
     });
     const response = await broken.request("/api/v1/training-runs");

@@ -1,11 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
-import { createApp } from "../../api/app";
 import * as approvals from "../../core/registry/approval-requests";
 import { pendingCheck } from "../../core/registry/gates/external-check";
 import { promote, recordGate } from "../../core/registry/transitions";
+import { useTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { type Calls, createTestPlatform, type TestPlatform, useEmbedded } from "../support/embedded";
 import { runOf } from "../support/fixtures";
 import { ManualClock } from "../support/manual-clock";
 import { judgeNow, promoteJudged, verdictOn, versionOfRun } from "../support/registry";
@@ -18,15 +17,12 @@ const day = 86_400_000;
 /** Each case has a model of its own. Its version 1 waits for an approval after the end of its run. */
 describe("a request for an approval", () => {
   const clock = new ManualClock(Date.parse(by.at));
-  const embedded = useEmbedded();
-  let platform: TestPlatform;
-  let calls: Calls;
+  const { platform, calls, app } = useTestApp({ checkResponses: true }, clock);
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   let name: string;
   let made = 0;
   beforeAll(async () => {
-    ({ platform, calls } = createTestPlatform(embedded, clock));
-    cli = await cliOverApp(createApp(platform, { checkResponses: true }));
+    cli = await cliOverApp(app);
   });
   afterAll(() => cli.stop());
   beforeEach(async () => {
@@ -108,7 +104,7 @@ describe("a request for an approval", () => {
   it("expires after the days of the policy, which approval rules limit", async () => {
     const file = { rules: {}, approvals: { required: 1, expiresAfterDays: 2 } };
     const set = (approvals: object) =>
-      createApp(platform).request(`/api/v1/models/${name}/policy`, {
+      app.request(`/api/v1/models/${name}/policy`, {
         method: "PUT",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ ...file, approvals }),
@@ -171,7 +167,7 @@ describe("a request for an approval", () => {
       await platform.registry.apply(name, [1], recordGate(1, verdict, by));
       await wait("token-check");
       expect(answersOf("token-check")).toEqual([]);
-      const answered = await createApp(platform).request(`/api/v1/models/${name}/versions/1/checks/review`, {
+      const answered = await app.request(`/api/v1/models/${name}/versions/1/checks/review`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: '{"passed":true}',
@@ -222,7 +218,7 @@ describe("a request for an approval", () => {
     const shown = (await cli.run("models", "show", name)).out;
     expect(shown).toMatch(new RegExp(`next: an approval \\(${withdrawn.source}.*models approve ${name} 1`));
     expect((await cli.run("models", "history", name)).out).toMatch(withdrawn);
-    const page = await createApp(platform).request(`/api/v1/pages/runs/${name}-a`);
+    const page = await app.request(`/api/v1/pages/runs/${name}-a`);
     expect(await page.text()).toMatch(withdrawn);
   });
 

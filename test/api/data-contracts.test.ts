@@ -1,19 +1,10 @@
-import type { createApp } from "../../api/app";
-import { createApp as create } from "../../api/app";
 import { parseDataContract } from "../../core/datasets/contract/rules";
 import { deliverEvent } from "../../core/notifications/deliver";
-import { callApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
 
 describe("the data contract of a dataset", () => {
-  const embedded = useEmbedded();
-  let made: ReturnType<typeof createTestPlatform>;
-  let app: ReturnType<typeof createApp>;
-  beforeAll(() => {
-    made = createTestPlatform(embedded);
-    app = create(made.platform, { checkResponses: true });
-  });
+  const { platform, calls, app } = useTestApp({ checkResponses: true });
 
   const send = (method: string, path: string, body?: unknown) =>
     callApp(app, method, `/datasets/${path}`, body, { "x-ringmaster-actor": "ada" });
@@ -83,7 +74,6 @@ describe("the data contract of a dataset", () => {
   });
 
   it("is reported when it blocked a push: one event, and one message without the values of rows", async () => {
-    const { platform, calls } = made;
     const { contract: _, ...team } = { ...platform.forTeam("default"), contract: undefined };
     await team.notifications.putSettings({
       ...{

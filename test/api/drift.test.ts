@@ -4,15 +4,15 @@ import { callApp, useTestApp } from "../support/app";
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 
 describe("served rows through the API", () => {
-  const api = useTestApp();
+  const { platform, app } = useTestApp();
   beforeAll(async () => {
     for (const version of [1, 2]) {
       const made = { model: "toys", source: `s3://models/${version}`, metrics: {}, submittedBy: "ada" };
-      await api.platform.registry.register(api.platform.team, made, by, { request: `make-${version}` });
+      await platform.registry.register(platform.team, made, by, { request: `make-${version}` });
     }
   });
 
-  const call = (method: string, path: string, body?: unknown) => callApp(api.app, method, path, body);
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
   const now = Date.parse("2026-01-01T12:00:00.000Z");
   const rowsFrom = (first: number, count: number, daysAgo = 1) =>
     Array.from({ length: count }, (_row, i) => ({
@@ -43,11 +43,11 @@ describe("served rows through the API", () => {
     await log([...one.slice(0, 5), ...rowsFrom(50, 1)]);
     const all = (await listed()).batches;
     const rows = [];
-    for await (const some of servedWindow(api.platform.objects, all).open()) rows.push(...some);
+    for await (const some of servedWindow(platform.objects, all).open()) rows.push(...some);
     expect(rows.map(({ row }) => row["x"]).sort((a, b) => Number(a) - Number(b))).toEqual([...Array(51).keys()]);
     expect(rows.find(({ row }) => row["x"] === 0)).toMatchObject({ prediction: "cat", label: "cat", row: { patch: [[1], [2]] } }); // biome-ignore format: a row
     const kept: unknown[] = [];
-    for await (const some of servedWindow(api.platform.objects, all, { rate: 0.5 }).open()) kept.push(...some);
+    for await (const some of servedWindow(platform.objects, all, { rate: 0.5 }).open()) kept.push(...some);
     expect(kept.length).toBeGreaterThan(10);
     expect(kept.length).toBeLessThan(41);
   });
@@ -66,7 +66,7 @@ describe("served rows through the API", () => {
     await log([...many.slice(10), row(99, { row: { other: 1, x: 99 } })].reverse(), 2);
     await log([row(3, { label: 1 }), row(3, { prediction: 0 })], 2);
     const rows = [];
-    for await (const some of servedWindow(api.platform.objects, (await listed(2)).batches).open()) rows.push(...some);
+    for await (const some of servedWindow(platform.objects, (await listed(2)).batches).open()) rows.push(...some);
     expect(rows.map(({ row, prediction }) => [row["x"], prediction])).toEqual([
       ...many.map(({ row, prediction }) => [row.x, prediction]),
       ...[[99, 1], [3, 0]], // biome-ignore format: pairs

@@ -1,6 +1,4 @@
-import type { createApp } from "../../api/app";
-import { startTestApp } from "../support/app";
-import type { Embedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { createEvaluatedRun } from "../support/evaluated-run";
 
 type Call = readonly [method: string, path: string, body?: object];
@@ -125,17 +123,12 @@ const pairs: Readonly<Record<string, (world: World) => { readonly native: Call; 
 };
 
 describe("the same change by each API", () => {
-  let embedded: Embedded;
-  let app: ReturnType<typeof createApp>;
+  const { platform, app } = useTestApp();
   let world: World;
   beforeAll(async () => {
-    const started = await startTestApp();
-    ({ embedded, app } = started);
-    const { platform } = started;
     world = await furnish();
     await createEvaluatedRun(platform, "run-trained", { classes: ["a", "b"], labels: [0, 1], outputs: [0.1, 0.9] });
   });
-  afterAll(() => embedded.stop());
 
   async function send([method, path, body]: Call) {
     const response = await app.request(path.startsWith("/api/") ? path : `/api/v1${path}`, {

@@ -24,17 +24,15 @@ const parse = (text: string): Event[] =>
     .map((fields) => ({ id: fields["id"], event: fields["event"]!, data: JSON.parse(fields["data"]!) }));
 
 describe("a run's metrics as events", () => {
-  const api = useTestApp();
+  const { platform, app } = useTestApp();
   beforeAll(async () => {
-    await api.platform.runs.create(runOf("run-e"));
-    await api.platform.metrics.append("run-e", [
-      { metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] },
-    ]);
-    await api.platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
+    await platform.runs.create(runOf("run-e"));
+    await platform.metrics.append("run-e", [{ metric: "loss", steps: [1, 2], values: [2, Number.NaN], times: [1, 2] }]);
+    await platform.runs.close("run-e", { status: "completed", at: "2025-12-31T00:00:00.000Z" });
   });
 
   const follow = (headers: Record<string, string> = {}, path = "/api/v1/training-runs/run-e/metrics") =>
-    api.app.request(path, { headers: { accept: "text/event-stream", ...headers } });
+    app.request(path, { headers: { accept: "text/event-stream", ...headers } });
 
   it("tells everything and ends with the run", async () => {
     const response = await follow();

@@ -2,18 +2,15 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import { cliOverApp } from "../support/cli-over-app";
-import { createTestPlatform, type TestPlatform, useEmbedded } from "../support/embedded";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const at = 1_767_225_600_000;
 
 describe("the export of an experiment", () => {
-  const embedded = useEmbedded();
-  let platform: TestPlatform;
+  const { platform, app } = useTestApp({ checkResponses: true }, { now: () => at });
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
-  let app: ReturnType<typeof createApp>;
   const directory = temporaryFolder("export");
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await callApp(app, method, path, body);
@@ -24,8 +21,6 @@ describe("the export of an experiment", () => {
   const runs: string[] = [];
 
   beforeAll(async () => {
-    ({ platform } = createTestPlatform(embedded, { now: () => at }));
-    app = createApp(platform, { checkResponses: true });
     cli = await cliOverApp(app);
     ({ experimentId } = (
       await call<{ experiment: { experimentId: string } }>("POST", "/experiments", { name: "e" })

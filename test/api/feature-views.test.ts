@@ -7,12 +7,12 @@ import { registerTestDataset } from "../support/fixtures";
 import { createStoredView, fileOf, spendView } from "../support/stored-view";
 
 describe("feature views through the API", () => {
-  const api = useTestApp();
+  const { platform, app } = useTestApp();
   beforeAll(async () => {
-    await createStoredView(api.platform, "stored");
+    await createStoredView(platform, "stored");
   });
 
-  const call = (method: string, path: string, body?: unknown) => callApp(api.app, method, path, body);
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
   const register = (change: object, allowIncompatible = false) =>
     call("POST", "/feature-views", { definition: { ...spendView, ...change }, allowIncompatible });
 
@@ -84,7 +84,7 @@ describe("feature views through the API", () => {
     ["another sum of rows", { rows: 9 }, "must be 1, the sum of the files"],
     ["rows of the future", { latestTime: "2030-01-01T00:00:00.000Z" }, "must not lie in the future"],
   ])("refuse a batch with %s", async (_case, change, text) => {
-    const draft = { ...(await createStoredView(api.platform, "batched")), ...change };
+    const draft = { ...(await createStoredView(platform, "batched")), ...change };
     const answer = await call("POST", "/feature-views/batched/batches", draft);
     expect([answer.status, answer.body.error.code]).toEqual([400, "INVALID_INPUT"]);
     expect(answer.body.error.message).toContain(text);
@@ -110,7 +110,7 @@ describe("feature views through the API", () => {
   });
 
   it("refuse rows of an earlier generation", async () => {
-    const draft = await createStoredView(api.platform, "moved");
+    const draft = await createStoredView(platform, "moved");
     await register({ name: "moved", columns: { ...columns, spend: "int" } }, true);
     const answer = await call("POST", "/feature-views/moved/batches", draft);
     expect([answer.status, answer.body.error.code]).toEqual([409, "FEATURE_VIEW_CHANGED"]);
@@ -134,7 +134,7 @@ describe("feature views through the API", () => {
     expect((await call("POST", "/online-features", body)).body).toEqual({
       rows: [{ entity: { customer: 5 }, features: { spend: null }, eventTimes: { stored: null } }],
     });
-    await createStoredView(api.platform, "other");
+    await createStoredView(platform, "other");
     const both = { ...body, views: ["stored", "other"] };
     expect((await call("POST", "/online-features", both)).body.error.message).toContain("use full names");
     const named = (await call("POST", "/online-features", { ...both, fullNames: true })).body;
@@ -148,7 +148,7 @@ describe("feature views through the API", () => {
   describe("with columns of datasets", () => {
     /** Registers a dataset whose column `x` has this origin, with a trained model of it. */
     async function use(name: string, view: string, feature = "spend", type: "float" | "int" = "float") {
-      const base = await registerTestDataset(api.platform, name);
+      const base = await registerTestDataset(platform, name);
       const schema = base.schema.map((column) =>
         column.name === "x" ? { ...column, type, from: { view, feature } } : column,
       );
@@ -160,15 +160,15 @@ describe("feature views through the API", () => {
       const { digest, version } = manifest;
       const at = "2026-01-01T00:00:00.000Z";
       const source = `s3://elsewhere/${model}`;
-      await api.platform.registry.register(
-        api.platform.team,
+      await platform.registry.register(
+        platform.team,
         { model, metrics: {}, source, dataset: { name: dataset, version, digest } },
         { by: "ada", at },
       );
     }
 
     it("lists the dataset and model versions that use them, by pages", async () => {
-      await createStoredView(api.platform, "used");
+      await createStoredView(platform, "used");
       expect((await call("GET", "/feature-views/used/uses")).body).toEqual({ items: [] });
       for (const name of ["first", "second"]) expect((await use(name, "used@1")).status).toBe(201);
       // Idempotent.
@@ -197,16 +197,16 @@ describe("feature views through the API", () => {
     });
 
     it("says which models in production an incompatible definition would leave without rows", async () => {
-      await createStoredView(api.platform, "served");
+      await createStoredView(platform, "served");
       await use("labels", "served@1");
       await train("churn", "labels");
       // A version in production, whatever its approvals.
       const uses = await productionUsesOf(
         {
-          lineage: api.platform.lineage,
+          lineage: platform.lineage,
           registry: {
             details: async (name) => {
-              const { versions } = await api.platform.registry.details(name);
+              const { versions } = await platform.registry.details(name);
               return { versions: versions.map((version) => ({ ...version, stage: "production" as const })) };
             },
           },
@@ -216,14 +216,14 @@ describe("feature views through the API", () => {
       expect(uses).toEqual(["churn/1 (served@1)"]);
       const definition = viewDefinition.parse({ ...spendView, name: "served", columns: { ...columns, spend: "int" } });
       const options = { by: "ada", productionUses: async () => uses };
-      await expect(registerView(api.platform, definition, { ...options, allowIncompatible: false })).rejects.toThrow(
+      await expect(registerView(platform, definition, { ...options, allowIncompatible: false })).rejects.toThrow(
         "in production, churn/1 (served@1) would get no new rows",
       );
-      const allowed = await registerView(api.platform, definition, { ...options, allowIncompatible: true });
+      const allowed = await registerView(platform, definition, { ...options, allowIncompatible: true });
       expect(allowed.warnings).toMatchObject([
         { code: "VIEW_IN_PRODUCTION", message: expect.stringContaining("train them with served@2") },
       ]);
-      expect(await registerView(api.platform, definition, { ...options, allowIncompatible: true })).not.toHaveProperty(
+      expect(await registerView(platform, definition, { ...options, allowIncompatible: true })).not.toHaveProperty(
         "warnings",
       );
     });

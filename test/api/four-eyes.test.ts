@@ -20,14 +20,17 @@ const unauthenticated = (actor: string): RequestContext => ({ authorizer: { prin
 
 /** Two approvals are required of every model here; the callers are those that a gateway authenticated. */
 describe("approvals of several people through the API", () => {
-  const api = useTestApp({ checkResponses: true, personalRoles: ["arn:aws:iam::1:role/AWSReservedSSO_*"] });
+  const { platform, app } = useTestApp({
+    checkResponses: true,
+    personalRoles: ["arn:aws:iam::1:role/AWSReservedSSO_*"],
+  });
   let name: string;
   let made = 0;
 
   async function call(who: RequestContext, method: string, path: string, body: object = {}) {
     const event = { requestContext: who } as APIGatewayProxyEvent;
     const headers = { "content-type": "application/json", "x-ringmaster-actor": "another person" };
-    const response = await api.app.request(path, { method, headers, body: JSON.stringify(body) }, { event });
+    const response = await app.request(path, { method, headers, body: JSON.stringify(body) }, { event });
     return { status: response.status, body: JSON.parse(await response.text()) };
   }
   const policy = (who: RequestContext, approvals: object) =>
@@ -43,12 +46,12 @@ describe("approvals of several people through the API", () => {
 
   beforeEach(async () => {
     name = `digits-${++made}`;
-    await api.platform.registry.register(api.platform.team, versionOfRun(name, `run-${name}`), {
+    await platform.registry.register(platform.team, versionOfRun(name, `run-${name}`), {
       by: "test",
       at: "now",
     });
     await policy(session("setup", "Setup", "AROASETUP"), { required: 2 });
-    await judgeNow(api.platform.registry, name, 1);
+    await judgeNow(platform.registry, name, 1);
   });
 
   it.each<[string, RequestContext, RequestContext]>([
@@ -56,7 +59,7 @@ describe("approvals of several people through the API", () => {
     ["a Cognito user who changes the e-mail address", cognito("1", "ada@x"), cognito("1", "grace@x")],
   ])("is one person, and promotes at neither API: %s", async (_name, first, second) => {
     for (const who of [first, second, first]) expect((await approve(who)).status).toBe(200);
-    expect((await api.platform.registry.version(name, 1)).approvals).toHaveLength(1);
+    expect((await platform.registry.version(name, 1)).approvals).toHaveLength(1);
     for (const promote of [promoteNatively, promoteByMlflow]) {
       const { status, body } = await promote(second);
       expect([status >= 400, JSON.stringify(body)]).toEqual([true, expect.stringContaining("has 1 of 2 approvals")]);
@@ -110,7 +113,7 @@ describe("approvals of several people through the API", () => {
       name = `registered-${++made}`;
       expect((await register(grace, name, body.run.runId)).status).toBeLessThan(300);
       await policy(ada, { notTheSubmitter: true });
-      await judgeNow(api.platform.registry, name, 1);
+      await judgeNow(platform.registry, name, 1);
       for (const who of [ada, grace]) expect((await approve(who)).body.error.details.refusal).toBe("submitter");
       expect((await approve(alan)).status).toBe(200);
     },

@@ -1,7 +1,7 @@
 import { useTestApp } from "../support/app";
 
 describe("hostile bodies", () => {
-  const api = useTestApp();
+  const { platform, app } = useTestApp();
   let runId: string;
   beforeAll(async () => {
     const { run } = (await mlflow("runs/create", { experiment_id: "0" })).body as { run: { info: { run_id: string } } };
@@ -11,7 +11,7 @@ describe("hostile bodies", () => {
   });
 
   async function post(path: string, body: unknown, method = "POST") {
-    const response = await api.app.request(path, {
+    const response = await app.request(path, {
       method,
       headers: { "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
@@ -75,7 +75,7 @@ describe("hostile bodies", () => {
     const params = { constructor: "a", toString: "b" };
     const { body } = await native("/runs", { params });
     const { run } = body as { run: { runId: string } };
-    expect((await api.platform.records.find(run.runId))?.params).toEqual(params);
+    expect((await platform.records.find(run.runId))?.params).toEqual(params);
     expect(await native("/runs/search", { filter: "params.constructor = 'a'" })).toMatchObject({
       body: { runs: [{ run: { runId: run.runId } }] },
     });
@@ -89,7 +89,7 @@ describe("hostile bodies", () => {
     const { status, body } = await native("/runs", { datasets: [dataset] });
     expect(status).toBe(201);
     const { runId: reader } = (body as { run: { runId: string } }).run;
-    expect((await api.platform.lineage.runsOf(dataset, { limit: 10 })).items).toEqual([reader]);
+    expect((await platform.lineage.runsOf(dataset, { limit: 10 })).items).toEqual([reader]);
   });
 
   it("refuses to add to a list of models that is none", async () => {

@@ -1,12 +1,8 @@
-import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { callApp, useTestApp } from "../support/app";
 
 describe("a version that is judged by a request that comes twice", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
+  const { app } = useTestApp({ checkResponses: true });
   beforeAll(async () => {
-    app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
     await call("/models/register", { name: "toy", source: "s3://elsewhere/1", metrics: {} });
     await call("/models/register", { name: "toy", source: "s3://elsewhere/2", metrics: {} });
   });

@@ -3,7 +3,7 @@ import type { Deployment } from "../../adapters/platform";
 import { createApp } from "../../api/app";
 import { firstProblems } from "../../api/http/first-problems";
 import { internalError } from "../../local/dynamodb/errors";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 
 it("says that the disk is full, where a store says so", async () => {
   const error = internalError(new Error("IO error: /data/dynamodb/000003.log: No space left on device"));
@@ -22,11 +22,9 @@ it("says that the disk is full, where a store says so", async () => {
 });
 
 describe("the limits of a request", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
+  const { app } = useTestApp();
   let runId: string;
   beforeAll(async () => {
-    app = createApp(createTestPlatform(embedded).platform);
     const made = await send("/api/2.0/mlflow/runs/create", '{"experiment_id":"0"}');
     runId = (JSON.parse(made.text) as { run: { info: { run_id: string } } }).run.info.run_id;
   });

@@ -125,25 +125,25 @@ const documents: Readonly<Record<string, Written>> = {
 };
 
 describe("what user code stores and answers", () => {
-  const api = useTestApp();
+  const { platform, calls, app } = useTestApp();
   const runIds: string[] = [];
-  const call = (method: string, path: string, body?: unknown) => callApp(api.app, method, path, body);
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
 
   /** Creates a run whose job is at work. */
   async function launched(name: string, evaluates: boolean): Promise<string> {
     const runId = `run-${name}`;
-    await api.platform.runs.create(runOf(runId));
-    await api.platform.runs.recordStep(runId, {
+    await platform.runs.create(runOf(runId));
+    await platform.runs.recordStep(runId, {
       ...{ step: "PrepareFeatures", inputHash: "h", ...stepTimes },
       output: { featureManifestKey: "k", digest: "d", width: 1, rows: { train: 1, validation: 1, test: 1 } },
     });
     const phase = evaluates ? "Evaluate" : "LaunchTraining";
-    await api.platform.runs.enterPhase(runId, phase, isoTime(api.platform.clock));
-    if (evaluates) await beginEvaluation(api.platform, runId, `token-${runId}`, "h1");
+    await platform.runs.enterPhase(runId, phase, isoTime(platform.clock));
+    if (evaluates) await beginEvaluation(platform, runId, `token-${runId}`, "h1");
     else {
-      await api.platform.runs.putTaskToken(runId, phase, `token-${runId}`);
-      const details = (await api.platform.runs.findDetails(runId))!;
-      await launchAttempt(api.platform, details.run, nextAttempt(details));
+      await platform.runs.putTaskToken(runId, phase, `token-${runId}`);
+      const details = (await platform.runs.findDetails(runId))!;
+      await launchAttempt(platform, details.run, nextAttempt(details));
     }
     runIds.push(runId);
     return runId;
@@ -153,10 +153,10 @@ describe("what user code stores and answers", () => {
   async function sweep(): Promise<readonly string[]> {
     const errors: string[] = [];
     const onError = (runId: string, error: unknown) => void errors.push(`${runId}: ${error}`);
-    const options = { clock: api.platform.clock, meter: api.platform.meter, until: Number.POSITIVE_INFINITY };
-    await reconcileAll(await api.platform.listOpenRuns(), {
+    const options = { clock: platform.clock, meter: platform.meter, until: Number.POSITIVE_INFINITY };
+    await reconcileAll(await platform.listOpenRuns(), {
       ...options,
-      forTeam: () => api.platform,
+      forTeam: () => platform,
       onDone: () => {},
       onError,
     });
@@ -177,7 +177,7 @@ describe("what user code stores and answers", () => {
       `/pages/experiments/${experimentId}`,
       `/experiments/${experimentId}/export?table=runs&format=csv`,
     ])
-      expect((await api.app.request(`/api/v1${path}`)).status).toBe(200);
+      expect((await app.request(`/api/v1${path}`)).status).toBe(200);
   }
 
   it.each(Object.entries(documents))(
@@ -188,16 +188,16 @@ describe("what user code stores and answers", () => {
       const bad = new Map<string, string>();
       await eachLimited(texts.entries(), 8, async ([i, text]) => {
         const runId = await launched(`${name}-${i}`, name === "evaluations");
-        await api.platform.objects.put(key(runId), Buffer.from(text));
+        await platform.objects.put(key(runId), Buffer.from(text));
         bad.set(runId, text);
       });
-      if (good) await storeResult(api.platform.objects, good);
-      api.calls.job = ended
+      if (good) await storeResult(platform.objects, good);
+      calls.job = ended
         ? { status: "failed", hostLoss: false, reason: "exited" }
         : { status: "running", hostLoss: false };
       expect(await sweep()).toEqual([]);
       await eachLimited(bad, 8, async ([runId, text]) => {
-        const answer = api.calls.failed.find(({ token }) => token === `token-${runId}`);
+        const answer = calls.failed.find(({ token }) => token === `token-${runId}`);
         expect([text.slice(0, 200), answer?.error, answer?.cause.length ?? 0]).toEqual([
           text.slice(0, 200),
           "CORRUPT_OBJECT",
@@ -205,12 +205,12 @@ describe("what user code stores and answers", () => {
         ]);
         expect(answer?.cause).toContain(key(runId));
         expect(answer?.cause.length).toBeLessThan(3_000);
-        await closeRunByConclusion(api.platform, runId, "failed", { Error: answer!.error, Cause: answer!.cause });
-        const { status, failure: reason } = (await api.platform.runs.find(runId))!;
+        await closeRunByConclusion(platform, runId, "failed", { Error: answer!.error, Cause: answer!.cause });
+        const { status, failure: reason } = (await platform.runs.find(runId))!;
         expect([status, reason?.code]).toEqual(["failed", "CORRUPT_OBJECT"]);
-        expect(ended || api.calls.terminated.includes(`job-${runId}-1`)).toBe(true);
+        expect(ended || calls.terminated.includes(`job-${runId}-1`)).toBe(true);
       });
-      if (good) expect(api.calls.succeeded.map(({ token }) => token)).toContain(`token-${good}`);
+      if (good) expect(calls.succeeded.map(({ token }) => token)).toContain(`token-${good}`);
       await expectLists();
     },
     60_000,
@@ -221,37 +221,37 @@ describe("what user code stores and answers", () => {
     await eachLimited(texts.entries(), 8, async ([i, text]) => {
       const runId = await launched(`features-${i}`, true);
       const featureManifestKey = objectKeys.featureManifest(`malformed-${i}`);
-      await api.platform.objects.put(featureManifestKey, Buffer.from(text));
+      await platform.objects.put(featureManifestKey, Buffer.from(text));
       const output = { featureManifestKey, digest: `${i}`, width: 1, rows: { train: 1, validation: 1, test: 1 } };
-      await api.platform.runs.recordStep(runId, { step: "PrepareFeatures", inputHash: "h", ...stepTimes, output });
-      await api.platform.runs.recordStep(runId, {
+      await platform.runs.recordStep(runId, { step: "PrepareFeatures", inputHash: "h", ...stepTimes, output });
+      await platform.runs.recordStep(runId, {
         ...{ step: "LaunchTraining", inputHash: "h", ...stepTimes, output: trainingOutputOf(resultOf(runId)) },
       });
       const tools = { loadModel: async () => Promise.reject(), withRows: async () => Promise.reject() };
       const limits = { maxOperations: Number.POSITIVE_INFINITY, operationsPerRow: async () => 1 };
-      const details = (await api.platform.runs.findDetails(runId))!;
-      const evaluating = evaluateHereOrInJob({ ...api.platform, ...tools, ...limits }, details, undefined);
+      const details = (await platform.runs.findDetails(runId))!;
+      const evaluating = evaluateHereOrInJob({ ...platform, ...tools, ...limits }, details, undefined);
       const error = await evaluating.catch((thrown: unknown) => thrown);
       expect([text.slice(0, 200), error]).toEqual([text.slice(0, 200), expect.any(CorruptObjectError)]);
       const { code, message } = error as CorruptObjectError;
-      await closeRunByConclusion(api.platform, runId, "failed", { Error: code, Cause: message });
-      expect((await api.platform.runs.find(runId))!.failure?.message).toContain(featureManifestKey);
+      await closeRunByConclusion(platform, runId, "failed", { Error: code, Cause: message });
+      expect((await platform.runs.find(runId))!.failure?.message).toContain(featureManifestKey);
     });
     await expectLists();
   });
 
   it("predictions that are malformed make their run unreadable, and no list", async () => {
     const runId = "run-predictions";
-    await createEvaluatedRun(api.platform, runId, { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
+    await createEvaluatedRun(platform, runId, { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
     runIds.push(runId);
-    const evaluated = (await api.platform.runs.findDetails(runId))!.steps.find(({ step }) => step === "Evaluate")!;
+    const evaluated = (await platform.runs.findDetails(runId))!.steps.find(({ step }) => step === "Evaluate")!;
     const output = evaluated.output as EvaluationOutput;
-    const report = JSON.parse(Buffer.from(await api.platform.objects.getContent(output.report.sha256)).toString());
+    const report = JSON.parse(Buffer.from(await platform.objects.getContent(output.report.sha256)).toString());
     for (const predictions of malformedPredictions) {
-      const content = await api.platform.objects.putContent(predictions);
-      const written = await api.platform.objects.putContent(JSON.stringify({ ...report, predictions: content }));
-      await api.platform.runs.recordStep(runId, { ...evaluated, output: { ...output, report: written } });
-      const page = await (await api.app.request(`/api/v1/pages/runs/${runId}`)).text();
+      const content = await platform.objects.putContent(predictions);
+      const written = await platform.objects.putContent(JSON.stringify({ ...report, predictions: content }));
+      await platform.runs.recordStep(runId, { ...evaluated, output: { ...output, report: written } });
+      const page = await (await app.request(`/api/v1/pages/runs/${runId}`)).text();
       expect(page).toContain(`Object ${objectKeys.content(content.sha256)} is corrupt: expected predictions`);
     }
     await expectLists();

@@ -10,13 +10,13 @@ import { createTestPlatform } from "../support/embedded";
 const odd = "größe # 1 % 2?&=\u2028模型";
 
 describe("models through the API", () => {
-  const api = useTestApp({ checkResponses: true });
+  const { embedded, calls, app } = useTestApp({ checkResponses: true });
 
   async function call(
     method: string,
     path: string,
     body?: object,
-    { by = "ada", to = api.app, ...headers }: { by?: string; to?: typeof api.app; [name: string]: unknown } = {},
+    { by = "ada", to = app, ...headers }: { by?: string; to?: typeof app; [name: string]: unknown } = {},
   ) {
     const response = await to.request(`/api/v1${path}`, {
       method,
@@ -29,8 +29,9 @@ describe("models through the API", () => {
   const mlflow = async (path: string, body: object) => {
     const headers = { "content-type": "application/json" };
     const request = { method: "POST", headers, body: JSON.stringify(body) };
-    const response = await api.app.request(`/api/2.0/mlflow/${path}`, request);
-    return { status: response.status, text: await response.text() };
+    const response = await app.request(`/api/2.0/mlflow/${path}`, request);
+    const text = await response.text();
+    return { status: response.status, text, body: JSON.parse(text) };
   };
   const at = (name: string, rest = "") => `/models/${encodeURIComponent(name)}${rest}`;
   const register = (name: string, more: object = {}, headers: object = {}) =>
@@ -82,14 +83,14 @@ describe("models through the API", () => {
     await promoted(odd, 1);
     expect((await call("GET", at(odd))).body.suggestedSemver).toBe("1.1.0");
     expect((await call("GET", at(odd, "/aliases/champion"))).body.version.version).toBe(1);
-    expect(
-      api.calls.events.filter(({ model }) => model === odd).map(({ revision, action }) => [revision, action]),
-    ).toEqual([
-      [1, "registered"],
-      [2, "gated"],
-      [3, "approved"],
-      [4, "promoted"],
-    ]);
+    expect(calls.events.filter(({ model }) => model === odd).map(({ revision, action }) => [revision, action])).toEqual(
+      [
+        [1, "registered"],
+        [2, "gated"],
+        [3, "approved"],
+        [4, "promoted"],
+      ],
+    );
   });
 
   it.each(["a/b", "a:b", ".", "..", " ", "a\u0007", "m".repeat(251)])("refuses the name %j", async (name) => {
@@ -137,13 +138,7 @@ describe("models through the API", () => {
   });
 
   it("shows what the run has logged of a version that has no metrics of its own, as the run's", async () => {
-    const mlflow = async (path: string, body: object) => {
-      const headers = { "content-type": "application/json" };
-      const request = { method: "POST", headers, body: JSON.stringify(body) };
-      return (await api.app.request(`/api/2.0/mlflow/${path}`, request)).json();
-    };
-    const { run } = (await mlflow("runs/create", { experiment_id: "0" })) as { run: { info: { run_id: string } } };
-    const runId = run.info.run_id;
+    const runId = (await mlflow("runs/create", { experiment_id: "0" })).body.run.info.run_id;
     const metrics = [
       { key: "accuracy", value: 0.5, timestamp: 1, step: 1 },
       { key: "accuracy", value: 0.75, timestamp: 2, step: 2 },
@@ -160,7 +155,7 @@ describe("models through the API", () => {
       loggedMetrics,
     ]);
     await promoted("logged", 1);
-    const cli = await cliOverApp(api.app);
+    const cli = await cliOverApp(app);
     try {
       expect(JSON.parse((await cli.run("models", "resolve", "logged", "--json")).out).metrics).toEqual(loggedMetrics);
       expect((await cli.run("models", "resolve", "logged")).out).toContain(
@@ -242,7 +237,7 @@ describe("models through the API", () => {
       ["is down", odd, 1, createDocumentClient(refused)],
       ["is silent", odd, 1, { send: () => new Promise(() => undefined) } as unknown as DynamoDBDocumentClient],
     ])("is answered while DynamoDB %s: %j", async (_what, name, version, dynamodb) => {
-      const down = createApp(createTestPlatform({ ...api.embedded, dynamodb }).platform, { checkResponses: true });
+      const down = createApp(createTestPlatform({ ...embedded, dynamodb }).platform, { checkResponses: true });
       const up = await call("GET", at(name, "/production"));
       const etag = up.headers.get("etag")!;
       const ask = (model: string, headers: object = {}) =>

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
-import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { callApp, useTestApp } from "../support/app";
 import { createEvaluatedRun, stepTimes } from "../support/evaluated-run";
 import { resultOf, runOf } from "../support/fixtures";
 
@@ -9,13 +7,7 @@ const hostile = `</script><script>alert("x")</script><img src=x onerror='alert(1
 /** AWS Lambda's answers end at 6 MB, as base64 or not. */
 const largestPage = 4_500_000;
 
-const embedded = useEmbedded();
-let app: ReturnType<typeof createApp>;
-let platform: ReturnType<typeof createTestPlatform>["platform"];
-beforeAll(() => {
-  platform = createTestPlatform(embedded).platform;
-  app = createApp(platform);
-});
+const { platform, app } = useTestApp();
 
 async function call(method: string, path: string, body?: unknown) {
   const answer = await callApp(app, method, path, body, { "x-ringmaster-actor": "ada" });

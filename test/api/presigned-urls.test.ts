@@ -1,15 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { createApp } from "../../api/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 
 const digestOf = (body: string | Uint8Array): string => createHash("sha256").update(body).digest("hex");
 
 describe("a presigned URL", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
-  beforeAll(() => {
-    app = createApp(createTestPlatform(embedded).platform);
-  });
+  const { app } = useTestApp();
 
   async function post<T>(path: string, body: object, team = "red"): Promise<T & { readonly status: number }> {
     const headers = { "content-type": "application/json", "x-ringmaster-team": team };

@@ -1,24 +1,19 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import type { createApp } from "../../api/app";
-import { callApp, startTestApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import type { CliResult } from "../support/cli";
 import { cliOverApp } from "../support/cli-over-app";
-import type { Embedded } from "../support/embedded";
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("datasets push of files as they are", () => {
-  let embedded: Embedded;
-  let app: ReturnType<typeof createApp>;
+  const { app } = useTestApp({ checkResponses: true });
   let cli: Awaited<ReturnType<typeof cliOverApp>>;
   const directory = temporaryFolder("pushed-files");
   beforeAll(async () => {
-    ({ embedded, app } = await startTestApp({ checkResponses: true }));
     cli = await cliOverApp(app);
   });
   afterAll(async () => {
     await cli.stop();
-    await embedded.stop();
   });
 
   const range = <Value>(count: number, value: (i: number) => Value): readonly Value[] =>

@@ -1,6 +1,4 @@
-import type { createApp } from "../../api/app";
-import { callApp, startTestApp } from "../support/app";
-import type { Embedded } from "../support/embedded";
+import { callApp, useTestApp } from "../support/app";
 import { registerTestDataset } from "../support/fixtures";
 
 /** Records of team red, by the kind of id. */
@@ -67,13 +65,9 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 describe("a request names only what the team has", () => {
-  let embedded: Embedded;
-  let app: ReturnType<typeof createApp>;
+  const { platform, app } = useTestApp({ checkResponses: true });
   const ids: Record<string, Ids> = {};
   beforeAll(async () => {
-    const started = await startTestApp({ checkResponses: true });
-    ({ embedded, app } = started);
-    const { platform } = started;
     for (const team of ["red", "blue"]) {
       const { name: dataset } = await registerTestDataset(platform.forTeam(team), `${team}-data`);
       const { run } = (await call(team, "POST", "/api/v1/runs", {})).body;
@@ -82,7 +76,6 @@ describe("a request names only what the team has", () => {
       ids[team] = { run: run.runId, loggedModel: made.body.model.info.model_id, dataset };
     }
   });
-  afterAll(() => embedded.stop());
 
   const call = (team: string, method: string, path: string, body: object) =>
     callApp(app, method, path, body, { "x-ringmaster-team": team });

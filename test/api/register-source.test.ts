@@ -1,15 +1,11 @@
-import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { callApp, useTestApp } from "../support/app";
 
 describe("the source of a version that is registered", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
+  const { app } = useTestApp({ checkResponses: true });
   let run: string;
   let other: string;
   let logged: string;
   beforeAll(async () => {
-    app = createApp(createTestPlatform(embedded).platform, { checkResponses: true });
     for (const name of ["native", "mlflow", "origin"]) await call("/api/v1/models", { name });
     const made = [1, 2].map(() => call("/api/2.0/mlflow/runs/create", { experiment_id: "0" }));
     [run, other] = (await Promise.all(made)).map(({ body }) => body.run.info.run_id) as [string, string];

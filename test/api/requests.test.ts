@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
 import { createApp } from "../../api/app";
 import { allOperations } from "../../api/operations";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
-const embedded = useEmbedded();
-let app: ReturnType<typeof createApp>;
+const { platform, app } = useTestApp();
 beforeAll(async () => {
-  const { platform } = createTestPlatform(embedded);
-  app = createApp(platform);
   await registerTestDataset(platform);
 });
 
@@ -101,7 +98,6 @@ it("HEAD is GET without a body", async () => {
 describe("pages of other origins", () => {
   const origin = "https://console.example.com";
   const ask = async (from: string, method: string, path: string) => {
-    const { platform } = createTestPlatform(embedded);
     const open = createApp(platform, { corsOrigins: [origin] });
     const headers = { origin: from, "access-control-request-method": "POST" };
     const response = await open.request(`/api/v1${path}`, { method, headers });
@@ -120,7 +116,6 @@ describe("pages of other origins", () => {
         /^30[37]$/.test(status) ? [] : Object.keys(headers),
       ),
     );
-    const { platform } = createTestPlatform(embedded);
     const open = createApp(platform, { corsOrigins: [origin] });
     const response = await open.request("/api/v1/models", { headers: { origin } });
     const exposed = response.headers.get("access-control-expose-headers")?.split(",");

@@ -27,31 +27,31 @@ const manifestOf = (runId: string, epoch: number, finishedSteps: number, loss?: 
 });
 
 describe("restoring a checkpoint over the API", () => {
-  const api = useTestApp();
+  const { platform, calls, app } = useTestApp();
   let source: Run;
   const put = (manifest: CheckpointManifest) =>
-    api.platform.objects.put(
+    platform.objects.put(
       objectKeys.checkpointManifest(manifest.runId, manifest.finishedSteps),
       JSON.stringify(manifest),
     );
   const putTensor = (key: string, tensor: string) =>
-    api.platform.objects.putContentStream(
+    platform.objects.putContentStream(
       () => Readable.from([Buffer.from(tensor)]),
       undefined,
       async () => ({ key, stored: false }),
     );
   beforeAll(async () => {
-    await registerTestDataset(api.platform);
+    await registerTestDataset(platform);
     source = (await call("POST", "/training-runs", { job: jobInput({ dataset: "digits@latest" }) })).body.run;
     for (const tensor of ["weights", "slots"]) await putTensor(tensorOf(tensor), tensor);
     await put(manifestOf(source.runId, 2, 20, 0.5));
     await put(manifestOf(source.runId, 2, 25));
     await put(manifestOf(source.runId, 3, 30, 0.4));
-    await api.platform.objects.put(objectKeys.checkpointManifest(source.runId, 35), "{ torn");
+    await platform.objects.put(objectKeys.checkpointManifest(source.runId, 35), "{ torn");
   });
 
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
-    callApp(api.app, method, path, body, headers);
+    callApp(app, method, path, body, headers);
   const restore = (epoch: number | string, body?: unknown, key?: string) =>
     call(
       "POST",
@@ -84,13 +84,13 @@ describe("restoring a checkpoint over the API", () => {
     });
     expect(run.job).toEqual({ ...source.job, dataset: "digits@1" });
     expect(run.allowOtherNumerics).toBeUndefined();
-    expect(api.calls.started).toContain(run.runId);
+    expect(calls.started).toContain(run.runId);
     expect((await call("GET", `/training-runs/${run.runId}`)).body.run).toEqual(run);
-    expect(await api.platform.objects.list(objectKeys.checkpointPrefix(run.runId))).toEqual([
+    expect(await platform.objects.list(objectKeys.checkpointPrefix(run.runId))).toEqual([
       objectKeys.checkpointManifest(run.runId, 20),
     ]);
     const copied = JSON.parse(
-      Buffer.from(await api.platform.objects.get(objectKeys.checkpointManifest(run.runId, 20))).toString(),
+      Buffer.from(await platform.objects.get(objectKeys.checkpointManifest(run.runId, 20))).toString(),
     );
     expect(copied).toEqual({ ...manifestOf(source.runId, 2, 20, 0.5), runId: run.runId });
     expect((await call("GET", `/training-runs/${source.runId}`)).body.run).toEqual(source);
@@ -107,7 +107,7 @@ describe("restoring a checkpoint over the API", () => {
 
   it("the same request under the same key is the same run, also once the checkpoint has expired", async () => {
     const first = await restore(3, {}, "restore-1");
-    await api.platform.objects.delete(objectKeys.checkpointManifest(source.runId, 30));
+    await platform.objects.delete(objectKeys.checkpointManifest(source.runId, 30));
     expect((await restore(3, {}, "restore-1")).body.run.runId).toBe(first.body.run.runId);
     expect(await restore(2, {}, "restore-1")).toMatchObject({
       status: 409,

@@ -1,25 +1,15 @@
-import { createApp } from "../../api/app";
-import type { Registry } from "../../core/registry/registry";
 import { decideApproval, promote } from "../../core/registry/transitions";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";
 
 describe("rolling back through the API", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
-  let registry: Registry;
+  const { platform, app } = useTestApp();
   beforeAll(async () => {
-    const { platform } = createTestPlatform(embedded);
-    registry = platform.registry;
-    app = createApp(platform);
     // Versions 1, 2 and 3 were promoted, one after another.
     for (const runId of ["a", "b", "c", "d"])
-      await platform.registry.register("default", versionOfRun("digits", runId), {
-        by: "test",
-        at,
-      });
+      await platform.registry.register("default", versionOfRun("digits", runId), { by: "test", at });
     for (const version of [1, 2, 3]) await promoteJudged(platform.registry, "digits", version);
   });
 
@@ -62,8 +52,8 @@ describe("rolling back through the API", () => {
       return model.production;
     };
     expect(await promoteUnder("p-1")).toBe(409);
-    await judgeNow(registry, "digits", 3);
-    await registry.apply("digits", [3], decideApproval(3, "approved", { by: "ada", at }));
+    await judgeNow(platform.registry, "digits", 3);
+    await platform.registry.apply("digits", [3], decideApproval(3, "approved", { by: "ada", at }));
     expect(await promoteUnder("p-1")).toBe(200);
     expect(await production()).toBe(3);
     expect(await rollBack({ from: 3 }, "key-3")).toMatchObject({ status: 200, body: { version: { version: 1 } } });
@@ -101,12 +91,12 @@ describe("rolling back through the API", () => {
       const { version } = (await response.json()) as { version: { approvals: readonly unknown[] } };
       return [response.status, version.approvals.length];
     };
-    await judgeNow(registry, "digits", 4);
+    await judgeNow(platform.registry, "digits", 4);
     expect([await approve("a-1"), await approve("a-1")]).toEqual([
       [200, 1],
       [200, 1],
     ]);
-    await registry.apply("digits", [4], promote(4, { by: "ada", at }));
+    await platform.registry.apply("digits", [4], promote(4, { by: "ada", at }));
     expect((await rollBack({ from: 4 })).status).toBe(200);
     expect(await approve("a-1")).toEqual([200, 0]);
     expect(await approve("a-2")).toEqual([200, 1]);

@@ -10,31 +10,31 @@ const refused = () => Promise.reject(new Error("connect ECONNREFUSED"));
 
 /** Each case has a model of its own: version 3 in production, 4 a canary. */
 describe("canaries through the API", () => {
-  const api = useTestApp();
+  const { platform, app } = useTestApp();
   let name: string;
   let made = 0;
   beforeEach(async () => {
     name = `digits ${++made}`;
     for (const version of [1, 2, 3, 4]) await register(version);
     await pass(3, 0);
-    await api.platform.registry.apply(name, [3], decideApproval(3, "approved", by));
-    await api.platform.registry.apply(name, [3], promote(3, by));
+    await platform.registry.apply(name, [3], decideApproval(3, "approved", by));
+    await platform.registry.apply(name, [3], promote(3, by));
     await pass(4);
-    await api.platform.registry.apply(name, [4], setStage(4, "canary", by));
+    await platform.registry.apply(name, [4], setStage(4, "canary", by));
   });
 
   async function register(version: number): Promise<void> {
     const made = { model: name, source: `s3://models/${version}`, metrics: {}, submittedBy: "ada" };
-    await api.platform.registry.register(api.platform.team, made, by, { request: `make-${version}` });
+    await platform.registry.register(platform.team, made, by, { request: `make-${version}` });
   }
 
   async function pass(version: number, champion = 3): Promise<void> {
     const verdict = { passed: true, checks: [], at: by.at, ...(champion === 0 ? {} : { champion }) };
-    await api.platform.registry.apply(name, [version], recordGate(version, verdict, by));
+    await platform.registry.apply(name, [version], recordGate(version, verdict, by));
   }
 
   const call = (method: string, path: string, body?: unknown) =>
-    callApp(api.app, method, `/models/${encodeURIComponent(name)}${path}`, body);
+    callApp(app, method, `/models/${encodeURIComponent(name)}${path}`, body);
 
   const traffic = (more: object = {}) => call("PUT", "/traffic", { canaries: [{ version: 4, weight: 0.5 }], ...more });
 
@@ -86,14 +86,14 @@ describe("canaries through the API", () => {
 
   it("takes a canary's units away where it loses its stage", async () => {
     await traffic();
-    await api.platform.registry.apply(name, [4], setStage(4, "archived", by));
+    await platform.registry.apply(name, [4], setStage(4, "archived", by));
     const { body } = await call("GET", "/traffic");
     expect(body).toMatchObject({ champion: 3, traffic: { canaries: [] } });
     const failed = { passed: false, checks: [], champion: 3, at: by.at };
     await pass(4);
-    await api.platform.registry.apply(name, [4], setStage(4, "canary", by));
+    await platform.registry.apply(name, [4], setStage(4, "canary", by));
     await traffic();
-    await api.platform.registry.apply(name, [4], recordGate(4, failed, by));
+    await platform.registry.apply(name, [4], recordGate(4, failed, by));
     expect((await call("GET", "/traffic")).body.traffic.canaries).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("canaries through the API", () => {
     const most = { canaries: [{ version: 4, weight: 0.51 }] };
     const message = expect.stringContaining("without them, canaries get at most 0.5 of the units in total");
     expect(await traffic(most)).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED", message } } });
-    await api.platform.registry.apply(name, [4], decideApproval(4, "approved", by));
+    await platform.registry.apply(name, [4], decideApproval(4, "approved", by));
     expect((await traffic(most)).status).toBe(200);
   });
 
@@ -161,7 +161,7 @@ describe("canaries through the API", () => {
       { version: 4, done: "refused", verdict: { decision: "promote" }, refusal: { code: "NOT_APPROVED" } },
     ]);
     expect((await call("GET", "/traffic")).body.champion).toBe(3);
-    await api.platform.registry.apply(name, [4], decideApproval(4, "approved", by));
+    await platform.registry.apply(name, [4], decideApproval(4, "approved", by));
     const done = await call("POST", "/traffic/decision");
     expect(done.body.decisions).toMatchObject([{ version: 4, done: "promoted" }]);
     const { body } = await call("GET", "/traffic");
@@ -174,8 +174,8 @@ describe("canaries through the API", () => {
     const units = ["a", "b", "c", "d", "e", "f"];
     const up = await call("POST", "/route", { units });
     const broken = {
-      ...api.platform,
-      forTeam: () => ({ ...api.platform, routing: { ...api.platform.routing, resolve: refused } }),
+      ...platform,
+      forTeam: () => ({ ...platform, routing: { ...platform.routing, resolve: refused } }),
     };
     const response = await createApp(broken).request(`/api/v1/models/${encodeURIComponent(name)}/route`, {
       method: "POST",
@@ -185,8 +185,8 @@ describe("canaries through the API", () => {
     expect(response.headers.get("ringmaster-source")).toBe("pointer");
     expect(await response.json()).toEqual(up.body);
     // A version that leaves its stage is also removed from the copy.
-    await api.platform.registry.apply(name, [4], setStage(4, "archived", by));
-    expect((await api.platform.routing.find(name))?.traffic?.canaries).toEqual([]);
+    await platform.registry.apply(name, [4], setStage(4, "archived", by));
+    expect((await platform.routing.find(name))?.traffic?.canaries).toEqual([]);
   });
 
   it("keeps what shadows say", async () => {

@@ -2,7 +2,7 @@ import { createApp } from "../../api/app";
 import type { OpenApiDocument } from "../../api/openapi/model";
 import { openApiText } from "../../api/openapi/text";
 import { allOperations } from "../../api/operations";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { registerTestDataset } from "../support/fixtures";
 import { allRows } from "../support/rows";
 import { goodBodies } from "./fuzz/good";
@@ -24,15 +24,12 @@ const routes = allOperations
 type Route = Case & { readonly route: string; readonly operationId: string };
 
 describe("no call crosses a team", () => {
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
+  const { embedded, platform, app } = useTestApp();
   let things: Thing;
   let nothing: Thing;
   /** All rows after the last call, if it was refused. */
   let rows: Awaited<ReturnType<typeof allRows>> | undefined;
   beforeAll(async () => {
-    const { platform } = createTestPlatform(embedded);
-    app = createApp(platform);
     things = await furnishTeam(platform.forTeam("red"));
     nothing = nothingLike(things);
     // Reading them creates a team's default experiment.
@@ -125,8 +122,7 @@ describe("no call crosses a team", () => {
   it.each(["/training-runs", "/datasets"])("%s: a page token of one team opens nothing to another", async (path) => {
     const list = (team: string, query: string) =>
       app.request(`/api/v1${path}?limit=1${query}`, { headers: { "x-ringmaster-team": team } });
-    const platform = createTestPlatform(embedded).platform.forTeam("red");
-    await registerTestDataset(platform, "second-dataset");
+    await registerTestDataset(platform.forTeam("red"), "second-dataset");
     const { nextToken } = (await (await list("red", "")).json()) as { nextToken: string };
     expect(nextToken).toEqual(expect.any(String));
     const answer = await list("blue", `&nextToken=${nextToken}`);
@@ -140,11 +136,7 @@ describe("who a call is for", () => {
     { name: "vision", principals: ["arn:aws:iam::1:role/vision-*"], groups: ["vision", "both"] },
     { name: "audio", principals: [], groups: ["both"] },
   ];
-  const embedded = useEmbedded();
-  let app: ReturnType<typeof createApp>;
-  beforeAll(async () => {
-    app = createApp(createTestPlatform(embedded).platform, { directory });
-  });
+  const { platform, app } = useTestApp({ directory });
 
   const submit = (requestContext: object, headers: Record<string, string> = {}) =>
     app.request(
@@ -194,7 +186,7 @@ describe("who a call is for", () => {
   });
 
   it("takes no name for a team that is none", async () => {
-    const open = createApp(createTestPlatform(embedded).platform);
+    const open = createApp(platform);
     const response = await open.request("/api/v1/models", { headers: { "x-ringmaster-team": "../audio" } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: "INVALID_INPUT" } });

@@ -1,9 +1,7 @@
-import { createApp } from "../../api/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { useTestApp } from "../support/app";
 import { runOf } from "../support/fixtures";
 
-const embedded = useEmbedded();
-let app: ReturnType<typeof createApp>;
+const { platform, app } = useTestApp({ checkResponses: true });
 let runId: string;
 
 type Created = { readonly run: { readonly runId: string } };
@@ -26,9 +24,7 @@ async function call<Body>(
 }
 
 beforeAll(async () => {
-  const { platform } = createTestPlatform(embedded);
   await platform.runs.create(runOf("run-trained"));
-  app = createApp(platform, { checkResponses: true });
 });
 beforeEach(async () => {
   runId = (await call<Created>("POST", "/runs", {})).body.run.runId;

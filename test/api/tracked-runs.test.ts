@@ -1,15 +1,10 @@
-import { createApp } from "../../api/app";
-import { callApp } from "../support/app";
-import { createTestPlatform, useEmbedded } from "../support/embedded";
+import { callApp, useTestApp } from "../support/app";
 import { registerTestDataset, resultOf, runOf } from "../support/fixtures";
 
-const embedded = useEmbedded();
-let app: ReturnType<typeof createApp>;
-const platformOf = () => createTestPlatform(embedded).platform;
+const { platform, app } = useTestApp();
 beforeAll(async () => {
-  app = createApp(platformOf());
   // The logged runs name its second version.
-  for (const rows of [100, 200]) await registerTestDataset(platformOf(), "digits", rows);
+  for (const rows of [100, 200]) await registerTestDataset(platform, "digits", rows);
 });
 
 const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -210,7 +205,7 @@ describe("logged runs", () => {
 describe("training runs", () => {
   const runId = "run-trained";
   beforeAll(async () => {
-    const { runs } = platformOf();
+    const { runs } = platform;
     await runs.create(
       runOf(runId, { code: { commit: "abc", dirty: true }, environment: { lockfileSha256: "1".repeat(64) } }),
     );
@@ -254,7 +249,7 @@ describe("training runs", () => {
     expect(more.body.run.params).toMatchObject({ more: "1", seed: "0", "hyperparameters.optimizer": "adam" });
     expect(await codeOf("POST", `/runs/${runId}/params`, { params: { seed: "1" } })).toEqual([409, "PARAM_CONFLICT"]);
     expect(await codeOf("PATCH", `/runs/${runId}`, { status: "failed" })).toEqual([409, "RUN_FIELD_FIXED"]);
-    await platformOf().runs.close(runId, { status: "completed", at: "2026-01-01T00:00:03.000Z" });
+    await platform.runs.close(runId, { status: "completed", at: "2026-01-01T00:00:03.000Z" });
     expect((await call("GET", `/runs/${runId}`)).body.run).toMatchObject({
       status: "completed",
       endedAt: Date.parse("2026-01-01T00:00:03.000Z"),
@@ -269,7 +264,7 @@ describe("training runs", () => {
       { path: "training/model/topology.json", isDirectory: false, bytes: 2, sha256: "b".repeat(64) },
       { path: "training/model/weights.safetensors", isDirectory: false, bytes: 4, sha256: "a".repeat(64) },
     ]);
-    const { sha256 } = await platformOf().objects.putContent("x");
+    const { sha256 } = await platform.objects.putContent("x");
     const put = (path: string) => codeOf("POST", `/runs/${runId}/artifacts`, { artifacts: [{ path, sha256 }] });
     expect(await put("training/model/weights.safetensors")).toEqual([409, "ARTIFACT_RESERVED"]);
     expect(await put("plots/loss.png")).toEqual([200, undefined]);
@@ -283,7 +278,7 @@ describe("training runs", () => {
 describe("artifacts", () => {
   it("are named once uploaded, listed, fetched", async () => {
     const { runId } = (await call("POST", "/runs", {})).body.run;
-    const content = await platformOf().objects.putContent("a plot");
+    const content = await platform.objects.putContent("a plot");
     const path = `/runs/${runId}/artifacts`;
     const missing = await call("POST", path, { artifacts: [{ path: "a", sha256: "0".repeat(64) }] });
     expect([missing.status, missing.body.error.details.problems[0].path]).toEqual([400, "artifacts.0.sha256"]);
@@ -300,7 +295,7 @@ describe("artifacts", () => {
   it.each(["../up", "/root", "a//b", "a/./b", "a/..", "a\\b", "a\u0000", ".", "", "é".repeat(501)])(
     "are refused under %p",
     async (path) => {
-      const { sha256 } = await platformOf().objects.putContent("x");
+      const { sha256 } = await platform.objects.putContent("x");
       expect(await codeOf("POST", "/runs/run-trained/artifacts", { artifacts: [{ path, sha256 }] })).toEqual([
         400,
         "INVALID_INPUT",

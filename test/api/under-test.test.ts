@@ -8,29 +8,29 @@ const plan = { metric: "conversion", kind: "binary", effect: 0.2, minUnits: 20 }
 
 /** Each case has a model of its own: version 1 in production, 2 a canary under test, whose run waits for an approval. */
 describe("a canary under test", () => {
-  const api = useTestApp({ checkResponses: true });
+  const { platform, calls, app } = useTestApp({ checkResponses: true });
   let name: string;
   let made = 0;
   beforeEach(async () => {
     name = `digits-${++made}`;
-    const { registry, team } = api.platform;
+    const { registry, team } = platform;
     for (const run of ["a", "b"]) await registry.register(team, versionOfRun(name, `${name}-${run}`), by);
     await promoteJudged(registry, name, 1);
     await judgeNow(registry, name, 2);
     await registry.apply(name, [2], setStage(2, "canary", by));
-    await waitForApproval(api.platform, `${name}-b`, name, 2);
+    await waitForApproval(platform, `${name}-b`, name, 2);
     expect((await traffic({ test: plan })).status).toBe(200);
   });
 
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
-    callApp(api.app, method, path.startsWith("/api/") ? path : `/models/${name}${path}`, body, headers);
+    callApp(app, method, path.startsWith("/api/") ? path : `/models/${name}${path}`, body, headers);
   const traffic = (more: object = {}, weight = 0.5) =>
     call("PUT", "/traffic", { canaries: [{ version: 2, weight }], ...more });
   const approve = (actor = "ada") =>
     call("POST", "/versions/2/approvals", { decision: "approved" }, { "x-ringmaster-actor": actor });
   const toProduction = () => call("PUT", "/versions/2/stage", { stage: "production" });
-  const answersToRun = () => api.calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
-  const champion = async () => (await api.platform.registry.head(name)).production;
+  const answersToRun = () => calls.succeeded.filter(({ token }) => token === `token-${name}`).length;
+  const champion = async () => (await platform.registry.head(name)).production;
 
   /** Every other unit of an arm, or none, or all. */
   async function report(rates: Readonly<Record<number, number>>) {
@@ -56,7 +56,7 @@ describe("a canary under test", () => {
       body: { error_code: "PERMISSION_DENIED", message: expect.stringContaining("under test") },
     });
     // The run's own step, where the approval came before the test.
-    await expect(api.platform.registry.apply(name, [2], promote(2, by), "promote#run")).rejects.toMatchObject({
+    await expect(platform.registry.apply(name, [2], promote(2, by), "promote#run")).rejects.toMatchObject({
       code: "CANARY_UNDER_TEST",
     });
     expect(await champion()).toBe(1);
@@ -71,7 +71,7 @@ describe("a canary under test", () => {
 
   it("ends `traffic decide` with exit code 3 and the reason where its promotion is refused", async () => {
     await report({ 1: 0.1, 2: 0.5 });
-    const cli = await cliOverApp(api.app);
+    const cli = await cliOverApp(app);
     try {
       const refused = await cli.run("models", "traffic", "decide", name);
       expect(refused).toMatchObject({

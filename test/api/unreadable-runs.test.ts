@@ -20,14 +20,14 @@ const damages: readonly { readonly what: string; readonly sk: string; readonly a
 ];
 
 describe("a run with a damaged row", () => {
-  const api = useTestApp();
+  const { embedded, platform, app } = useTestApp();
   beforeAll(async () => {
-    await createEvaluatedRun(api.platform, "run-good", { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
+    await createEvaluatedRun(platform, "run-good", { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
   });
-  const call = (method: string, path: string, body?: unknown) => callApp(api.app, method, path, body);
+  const call = (method: string, path: string, body?: unknown) => callApp(app, method, path, body);
 
   async function expectInCli(runId: string): Promise<void> {
-    const cli = await cliOverApp(api.app);
+    const cli = await cliOverApp(app);
     const [list, search] = await Promise.all([cli.run("runs", "list"), cli.run("runs", "search")]);
     await cli.stop();
     expect([list.code, list.out]).toEqual([0, expect.stringContaining(`${runId} cannot be read; delete it`)]);
@@ -36,8 +36,8 @@ describe("a run with a damaged row", () => {
 
   it.each(damages)("is listed, searched, compared and deleted: $what", async ({ what, sk, attributes }) => {
     const runId = `run-bad-${damages.findIndex((each) => each.attributes === attributes)}`;
-    await createEvaluatedRun(api.platform, runId, { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
-    const table = new Table(api.embedded.dynamodb, localConfig().tables.catalog);
+    await createEvaluatedRun(platform, runId, { classes: ["n", "y"], labels: [0, 1], outputs: [0.1, 0.9] });
+    const table = new Table(embedded.dynamodb, localConfig().tables.catalog);
     const { record: _, packed: __, ...row } = (await table.get({ pk: `RUN#${runId}`, sk }))!;
     await table.put({ ...row, ...attributes });
 
@@ -55,7 +55,7 @@ describe("a run with a damaged row", () => {
     expect(shown.find((one: { runId: string }) => one.runId === runId).unreadable).toEqual(expect.any(String));
     expect(shown.find((one: { runId: string }) => one.runId === "run-good").unreadable).toBeUndefined();
     for (const path of [`experiments/${experimentId}`, `runs/${runId}`]) {
-      const page = await api.app.request(`/api/v1/pages/${path}`);
+      const page = await app.request(`/api/v1/pages/${path}`);
       expect([page.status, (await page.text()).includes("unreadable")]).toEqual([200, true]);
     }
 

@@ -1,16 +1,30 @@
 import { createApp } from "../../api/app";
-import type { TestPlatform as Platform } from "./embedded";
-import { type Calls, createTestPlatform, type Embedded, startEmbedded } from "./embedded";
+import { createTransferApp } from "../../api/mlflow/artifacts/transfer-app";
+import type { Clock } from "../../core/ports";
+import type { Embedded, TestPlatform } from "./embedded";
+import { type Calls, createTestPlatform, noCalls, useEmbedded } from "./embedded";
 
-export async function startTestApp(options: Parameters<typeof createApp>[1] = {}): Promise<{
+export interface TestApp {
   readonly embedded: Embedded;
-  readonly platform: Platform;
+  readonly platform: TestPlatform;
   readonly calls: Calls;
+  /** As behind API Gateway. */
   readonly app: ReturnType<typeof createApp>;
-}> {
-  const embedded = await startEmbedded();
-  const { platform, calls } = createTestPlatform(embedded);
-  return { embedded, platform, calls, app: createApp(platform, options) };
+  /** As on one machine. */
+  readonly transfers: ReturnType<typeof createTransferApp>;
+}
+
+/** Starts an app over stores of its own before the tests of a suite, and stops it after them. What it returns is empty until then. */
+export function useTestApp(options: Parameters<typeof createApp>[1] = {}, clock?: Clock): TestApp {
+  const embedded = useEmbedded();
+  const calls = noCalls();
+  const [platform, app, transfers] = [{} as TestPlatform, {} as TestApp["app"], {} as TestApp["transfers"]];
+  beforeAll(() => {
+    Object.assign(platform, createTestPlatform(embedded, clock, calls).platform);
+    Object.assign(app, createApp(platform, options));
+    Object.assign(transfers, createTransferApp(platform));
+  });
+  return { embedded, platform, calls, app, transfers };
 }
 
 /** Sends a request with a JSON body to a path below `/api/v1`, or to a path of another API that starts with `/api/`. */
@@ -27,12 +41,4 @@ export async function callApp(
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   return { status: response.status, body: JSON.parse(await response.text()) };
-}
-
-/** Starts an API before the suite's cases, and stops it after them. */
-export function useTestApp(options?: Parameters<typeof startTestApp>[0]): Awaited<ReturnType<typeof startTestApp>> {
-  const started = {} as Awaited<ReturnType<typeof startTestApp>>;
-  beforeAll(async () => void Object.assign(started, await startTestApp(options)));
-  afterAll(() => started.embedded.stop());
-  return started;
 }

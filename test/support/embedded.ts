@@ -205,33 +205,9 @@ export type TestPlatform = Platform &
 export function createTestPlatform(
   embedded: Embedded,
   clock: Clock = stillClock(),
+  calls: Calls = noCalls(),
 ): { readonly platform: TestPlatform; readonly calls: Calls } {
   const config = localConfig();
-  const calls: Calls = {
-    submitted: [],
-    terminated: [],
-    started: [],
-    approvals: [],
-    stopped: [],
-    succeeded: [],
-    failed: [],
-    heartbeats: [],
-    events: [],
-    notable: [],
-    paused: [],
-    studies: [],
-    drift: [],
-    due: [],
-    featureRows: [],
-    viewsDue: [],
-    sent: [],
-    accepts: { accepted: true, answer: "status 200" },
-    measured: [],
-    spans: [],
-    schedules: new Map(),
-    job: { status: "running", hostLoss: false },
-    definitions: { single: "ringmaster-trainer:1", gang: "ringmaster-trainer-gang:1" },
-  };
   const scope: Scope = {
     ...readScope({ ...environmentOf(config) }),
     clock,
@@ -332,3 +308,29 @@ function stillClock(): Clock {
     },
   };
 }
+
+export const noCalls = (): Calls => ({
+  submitted: [],
+  terminated: [],
+  started: [],
+  approvals: [],
+  stopped: [],
+  succeeded: [],
+  failed: [],
+  heartbeats: [],
+  events: [],
+  notable: [],
+  paused: [],
+  studies: [],
+  drift: [],
+  due: [],
+  featureRows: [],
+  viewsDue: [],
+  sent: [],
+  accepts: { accepted: true, answer: "status 200" },
+  measured: [],
+  spans: [],
+  schedules: new Map(),
+  job: { status: "running", hostLoss: false },
+  definitions: { single: "ringmaster-trainer:1", gang: "ringmaster-trainer-gang:1" },
+});

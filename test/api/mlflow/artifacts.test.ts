@@ -1,8 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Hono } from "hono";
-import type { ApiEnvironment } from "../../../api/http/context";
-import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { objectKeys } from "../../../core/object-keys";
 import { localConfig } from "../../../stack/settings";
 import { useTestApp } from "../../support/app";
@@ -13,19 +10,15 @@ const mebibyte = 1024 * 1024;
 const { bucket } = localConfig();
 
 describe("files over MLflow's protocol", () => {
-  const api = useTestApp();
-  /** As behind API Gateway. */
-  /** As on one machine. */
-  let transfers: Hono<ApiEnvironment>;
+  const { embedded, platform, app, transfers } = useTestApp();
   let run: string;
   beforeAll(async () => {
-    transfers = createTransferApp(api.platform);
     const made = await post("/api/2.0/mlflow/runs/create", { experiment_id: "0" });
     run = ((await made.json()) as { run: { info: { run_id: string } } }).run.info.run_id;
   });
 
   const post = (path: string, body: object, team = "default") =>
-    api.app.request(path, {
+    app.request(path, {
       method: "POST",
       headers: { "content-type": "application/json", "x-ringmaster-team": team },
       body: JSON.stringify(body),
@@ -36,10 +29,10 @@ describe("files over MLflow's protocol", () => {
     headers: Record<string, string> = {},
     from = transfers,
   ) => from.request(`${root}/artifacts/${path}`, { method: "PUT", body, headers, duplex: "half" } as RequestInit);
-  const uploadArtifact = (to: Hono<ApiEnvironment>, headers: Record<string, string>, body: string) =>
+  const uploadArtifact = (to: typeof app, headers: Record<string, string>, body: string) =>
     to.request(`/api/2.0/mlflow/upload-artifact?run_uuid=${run}&path=signed.txt`, { method: "POST", headers, body });
   const at = (path: string): string => `0/${run}/artifacts/${path}`;
-  const stored = (path: string) => api.platform.artifacts.find({ kind: "run", runId: run }, path);
+  const stored = (path: string) => platform.artifacts.find({ kind: "run", runId: run }, path);
 
   it("takes a body far past a function's limit as a stream; a function refuses it and says what to do", async () => {
     const pieces = 12;
@@ -56,7 +49,7 @@ describe("files over MLflow's protocol", () => {
     };
     expect((await put(at("large.bin"), stream())).status).toBe(200);
     expect(await stored("large.bin")).toMatchObject({ bytes: pieces * mebibyte });
-    const refused = await put(at("refused.bin"), stream(), {}, api.app);
+    const refused = await put(at("refused.bin"), stream(), {}, app);
     expect(refused.status).toBe(413);
     expect(await refused.text()).toContain("MLFLOW_MULTIPART_UPLOAD_MINIMUM_FILE_SIZE");
     expect(await stored("refused.bin")).toBeUndefined();
@@ -64,9 +57,9 @@ describe("files over MLflow's protocol", () => {
 
   it.each<[string, (headers: Record<string, string>, body: string) => Response | Promise<Response>]>([
     ["a streamed PUT", (headers, body) => put(at("signed.txt"), body, headers)],
-    ["a PUT to the function", (headers, body) => put(at("signed.txt"), body, headers, api.app)],
+    ["a PUT to the function", (headers, body) => put(at("signed.txt"), body, headers, app)],
     ["a streamed upload-artifact", (headers, body) => uploadArtifact(transfers, headers, body)],
-    ["upload-artifact to the function", (headers, body) => uploadArtifact(api.app, headers, body)],
+    ["upload-artifact to the function", (headers, body) => uploadArtifact(app, headers, body)],
   ])("stores nothing from %s whose body is not the signed one", async (what, send) => {
     const body = `signed for ${what}`;
     const headers = { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") };
@@ -88,7 +81,7 @@ describe("files over MLflow's protocol", () => {
       ["/api/v1/experiments", '{"name":"signed"}'],
     ] as const;
     for (const [path, body] of calls) {
-      const answer = await api.app.request(path, { method: "POST", headers, body });
+      const answer = await app.request(path, { method: "POST", headers, body });
       expect([path, answer.status]).toEqual([path, 401]);
       expect(await answer.text()).toContain("UNAUTHENTICATED");
     }
@@ -96,7 +89,7 @@ describe("files over MLflow's protocol", () => {
 
   it("sends a function's callers to the store, which calls the file by its name and kind", async () => {
     await put(at("page.html"), "<b>bold</b>");
-    const { status, headers } = await api.app.request(`${root}/artifacts/${at("page.html")}`);
+    const { status, headers } = await app.request(`${root}/artifacts/${at("page.html")}`);
     expect(status).toBe(307);
     const file = await fetch(headers.get("location")!);
     expect([file.status, await file.text()]).toEqual([200, "<b>bold</b>"]);
@@ -142,7 +135,7 @@ describe("files over MLflow's protocol", () => {
       const completed = await post(`${root}/mpu/complete/${at("deep")}`, done);
       expect([completed.status, await completed.json()]).toEqual([200, {}]);
     }
-    const { url, file_size } = (await (await api.app.request(`${root}/presigned/${at("deep/model.bin")}`)).json()) as {
+    const { url, file_size } = (await (await app.request(`${root}/presigned/${at("deep/model.bin")}`)).json()) as {
       readonly url: string;
       readonly file_size: number;
     };
@@ -161,7 +154,7 @@ describe("files over MLflow's protocol", () => {
   });
 
   it("says to clients that they may send parts", async () => {
-    const info = await (await api.app.request("/api/3.0/mlflow/server-info")).json();
+    const info = await (await app.request("/api/3.0/mlflow/server-info")).json();
     expect(info).toMatchObject({ multipart_uploads_enabled: true, multipart_downloads_enabled: true });
   });
 
@@ -170,7 +163,7 @@ describe("files over MLflow's protocol", () => {
     await put(path, randomBytes(bytes));
     const { sha256 } = (await stored(`damaged-${bytes}.bin`))!;
     const key = objectKeys.content(sha256);
-    const [file] = objectFiles(join(api.embedded.directory, "s3"), bucket, `teams/default/${key}`);
+    const [file] = objectFiles(join(embedded.directory, "s3"), bucket, `teams/default/${key}`);
     flipBit(file!, Math.min(bytes, 5 * mebibyte) - 1);
     for (const url of [`${root}/artifacts/${path}`, `/get-artifact?run_id=${run}&path=damaged-${bytes}.bin`]) {
       const answer = await transfers.request(url);

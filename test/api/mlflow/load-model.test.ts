@@ -1,16 +1,12 @@
 import { layers, sequential } from "@tensorflow/tfjs-layers";
-import type { Hono } from "hono";
 import { parse } from "yaml";
 import { startOnnxRuntime } from "../../../adapters/onnx/run-onnx";
-import type { ApiEnvironment } from "../../../api/http/context";
-import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import { artifactManifest, type ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { getJson } from "../../../core/object-documents";
 import { storeArtifact } from "../../../core/registry/artifact";
 import { encodeSafetensors } from "../../../core/safetensors";
 import { artifactFormat } from "../../../trainer-container/tfjs/artifact";
-import { startTestApp } from "../../support/app";
-import type { Embedded, TestPlatform as Platform } from "../../support/embedded";
+import { useTestApp } from "../../support/app";
 import { columns, fitted, labels, mixedRows, registered } from "../../support/exportable";
 
 interface Listed {
@@ -19,14 +15,9 @@ interface Listed {
 
 describe("a trained version that MLflow's client loads", () => {
   const runtime = startOnnxRuntime();
-  let embedded: Embedded;
-  let platform: Platform;
+  const { platform, app, transfers } = useTestApp();
   let manifestKey: string;
-  let app: Hono<ApiEnvironment>;
-  let transfers: Hono<ApiEnvironment>;
   beforeAll(async () => {
-    ({ embedded, platform, app } = await startTestApp());
-    transfers = createTransferApp(platform);
     const features = await fitted([...columns, labels.classification], mixedRows);
     const { runId, artifactKey, weightsSha256 } = await registered(platform.objects, columns, features, {
       hidden: [7],
@@ -36,7 +27,6 @@ describe("a trained version that MLflow's client loads", () => {
   });
   afterAll(async () => {
     await runtime.close();
-    await embedded.stop();
   });
 
   const register = (

@@ -1,11 +1,7 @@
-import type { Hono } from "hono";
-import type { ApiEnvironment } from "../../../api/http/context";
-import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { Shape } from "../../../api/mlflow/fields";
 import type { MlflowOperation } from "../../../api/mlflow/operation";
 import { mlflowOperations } from "../../../api/mlflow/operations";
-import { startTestApp } from "../../support/app";
-import type { Embedded } from "../../support/embedded";
+import { useTestApp } from "../../support/app";
 import { allRows } from "../../support/rows";
 
 type Names = Readonly<
@@ -72,18 +68,12 @@ const raw: Readonly<Record<string, (names: Names) => { readonly query?: string; 
 const nameOf = ({ method, path }: MlflowOperation): string => `${method} ${path}`;
 
 describe("the matrix of MLflow's operations and another team's ids", () => {
-  let embedded: Embedded;
-  let app: Hono<ApiEnvironment>;
-  let transfers: Hono<ApiEnvironment>;
+  const { embedded, app, transfers } = useTestApp();
   let theirs: Names;
   let nothing: Names;
   let before: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
-    const started = await startTestApp();
-    ({ embedded, app } = started);
-    const { platform } = started;
-    transfers = createTransferApp(platform);
     theirs = await furnish();
     nothing = {
       run: "0".repeat(32),
@@ -97,7 +87,6 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     before = await rows("red");
     expect(before.size).toBeGreaterThan(10);
   });
-  afterAll(() => embedded.stop());
 
   async function furnish(): Promise<Names> {
     const made = async (method: string, path: string, body: object | string): Promise<Record<string, never>> => {
@@ -140,7 +129,7 @@ describe("the matrix of MLflow's operations and another team's ids", () => {
     };
   }
 
-  function transfersOr(path: string): Hono<ApiEnvironment> {
+  function transfersOr(path: string): typeof app {
     return path.startsWith("/mlflow-artifacts/artifacts/") || path.includes("artifact?") ? transfers : app;
   }
 

@@ -1,6 +1,3 @@
-import type { Hono } from "hono";
-import type { ApiEnvironment } from "../../../api/http/context";
-import { createTransferApp } from "../../../api/mlflow/artifacts/transfer-app";
 import type { ArtifactOwner } from "../../../core/tracking/artifacts";
 import { useTestApp } from "../../support/app";
 import { createEvaluatedRun } from "../../support/evaluated-run";
@@ -16,16 +13,12 @@ interface Target {
 type Answer = { readonly status: number; readonly text: string };
 
 describe("protected files", () => {
-  const api = useTestApp();
-  /** As behind API Gateway. */
-  /** As on one machine. */
-  let transfers: Hono<ApiEnvironment>;
+  const { platform, app, transfers } = useTestApp();
   const targets = new Map<string, Target>();
   const target = (name: string): Target => targets.get(name)!;
 
   beforeAll(async () => {
-    transfers = createTransferApp(api.platform);
-    await createEvaluatedRun(api.platform, "run-trained", { classes: ["a", "b"], labels: [0, 1], outputs: [0.1, 0.9] });
+    await createEvaluatedRun(platform, "run-trained", { classes: ["a", "b"], labels: [0, 1], outputs: [0.1, 0.9] });
     const trained = { owner: { kind: "run", runId: "run-trained" }, folder: "1/run-trained/artifacts" } as const;
     targets.set("the weights of a training", { ...trained, path: "training/model/weights.safetensors" });
 
@@ -68,7 +61,7 @@ describe("protected files", () => {
     });
   });
 
-  async function send(to: Hono<ApiEnvironment>, method: string, path: string, body?: object | string): Promise<Answer> {
+  async function send(to: typeof app, method: string, path: string, body?: object | string): Promise<Answer> {
     const response = await to.request(path, {
       method,
       ...(typeof body === "object" ? { headers: { "content-type": "application/json" } } : {}),
@@ -77,7 +70,7 @@ describe("protected files", () => {
     return { status: response.status, text: await response.text() };
   }
   async function json(path: string, body: object) {
-    const { status, text } = await send(api.app, "POST", path, body);
+    const { status, text } = await send(app, "POST", path, body);
     expect([status, text]).toEqual([status === 201 ? 201 : 200, text]);
     return JSON.parse(text);
   }
@@ -103,9 +96,9 @@ describe("protected files", () => {
   const evil = "EVIL WEIGHTS";
   const attacks: Readonly<Record<string, (at: Target) => Promise<Answer>>> = {
     "a PUT": ({ folder, path }) => put(`${folder}/${path}`, evil),
-    "a PUT through a function": ({ folder, path }) => send(api.app, "PUT", `${tree}/artifacts/${folder}/${path}`, evil),
+    "a PUT through a function": ({ folder, path }) => send(app, "PUT", `${tree}/artifacts/${folder}/${path}`, evil),
     "a PUT of the pages' API": ({ folder, path }) =>
-      send(api.app, "PUT", `/ajax-api/2.0/mlflow-artifacts/artifacts/${folder}/${path}`, evil),
+      send(app, "PUT", `/ajax-api/2.0/mlflow-artifacts/artifacts/${folder}/${path}`, evil),
     "a PUT through another prefix": ({ folder, path }) => put(`elsewhere/${folder}/${path}`, evil),
     "a PUT with two slashes": ({ folder, path }) => put(`${folder}//${path.replaceAll("/", "//")}`, evil),
     "a PUT with dots": ({ folder, path }) => put(`${folder}/%2e/${path}`, evil),
@@ -119,9 +112,9 @@ describe("protected files", () => {
     "a DELETE of the folder of its owner": ({ folder }) => remove(directoryOf(folder)),
     "a DELETE of its experiment": ({ folder }) => remove(folder.split("/")[0]!),
     "the begin of an upload in parts": ({ folder, path }) =>
-      send(api.app, "POST", `${tree}/mpu/create/${folder}/${directoryOf(path)}`, { path: nameOf(path), num_parts: 1 }),
+      send(app, "POST", `${tree}/mpu/create/${folder}/${directoryOf(path)}`, { path: nameOf(path), num_parts: 1 }),
     "the end of an upload in parts": async ({ folder, path }) =>
-      send(api.app, "POST", `${tree}/mpu/complete/${folder}/${directoryOf(path)}`, {
+      send(app, "POST", `${tree}/mpu/complete/${folder}/${directoryOf(path)}`, {
         path: `/home/me/${nameOf(path)}`,
         ...(await uploaded()),
       }),
@@ -129,22 +122,22 @@ describe("protected files", () => {
   /** Present for runs only. */
   const runAttacks: typeof attacks = {
     "an upload by a page": ({ owner, path }) =>
-      send(api.app, "POST", `/api/2.0/mlflow/upload-artifact?run_uuid=${runIdOf(owner)}&path=${path}`, evil),
+      send(app, "POST", `/api/2.0/mlflow/upload-artifact?run_uuid=${runIdOf(owner)}&path=${path}`, evil),
     "an upload by a page to an encoded path": ({ owner, path }) =>
       send(
-        api.app,
+        app,
         "POST",
         `/ajax-api/2.0/mlflow/upload-artifact?run_uuid=${runIdOf(owner)}&path=.%2F${path.replaceAll("/", "%252F")}`,
         evil,
       ),
     "the native API": async ({ owner, path }) => {
-      const { sha256 } = await api.platform.objects.putContent(evil);
-      return send(api.app, "POST", `/api/v1/runs/${runIdOf(owner)}/artifacts`, { artifacts: [{ path, sha256 }] });
+      const { sha256 } = await platform.objects.putContent(evil);
+      return send(app, "POST", `/api/v1/runs/${runIdOf(owner)}/artifacts`, { artifacts: [{ path, sha256 }] });
     },
     "the native API, among others": async ({ owner, path }) => {
-      const { sha256 } = await api.platform.objects.putContent(evil);
+      const { sha256 } = await platform.objects.putContent(evil);
       const artifacts = ["free/a", path, "free/b"].map((each) => ({ path: each, sha256 }));
-      return send(api.app, "POST", `/api/v1/runs/${runIdOf(owner)}/artifacts`, { artifacts });
+      return send(app, "POST", `/api/v1/runs/${runIdOf(owner)}/artifacts`, { artifacts });
     },
   };
   const runIdOf = (owner: ArtifactOwner): string => (owner.kind === "run" ? owner.runId : "");
@@ -158,7 +151,7 @@ describe("protected files", () => {
     "a file of a version whose copy was evaluated",
   ])("are not changed by any request: %s", async (name) => {
     const { owner, path } = target(name);
-    const before = await api.platform.artifacts.find(owner, path);
+    const before = await platform.artifacts.find(owner, path);
     expect(before).toBeDefined();
     const found: Record<string, unknown> = {};
     const tried = { ...attacks, ...(owner.kind === "run" ? runAttacks : {}) };
@@ -168,7 +161,7 @@ describe("protected files", () => {
       found[attack] = [status, body.error_code ?? body.error?.code];
       // In a directory with several owners' files, the first protected file is named.
       expect(JSON.stringify(body)).toMatch(/reserved for the output of the training|was evaluated/);
-      expect(await api.platform.artifacts.find(owner, path)).toEqual(before);
+      expect(await platform.artifacts.find(owner, path)).toEqual(before);
     }
     const native = name.includes("training") ? "ARTIFACT_RESERVED" : "ARTIFACT_FROZEN";
     const expected = Object.keys(tried).map((attack) => [
@@ -176,7 +169,7 @@ describe("protected files", () => {
       [409, attack.startsWith("the native") ? native : "RESOURCE_CONFLICT"],
     ]);
     expect(found).toEqual(Object.fromEntries(expected));
-    expect(await api.platform.artifacts.listAll(owner, "free")).toEqual([]);
+    expect(await platform.artifacts.listAll(owner, "free")).toEqual([]);
   });
 
   it("include the path of a training's model: neither files nor a logged model are read in its place", async () => {
@@ -194,13 +187,13 @@ describe("protected files", () => {
       ["logged-models", sourced],
       ["runs/outputs", { run_id: "run-trained", models: [{ model_id: other, step: 0 }] }],
     ] as const) {
-      const { status, text } = await send(api.app, "POST", `/api/2.0/mlflow/${path}`, body);
+      const { status, text } = await send(app, "POST", `/api/2.0/mlflow/${path}`, body);
       expect([path, status, text]).toEqual([path, 409, expect.stringContaining("model/ is reserved")]);
     }
     await json("/api/2.0/mlflow/logged-models", { ...sourced, name: "model2" });
     const version = { name: "own", source: "runs:/run-trained/model", run_id: "run-trained" };
     await json("/api/2.0/mlflow/registered-models/create", { name: "own" });
-    const { text } = await send(api.app, "POST", "/api/2.0/mlflow/model-versions/create", version);
+    const { text } = await send(app, "POST", "/api/2.0/mlflow/model-versions/create", version);
     expect(text).toContain("run run-trained is queued: only a completed run has a model to register");
   });
 
@@ -209,14 +202,14 @@ describe("protected files", () => {
     expect((await put(`${folder}/plots/roc.png`, "another plot")).status).toBe(200);
     expect((await put(`${folder}/model2/weights.bin`, "not evaluated")).status).toBe(200);
     expect((await remove(`${folder}/plots`)).status).toBe(200);
-    const left = (await api.platform.artifacts.listAll(owner, "")).map(({ path }) => path);
+    const left = (await platform.artifacts.listAll(owner, "")).map(({ path }) => path);
     expect(left).toEqual(["model/weights.bin", "model2/weights.bin"]);
     expect((await put("1/run-trained/artifacts/notes.md", "notes")).status).toBe(200);
     expect((await put("1/run-trained/artifacts/exports/mlflow/MLmodel", evil)).status).toBe(409);
   });
 
   it("are all that lies among the exports, where content that is no manifest is not found", async () => {
-    const { sha256 } = await api.platform.objects.putContent("no manifest");
+    const { sha256 } = await platform.objects.putContent("no manifest");
     for (const name of ["run-trained/mlflow", sha256]) {
       expect((await put(`ringmaster-exports/${name}/MLmodel`, evil)).status).toBe(403);
       expect((await remove(`ringmaster-exports/${name}`)).status).toBe(403);
@@ -253,10 +246,10 @@ describe("protected files", () => {
       return answers;
     });
     await json("/api/v1/models/raced/versions/1/judge", {});
-    const judgedFiles = await api.platform.artifacts.listAll(owner, "model");
+    const judgedFiles = await platform.artifacts.listAll(owner, "model");
     stopped = true;
     const answers = await Promise.all(writers);
-    expect(await api.platform.artifacts.listAll(owner, "model")).toEqual(judgedFiles);
+    expect(await platform.artifacts.listAll(owner, "model")).toEqual(judgedFiles);
     for (const each of answers) expect(each.at(-1)).toBe(409);
   });
 });

@@ -1,9 +1,5 @@
-import type { Hono } from "hono";
-import { createApp } from "../../../api/app";
-import type { ApiEnvironment } from "../../../api/http/context";
 import { ruleDefinitionSchema } from "../../../core/retraining/rule";
-import type { TestPlatform as Platform } from "../../support/embedded";
-import { createTestPlatform, useEmbedded } from "../../support/embedded";
+import { useTestApp } from "../../support/app";
 import { jobInput } from "../../support/fixtures";
 
 interface Version {
@@ -16,14 +12,8 @@ interface Version {
 
 /** A model that a client of MLflow's has logged and registered goes the way of every other: judged, approved, promoted. */
 describe("a version that was registered by MLflow's protocol", () => {
-  const embedded = useEmbedded();
-  let app: Hono<ApiEnvironment>;
-  let platform: Platform;
+  const { platform, app } = useTestApp();
   const name = "churn model ü";
-  beforeAll(() => {
-    platform = createTestPlatform(embedded).platform;
-    app = createApp(platform);
-  });
 
   async function call<T = unknown>(method: string, path: string, body?: object, actor = "ada") {
     const response = await app.request(path, {

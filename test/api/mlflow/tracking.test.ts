@@ -1,8 +1,5 @@
-import type { Hono } from "hono";
-import type { Deployment, Platform } from "../../../adapters/platform";
 import { createApp } from "../../../api/app";
-import type { ApiEnvironment } from "../../../api/http/context";
-import { createTestPlatform, useEmbedded } from "../../support/embedded";
+import { useTestApp } from "../../support/app";
 import { createEvaluatedRun, stepTimes } from "../../support/evaluated-run";
 import { jobInput, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 
@@ -36,15 +33,7 @@ interface Answer<Body> {
 }
 
 describe("MLflow's API for the platform's own runs", () => {
-  const embedded = useEmbedded();
-  let deployment: Deployment;
-  let platform: Platform;
-  let app: Hono<ApiEnvironment>;
-  beforeAll(() => {
-    deployment = createTestPlatform(embedded).platform;
-    platform = deployment.forTeam("default");
-    app = createApp(deployment);
-  });
+  const { platform, app } = useTestApp();
 
   async function send<Body>(method: string, path: string, body?: object, headers: object = {}): Promise<Answer<Body>> {
     const response = await app.request(path.startsWith("/") ? path : `/api/2.0/mlflow/${path}`, {
@@ -196,7 +185,7 @@ describe("MLflow's API for the platform's own runs", () => {
   });
 
   it("refuses a caller that is not in the team in MLflow's format", async () => {
-    const strict = createApp(deployment, { directory: [] });
+    const strict = createApp(platform, { directory: [] });
     const response = await strict.request("/api/2.0/mlflow/runs/get?run_id=x", {
       headers: { "x-ringmaster-team": "No Team" },
     });
