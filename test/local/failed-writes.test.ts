@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { Store } from "../../local/batch/store";
@@ -11,14 +10,17 @@ import { entryWrite, Outbox } from "../../local/storage/outbox";
 import { Ticker } from "../../local/ticker";
 import { parseSchedule } from "../../stack/timetable";
 import { ManualClock } from "../support/manual-clock";
+import { temporaryFolder } from "../support/temporary-folder";
+import { until } from "./support/targets";
 
 /* What the services keep in memory stays equal to what is on disk, and what they could not write is written later. */
 
+const folder = temporaryFolder("failed-writes");
 let directory: string;
 let db: JsonDatabase;
 const clock = new ManualClock(0);
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "failed-writes-"));
+  directory = mkdtempSync(join(folder, "test-"));
   db = new JsonDatabase({ directory: join(directory, "db"), store: "test" });
   await db.open();
   jest.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -26,7 +28,6 @@ beforeEach(async () => {
 afterEach(async () => {
   jest.restoreAllMocks();
   await db.close();
-  rmSync(directory, { recursive: true });
 });
 
 /** Fails every write, also after the database was opened again, until the returned function is called. */
@@ -35,10 +36,6 @@ function refuseWrites(): () => void {
     .spyOn(ClassicLevel.prototype, "batch")
     .mockImplementation(() => Promise.reject(new Error("No space left on device")) as never);
   return () => spy.mockRestore();
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("a queue", () => {

@@ -63,6 +63,7 @@ import { createS3 } from "../../local/s3";
 import { environmentOf } from "../../platform/config";
 import { tables } from "../../platform/tables";
 import { localConfig } from "../../stack/settings";
+import { shapeOf } from "../local/dynamodb/harness";
 import { testIam } from "./iam";
 import { callInProcess } from "./in-process";
 
@@ -102,26 +103,8 @@ export async function startEmbedded(): Promise<Embedded> {
   callInProcess(s3, objectService);
   const { bucket, prefix } = localConfig();
   await s3.send(new CreateBucketCommand({ Bucket: bucket }));
-  for (const table of tables) {
-    const keys = [table, ...table.indexes];
-    await dynamodb.send(
-      new CreateTableCommand({
-        TableName: `${prefix}-${table.name}`,
-        BillingMode: "PAY_PER_REQUEST",
-        AttributeDefinitions: keys
-          .flatMap((key) => [key.partitionKey, key.sortKey])
-          .map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
-        KeySchema: keySchema(table),
-        GlobalSecondaryIndexes: table.indexes.length
-          ? table.indexes.map((index) => ({
-              IndexName: index.name,
-              KeySchema: keySchema(index),
-              Projection: { ProjectionType: "ALL" as const },
-            }))
-          : undefined,
-      }),
-    );
-  }
+  for (const table of tables)
+    await dynamodb.send(new CreateTableCommand({ TableName: `${prefix}-${table.name}`, ...shapeOf(table) }));
   return {
     dynamodb: createDocumentClient(dynamodb),
     s3,
@@ -135,13 +118,6 @@ export async function startEmbedded(): Promise<Embedded> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-function keySchema(of: { readonly partitionKey: { name: string }; readonly sortKey: { name: string } }) {
-  return [
-    { AttributeName: of.partitionKey.name, KeyType: "HASH" as const },
-    { AttributeName: of.sortKey.name, KeyType: "RANGE" as const },
-  ];
 }
 
 export interface Calls {

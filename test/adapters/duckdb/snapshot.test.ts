@@ -1,5 +1,4 @@
 import * as fs from "node:fs";
-import * as os from "node:os";
 import * as path from "node:path";
 import * as fc from "fast-check";
 import { readColumns } from "../../../adapters/duckdb/row-reader";
@@ -10,6 +9,7 @@ import { type DatasetSchema, parseDatasetSchema } from "../../../core/datasets/s
 import { decodeSplitIndex } from "../../../core/datasets/split-index";
 import { hasCode } from "../../../core/errors";
 import { type ColumnValues, textAt } from "../../../core/features/values";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const schema = parseDatasetSchema(`
 columns:
@@ -35,16 +35,14 @@ const rows = Array.from({ length: 40 }, (_, id) => ({
   label: id % 2,
 }));
 
+const folder = temporaryFolder("snapshot");
 let directory: string;
 let session: DuckDbSession;
 beforeEach(async () => {
-  directory = fs.mkdtempSync(path.join(os.tmpdir(), "snapshot-"));
+  directory = fs.mkdtempSync(path.join(folder, "test-"));
   session = await openDuckDb(path.join(directory, "duckdb"));
 });
-afterEach(() => {
-  session.close();
-  fs.rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => session.close());
 
 function write(name: string, content: string | Buffer): string {
   const file = path.join(directory, name);

@@ -1,3 +1,4 @@
+import { json } from "node:stream/consumers";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
   BatchGetCommand,
@@ -35,12 +36,10 @@ describe("the lean client", () => {
     received = [];
     answers = [];
     server = await startServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       received.push({
         operation: String(request.headers["x-amz-target"]).split(".")[1]!,
         agent: request.headers["user-agent"],
-        body: JSON.parse(Buffer.concat(chunks).toString("utf8")),
+        body: await json(request),
       });
       const { status, body } = answers.shift() ?? { status: 200, body: {} };
       response.writeHead(status, { "content-type": contentType });

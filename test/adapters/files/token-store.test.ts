@@ -1,16 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTokenStore, requireTokens } from "../../../adapters/files/token-store";
 import { makeToken } from "../../../core/access/tokens";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { tokenTerms } from "../../support/token-terms";
 
 describe("tokens on disk", () => {
+  const folder = temporaryFolder("tokens");
   let data: string;
   beforeEach(() => {
-    data = mkdtempSync(join(tmpdir(), "tokens-"));
+    data = mkdtempSync(join(folder, "tokens-"));
   });
-  afterEach(() => rmSync(data, { recursive: true }));
 
   const make = (first: number, at = "2026-01-01T00:00:00.000Z") =>
     makeToken(

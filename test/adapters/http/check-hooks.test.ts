@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isLoopbackUrl, isPublicAddress } from "../../../adapters/http/guarded-post";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { startServer, type WebServer } from "../../support/web-server";
 
 const request: HookRequest = {
-  type: "ringmaster.check",
-  check: "safety",
-  team: "default",
-  model: "digits",
-  version: 3,
-  metrics: { accuracy: 0.97 },
-  artifacts: [],
+  ...{ type: "ringmaster.check", check: "safety", team: "default", model: "digits", version: 3 },
+  ...{ metrics: { accuracy: 0.97 }, artifacts: [] },
 };
 const key = Buffer.from("0123456789abcdef0123456789abcdef");
 const now = Date.parse("2026-01-01T00:00:00.000Z");
@@ -23,15 +19,9 @@ describe("a check's hook", () => {
   let answer: (response: ServerResponse) => void = () => undefined;
 
   beforeAll(async () => {
-    server = await startServer((incoming, response) => {
-      let body = "";
-      incoming.on("data", (chunk) => {
-        body += chunk;
-      });
-      incoming.on("end", () => {
-        received.push({ headers: incoming.headers, body });
-        answer(response);
-      });
+    server = await startServer(async (incoming, response) => {
+      received.push({ headers: incoming.headers, body: await text(incoming) });
+      answer(response);
     });
     port = server.port;
   });
@@ -84,7 +74,6 @@ describe("a check's hook", () => {
   it.each<[string, number, (response: ServerResponse) => void, RegExp]>([
     ["answers no", 1, says("no", 403), /status 403/],
     ["fails each time", 3, says("", 500), /status 500/],
-    ["gives other JSON", 1, says({ ok: true }), /must answer/],
     ["gives too much evidence", 1, says({ passed: true, evidence: "x".repeat(4_001) }), /must answer/],
   ])("has not answered where it %s", async (_name, times, behaviour, why) => {
     answer = behaviour;
@@ -113,10 +102,6 @@ it.each<[string, boolean]>([
 });
 
 it("knows this machine's own URLs", () => {
-  expect(["http://127.0.0.1:4566", "http://localhost:1", "http://[::1]:1"].map(isLoopbackUrl)).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  expect([undefined, "https://example.com", "nonsense"].map(isLoopbackUrl)).toEqual([false, false, false]);
+  const own = ["http://127.0.0.1:4566", "http://localhost:1", "http://[::1]:1"];
+  expect([...own, undefined, "https://example.com", "nonsense"].filter(isLoopbackUrl)).toEqual(own);
 });

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { createCheckHooks } from "../../../adapters/http/check-hooks";
 import { isPublicAddress } from "../../../adapters/http/guarded-post";
 import { createWebhooks } from "../../../adapters/http/webhooks";
 import { deliveryId, type HookRequest, type HttpCheck } from "../../../core/registry/gates/external-check";
 import { type HookTargets, publicTargets } from "../../../platform/config";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const request: HookRequest = {
   ...{ type: "ringmaster.check", check: "safety", team: "default", model: "digits", version: 3 },
@@ -20,28 +21,24 @@ describe("a hostile hook", () => {
   let tries = 0;
   let reached = 0;
   const timers: NodeJS.Timeout[] = [];
-  const hostile = createServer((incoming: IncomingMessage, response) => {
-    calls += 1;
-    incoming.resume().on("end", () => behave(response, incoming.socket));
-  });
-  const bystander = createServer((incoming, response) => {
-    reached += 1;
-    incoming.resume();
-    response.end('{"passed": true}');
-  });
-  const listening = (server: Server) =>
-    new Promise<number>((ready) => server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port)));
+  let servers: WebServer[];
   let port: number;
   let ownPort: number;
   beforeAll(async () => {
-    port = await listening(hostile);
-    ownPort = await listening(bystander);
+    const hostile = await startServer((incoming, response) => {
+      calls += 1;
+      incoming.resume().on("end", () => behave(response, incoming.socket));
+    });
+    const bystander = await startServer((incoming, response) => {
+      reached += 1;
+      incoming.resume();
+      response.end('{"passed": true}');
+    });
+    servers = [hostile, bystander];
+    [port, ownPort] = [hostile.port, bystander.port];
   });
   afterAll(async () => {
-    for (const server of [hostile, bystander]) {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    }
+    for (const server of servers) await server.close();
   });
   beforeEach(() => {
     [calls, reached] = [0, 0];

@@ -1,8 +1,9 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { text } from "node:stream/consumers";
 import { createSessionDenials } from "../../../adapters/iam/session-denials";
-import { listen, portOf } from "../../../local/listen";
 import { endedRunsPolicy } from "../../../platform/permissions";
 import { sign } from "../../support/sign";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const keys = { accessKeyId: "ASIA", secretAccessKey: "secret", sessionToken: "to/ken+=" };
 const now = new Date("2026-02-03T23:59:58.765Z");
@@ -12,19 +13,17 @@ const roleArn = "arn:aws:iam::123456789012:role/ringmaster-run-eu-north-1";
 describe("the run role's policy in IAM", () => {
   const seen: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
   let answer = { status: 200, body: "<PutRolePolicyResponse/>" };
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    seen.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-    response.writeHead(answer.status).end(answer.body);
-  });
+  let server: WebServer;
   let endpoint: string;
   const denialsAt = (url?: string, arn = roleArn) =>
     createSessionDenials({ roleArn: arn, credentials: async () => keys, endpoint: url, now: () => now });
 
   beforeAll(async () => {
-    await listen(server, 0, "");
-    endpoint = `http://127.0.0.1:${portOf(server)}`;
+    server = await startServer(async (request, response) => {
+      seen.push({ headers: request.headers, body: await text(request) });
+      response.writeHead(answer.status).end(answer.body);
+    });
+    endpoint = server.endpoint;
   });
   afterAll(() => server.close());
   afterEach(() => jest.restoreAllMocks());

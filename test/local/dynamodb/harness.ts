@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type AttributeValue, type CreateTableCommandInput, DynamoDB } from "@aws-sdk/client-dynamodb";
 import type { Clock } from "../../../local/clock";
 import { createDynamoDb } from "../../../local/dynamodb";
+import type { TableDefinition } from "../../../platform/tables";
 import { startServer } from "../../support/web-server";
 
 /** A running DynamoDB: the embedded one, or one to compare with. */
@@ -70,6 +71,19 @@ export const indexBy = (IndexName: string, ...names: Parameters<typeof keySchema
   KeySchema: keySchema(...names),
   Projection: { ProjectionType: "ALL" as const },
 });
+
+/** Returns the shape of one of the platform's tables. */
+export function shapeOf({ partitionKey, sortKey, indexes }: TableDefinition): TableShape {
+  const keys = [{ partitionKey, sortKey }, ...indexes].flatMap((key) => [key.partitionKey, key.sortKey]);
+  return {
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: attributes(Object.fromEntries(keys.map(({ name, type }) => [name, type]))),
+    KeySchema: keySchema(partitionKey.name, sortKey.name),
+    GlobalSecondaryIndexes: indexes.length
+      ? indexes.map((index) => indexBy(index.name, index.partitionKey.name, index.sortKey.name))
+      : undefined,
+  };
+}
 
 /** A table with only `pk` (S). */
 export const hashTable: TableShape = {

@@ -13,7 +13,7 @@ import { parseSchedule } from "../../../stack/timetable";
 import { ManualClock } from "../../support/manual-clock";
 import { temporaryFolder } from "../../support/temporary-folder";
 import { serve } from "../support/served";
-import { RecordingTargets } from "../support/targets";
+import { RecordingTargets, until } from "../support/targets";
 
 const lambdaArn = "arn:aws:lambda:us-east-1:000000000000:function:sink";
 const machineArn = "arn:aws:states:us-east-1:000000000000:stateMachine:retrain";
@@ -56,9 +56,6 @@ describe("events", () => {
   };
   const put = (...Entries: PutEventsRequestEntry[]) => client.putEvents({ Entries });
   const failed = (code: number) => ({ Source: "test", DetailType: "Run ended", Detail: JSON.stringify({ code }) });
-  const until = async (condition: () => boolean) => {
-    while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
-  };
 
   it("delivers a matching event to a function and to a state machine", async () => {
     const pattern = JSON.stringify({ source: ["test"], detail: { code: [137] } });
@@ -73,15 +70,8 @@ describe("events", () => {
     await until(() => targets.invoked.length === 1 && targets.started.length === 1);
     expect(targets.invoked).toEqual([
       {
-        version: "0",
-        id: Entries![1]!.EventId,
-        "detail-type": "Run ended",
-        source: "test",
-        account: "000000000000",
-        time: "2026-01-01T00:00:00Z",
-        region: "us-east-1",
-        resources: [],
-        detail: { code: 137 },
+        ...{ version: "0", id: Entries![1]!.EventId, "detail-type": "Run ended", source: "test", resources: [] },
+        ...{ account: "000000000000", time: "2026-01-01T00:00:00Z", region: "us-east-1", detail: { code: 137 } },
       },
     ]);
     expect(targets.started).toEqual([
@@ -91,16 +81,10 @@ describe("events", () => {
 
   it("takes what services emit", async () => {
     await rule("batch", { EventPattern: '{"source":["aws.batch"]}' }, { Id: "f", Arn: lambdaArn });
-    events.put({
-      source: "aws.batch",
-      detailType: "Batch Job State Change",
-      resources: ["arn:job"],
-      detail: { status: "FAILED" },
-    });
+    const event = { source: "aws.batch", resources: ["arn:job"], detail: { status: "FAILED" } };
+    events.put({ ...event, detailType: "Batch Job State Change" });
     await until(() => targets.invoked.length === 1);
-    expect(targets.invoked).toMatchObject([
-      { source: "aws.batch", resources: ["arn:job"], detail: { status: "FAILED" } },
-    ]);
+    expect(targets.invoked).toMatchObject([event]);
   });
 
   it("answers for each entry by itself", async () => {

@@ -1,11 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
-import type { Server } from "node:http";
 import { join } from "node:path";
 import { S3 } from "@aws-sdk/client-s3";
 import { createDynamoDb } from "../../../local/dynamodb";
 import { createFront } from "../../../local/front";
 import { createSts } from "../../../local/iam/sts";
-import { listen, portOf } from "../../../local/listen";
 import { createS3 } from "../../../local/s3";
 import type { Service } from "../../../local/service";
 import { sendJson } from "../../../local/wire";
@@ -14,6 +12,7 @@ import { localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, presign, sign, type Unsigned } from "../../support/sign";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { startServer, type WebServer } from "../../support/web-server";
 
 const minute = 60_000;
 const hex = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
@@ -24,7 +23,7 @@ const role = { role: "ringmaster-api", name: "test" };
 
 describe("signatures at the AWS port", () => {
   const directory = temporaryFolder("signatures");
-  let server: Server;
+  let server: WebServer;
   let services: readonly Service[];
   let base: string;
   let s3: S3;
@@ -36,16 +35,10 @@ describe("signatures at the AWS port", () => {
       createSts(iam),
     ];
     const endpoint = async (_: unknown, response: Parameters<typeof sendJson>[0]) => sendJson(response, 200, {});
-    server = createFront(services, iam, { "/_ringmaster/clock": endpoint });
-    await listen(server, 0, "");
-    base = `http://127.0.0.1:${portOf(server)}`;
-    s3 = new S3({
-      endpoint: base,
-      region: "us-east-1",
-      credentials: iam.owner,
-      forcePathStyle: true,
-      maxAttempts: 1,
-    });
+    server = await startServer(createFront(services, iam, { "/_ringmaster/clock": endpoint }));
+    base = server.endpoint;
+    const connection = { endpoint: base, region: "us-east-1", credentials: iam.owner };
+    s3 = new S3({ ...connection, forcePathStyle: true, maxAttempts: 1 });
     await s3.createBucket({ Bucket: "bucket" });
     await s3.putObject({ Bucket: "bucket", Key: "a file", Body: "content" });
   });
@@ -54,8 +47,7 @@ describe("signatures at the AWS port", () => {
   });
   afterAll(async () => {
     s3.destroy();
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
+    await server.close();
     for (const service of services) await service.close();
   });
 
@@ -182,18 +174,10 @@ describe("signatures at the AWS port", () => {
       await s3.putObject({ Bucket: "bucket", Key, Body, ContentType, ContentDisposition: "inline" });
       const urls = [
         await presign({ url: `${base}/bucket/${Key}`, service: "s3" }, iam.owner),
-        ...["inline", "inline; filename=a.html", "attachmentx", "", "x; attachment"].map((disposition) =>
-          presign(
-            {
-              url: `${base}/bucket/${Key}?${new URLSearchParams({
-                "response-content-type": ContentType,
-                "response-content-disposition": disposition,
-              })}`,
-              service: "s3",
-            },
-            iam.owner,
-          ),
-        ),
+        ...["inline", "inline; filename=a.html", "attachmentx", "", "x; attachment"].map((disposition) => {
+          const given = { "response-content-type": ContentType, "response-content-disposition": disposition };
+          return presign({ url: `${base}/bucket/${Key}?${new URLSearchParams(given)}`, service: "s3" }, iam.owner);
+        }),
       ];
       for (const url of await Promise.all(urls)) {
         const { status, headers } = await fetch(url);

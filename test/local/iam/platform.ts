@@ -24,7 +24,7 @@ import { createIam, jobRoleName } from "../../../stack/iam";
 import { functionEnvironment, localConfig, localWorld } from "../../../stack/settings";
 import { recordOfRun } from "../../support/fixtures";
 import { functionPermissions } from "../../support/permissions";
-import { indexBy, keySchema } from "../dynamodb/harness";
+import { shapeOf } from "../dynamodb/harness";
 
 export async function startPlatform() {
   const directory = mkdtempSync(join(tmpdir(), "ringmaster-iam-"));
@@ -61,20 +61,8 @@ export async function startPlatform() {
   const dynamodb = new DynamoDB(connection);
   const s3 = new S3(connection);
   await s3.createBucket({ Bucket: config.bucket });
-  for (const { name, partitionKey, sortKey, indexes } of tables) {
-    const keys = [{ partitionKey, sortKey }, ...indexes];
-    await dynamodb.createTable({
-      TableName: `${config.prefix}-${name}`,
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: keys
-        .flatMap((key) => [key.partitionKey, key.sortKey])
-        .map((key) => ({ AttributeName: key.name, AttributeType: key.type })),
-      KeySchema: keySchema(partitionKey.name, sortKey.name),
-      GlobalSecondaryIndexes: indexes.length
-        ? indexes.map((index) => indexBy(index.name, index.partitionKey.name, index.sortKey.name))
-        : undefined,
-    });
-  }
+  for (const table of tables)
+    await dynamodb.createTable({ TableName: `${config.prefix}-${table.name}`, ...shapeOf(table) });
   const documents = createDocumentClient(dynamodb);
   const runs = createRunRepository(new Table(documents, config.tables.catalog));
   return {

@@ -24,3 +24,7 @@ export class RecordingTargets implements TargetPorts {
     this.failing = undefined;
   }
 }
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((tick) => setTimeout(tick, 2));
+}

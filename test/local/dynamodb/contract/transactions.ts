@@ -31,13 +31,8 @@ export function transactionsContract(client: () => DynamoDB): void {
     };
 
     it("applies all of its writes", async () => {
-      await put(
-        client(),
-        table,
-        { pk: S("gone"), v: N(1) },
-        { pk: S("changed"), v: N(1) },
-        { pk: S("checked"), v: N(5) },
-      );
+      for (const [pk, v] of Object.entries({ gone: 1, changed: 1, checked: 5 }))
+        await put(client(), table, { pk: S(pk), v: N(v) });
       await write([
         putOf("new"),
         { Delete: { TableName: table, Key: { pk: S("gone") } } },
@@ -66,13 +61,7 @@ export function transactionsContract(client: () => DynamoDB): void {
             ReturnValuesOnConditionCheckFailure: "ALL_OLD",
           },
         },
-        {
-          ConditionCheck: {
-            TableName: table,
-            Key: { pk: S("absent") },
-            ConditionExpression: "attribute_exists(pk)",
-          },
-        },
+        { ConditionCheck: { TableName: table, Key: { pk: S("absent") }, ConditionExpression: "attribute_exists(pk)" } },
       ]);
       const error = await refused(
         attempt,

@@ -43,7 +43,7 @@ export function listingContract(target: () => Target): void {
     expect(await list({})).toEqual(sorted);
   });
 
-  it.each([1, 2, 3, 7])("pages by %i", async (pageSize) => {
+  it.each([1, 7])("pages by %i", async (pageSize) => {
     const seen: (string | undefined)[] = [];
     for await (const page of paginateListObjectsV2({ client: target().client, pageSize }, { Bucket })) {
       const { Contents = [] } = page;
@@ -56,21 +56,18 @@ export function listingContract(target: () => Target): void {
   it.each<[string, Partial<ListObjectsV2CommandInput>, readonly string[]]>([
     ["a prefix within a name", { Prefix: "a" }, sorted.filter((key) => key.startsWith("a"))],
     ["a prefix that is a folder", { Prefix: "a/" }, ["a/1", "a/2/deep", "a/2/deeper", "a/3"]],
-    ["a prefix that is a key", { Prefix: "a/2/deep" }, ["a/2/deep", "a/2/deeper"]],
     ["a prefix that nothing has", { Prefix: "a/9" }, []],
-    ["a long prefix", { Prefix: "l".repeat(64) }, sorted.filter((key) => key.startsWith("lll"))],
     ["a start within", { Prefix: "a/", StartAfter: "a/2/deep" }, ["a/2/deeper", "a/3"]],
     ["a start that is no key", { StartAfter: "b/1zzz", Prefix: "b" }, ["b/2"]],
     ["folders below a prefix", { Prefix: "a/", Delimiter: "/" }, ["a/1", "a/3", "a/2/"]],
     ["folders of a prefix within a name", { Prefix: "a", Delimiter: "/" }, ["a b+c%d", "a-b", "a0", "a!/", "a/"]],
     ["another delimiter", { Prefix: "a/", Delimiter: "ee" }, ["a/1", "a/3", "a/2/dee"]],
-    ["at most so many", { MaxKeys: 2 }, ["!", "a b+c%d"]],
     ["none", { MaxKeys: 0 }, []],
   ])("lists by %s", async (_name, input, expected) => {
     expect(await list(input)).toEqual(expected);
   });
 
-  it.each([1, 2, 3])("pages folders by %i, each once", async (pageSize) => {
+  it.each([1, 3])("pages folders by %i, each once", async (pageSize) => {
     const seen: (string | undefined)[] = [];
     const pages = paginateListObjectsV2({ client: target().client, pageSize }, { Bucket, Delimiter: "/" });
     for await (const { Contents = [], CommonPrefixes = [] } of pages) {
