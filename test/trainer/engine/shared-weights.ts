@@ -3,18 +3,11 @@
 import type { MlpDefinition } from "../../../core/runs/model-definition";
 import type { Engine, TrainableModel } from "../../../trainer-container/engine/engine";
 import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
-import { randomBatch } from "./contract";
+import { mlp, randomBatch } from "./contract";
 import { gradientsOf, modelsOf } from "./models-of";
 
 /** The second layer begins on a cache line, the third does not. */
-const definition: MlpDefinition = {
-  type: "mlp",
-  inputShape: [16],
-  outputs: 3,
-  task: "classification",
-  hidden: [32, 5],
-  activation: "relu",
-};
+const definition: MlpDefinition = { ...mlp, inputShape: [16], hidden: [32, 5], activation: "relu" };
 
 export function describeSharedWeights(start: () => Promise<Engine>): void {
   describe("shared weights", () => {

@@ -1,19 +1,13 @@
 /** Gradients from sparse rows, on every backend: the tape's of the same dense rows within rounding, the same bits on repetition. */
 
-import type { MlpDefinition } from "../../../core/runs/model-definition";
+import type { CnnDefinition, MlpDefinition } from "../../../core/runs/model-definition";
 import type { Batch, Engine } from "../../../trainer-container/engine/engine";
 import { seededRandom } from "../../../trainer-container/engine/seeded-random";
-import { allocateSum } from "../../../trainer-container/kernels/sum-memory";
+import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
+import { mlp, randomBatch } from "./contract";
 import { bits, expectTapes, gradientOf, gradientsOf, modelsWithTape } from "./models-of";
 
-export const wide: MlpDefinition = {
-  type: "mlp",
-  inputShape: [50],
-  outputs: 3,
-  task: "classification",
-  hidden: [80, 7],
-  activation: "relu",
-};
+export const wide: MlpDefinition = { ...mlp, inputShape: [50], hidden: [80, 7], activation: "relu" };
 const definitions: readonly (readonly [string, MlpDefinition])[] = [
   ["two hidden layers", wide],
   ["no hidden layer", { ...wide, hidden: [] }],
@@ -98,6 +92,43 @@ export function describeSparseGradients(start: () => Promise<Engine>, more: type
         "5 sparse rows take 15 positions and values; got 18 and 18",
       );
       expect(() => gradientOf(layers, sparse)).toThrow("take 300 inputs; got 0");
+    });
+  });
+}
+
+/** Programs and graphs of built-in models: the tape's gradient within rounding, in its own place. */
+export function describeTapeGradients(
+  start: () => Promise<Engine>,
+  given: readonly (readonly [string, MlpDefinition | CnnDefinition])[],
+): void {
+  describe("gradients of built-in models", () => {
+    const { create } = modelsWithTape(start);
+
+    it.each(given)("are the tape's: %s", async (_, definition) => {
+      const { model, layers } = await create(definition);
+      const weights = Float32Array.of(1, 0.5, 0, 2, 1);
+      for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
+        expectTapes(gradientOf(model, batch), gradientOf(layers, batch));
+      }
+    });
+
+    it.each([
+      ["a small model", { ...mlp, inputShape: [30], hidden: [40, 16], activation: "relu" } as const],
+      ["a wide model", { ...mlp, inputShape: [96], hidden: [64, 80], activation: "relu" } as const], // kernels large enough to be copied in place
+    ])("have the same bits where leaves lie and elsewhere, and touch no other leaf: %s", async (_, definition) => {
+      const { model } = await create(definition);
+      const batches = ["one", "two"].map((key) => randomBatch(definition, 4, key));
+      const expected = batches.map((batch) => {
+        const into = new Float32Array(model.parameterCount);
+        gradientsOf(model, batch, "k", into);
+        return bits(into);
+      });
+      const leaves = batches.map(() => allocateSum(model.parameterCount + 3));
+      const parts = leaves.map((leaf) => leaf.fill(7).subarray(1, 1 + model.parameterCount));
+      for (const [index, batch] of batches.entries()) gradientsOf(model, batch, "k", parts[index]!);
+      expect(parts.map((part) => bits(part.slice()))).toEqual(expected);
+      for (const leaf of leaves) expect([leaf[0], ...leaf.slice(-2)]).toEqual([7, 7, 7]);
+      leaves.forEach(releaseSum);
     });
   });
 }

@@ -9,9 +9,9 @@ import { LayersTrainable } from "../../../trainer-container/engine/layers-traina
 import { ProgramTrainable } from "../../../trainer-container/engine/program-trainable";
 import { allocateSum, releaseSum } from "../../../trainer-container/kernels/sum-memory";
 import { cnn, mlp, randomBatch } from "./contract";
-import { bits, expectTapes, gradientsOf, modelsWithTape } from "./models-of";
+import { bits, gradientsOf, modelsWithTape } from "./models-of";
 import { describeSharedWeights } from "./shared-weights";
-import { describeSparseGradients, wide } from "./sparse-contract";
+import { describeSparseGradients, describeTapeGradients, wide } from "./sparse-contract";
 
 const images: CnnDefinition = { ...cnn, filters: [4, 8], activation: "relu" };
 
@@ -46,6 +46,7 @@ function memoryBytes(): readonly [number, number] {
 }
 
 describeSharedWeights(() => createEngine({ preferred: "wasm", threads: 1 }));
+describeTapeGradients(() => createEngine({ preferred: "wasm", threads: 1 }), definitions);
 describeSparseGradients(
   () => createEngine({ preferred: "wasm", threads: 1 }),
   [["dropout", { ...wide, dropout: 0.2 }]],
@@ -61,14 +62,6 @@ describe("WebAssembly programs", () => {
       { ...images, filters: [4, 6] },
     ]) {
       expect((await create(other)).model).toBeInstanceOf(LayersTrainable);
-    }
-  });
-
-  it.each(definitions)("have the tape's gradient: %s", async (_, definition) => {
-    const { model, layers } = await create(definition);
-    const weights = Float32Array.of(1, 0.5, 0, 2, 1);
-    for (const batch of [randomBatch(definition, 5), { ...randomBatch(definition, 5, "other"), weights }]) {
-      expectTapes(gradientOf(model, batch), gradientOf(layers, batch));
     }
   });
 
@@ -90,21 +83,6 @@ describe("WebAssembly programs", () => {
       expect(bits(gradientOf((await create(definition)).model, batch).gradient)).toBe(first);
     },
   );
-
-  it("write a gradient where leaves lie with the bits that it has elsewhere, and touch no other leaf", async () => {
-    const definition: MlpDefinition = { ...mlp, inputShape: [30], hidden: [40, 16], activation: "relu" };
-    const { model } = await create(definition);
-    const [one, two] = [randomBatch(definition, 4, "one"), randomBatch(definition, 4, "two")];
-    const [first, second] = [gradientOf(model, one).gradient, gradientOf(model, two).gradient];
-    const leaves = [0, 1].map(() => allocateSum(model.parameterCount + 3));
-    const parts = leaves.map((leaf) => leaf.fill(7).subarray(1, 1 + model.parameterCount));
-    gradientsOf(model, one, "k", parts[0]!);
-    gradientsOf(model, two, "k", parts[1]!);
-    expect(bits(parts[0]!.slice())).toBe(bits(first));
-    expect(bits(parts[1]!.slice())).toBe(bits(second));
-    for (const leaf of leaves) expect([leaf[0], ...leaf.slice(-2)]).toEqual([7, 7, 7]);
-    leaves.forEach(releaseSum);
-  });
 
   it("carry a NaN of a row or a weight into loss and gradient", async () => {
     const { model } = await create(images);

@@ -17,20 +17,11 @@ export const member = (overrides: Partial<MemberRecord> = {}): MemberRecord => (
   ...overrides,
 });
 
+const { memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps } = member();
+
 export const head = (number: number, overrides: Partial<GangHead> = {}): GangHead => ({
   number,
-  members: [
-    {
-      memberId: "job:0/1",
-      incarnation: "a",
-      registration: 1,
-      workerIndex: 0,
-      host: "10.0.0.7",
-      port: 40_001,
-      pid: 17,
-      finishedSteps: 12,
-    },
-  ],
+  members: [{ memberId, incarnation, registration, workerIndex, host, port, pid, finishedSteps }],
   token: "secret",
   completed: false,
   sealedAt: 1_800_000_001_000,

@@ -75,11 +75,7 @@ describe("classifyError", () => {
   const service = Object.assign(new Error("throttled"), { $metadata: { httpStatusCode: 503 } });
   const broken = new Error("m", { cause: { code: "ECONNRESET" } });
   it.each<[string, unknown, object]>([
-    [
-      "divergence",
-      new TrainingHaltedError("NON_FINITE_LOSS", "m", 7),
-      { code: "NON_FINITE_LOSS", step: 7, retryable: false },
-    ],
+    ["NaN", new TrainingHaltedError("NON_FINITE_LOSS", "m", 7), { code: "NON_FINITE_LOSS", step: 7, retryable: false }],
     ["a model that cannot be built", new ModelError("m"), { code: "USER_CODE", retryable: false }],
     ["no such backend", new BackendUnavailableError("m"), { code: "BACKEND_UNAVAILABLE", retryable: false }],
     ["damaged data", new CorruptObjectError("k", "a", "b"), { code: "CORRUPT_OBJECT", retryable: false }],

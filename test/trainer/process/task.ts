@@ -3,6 +3,7 @@ import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
 import type { TrainingResult, TrainingTask } from "../../../core/runs/training-task";
 import { encodeRows, manifestOf } from "../../support/one-column";
+import { taskOf } from "../loop/in-process";
 
 const featureManifestKey = objectKeys.featureManifest("test");
 const transform: FeatureManifest["transform"] = {
@@ -50,35 +51,22 @@ export async function storeTask(
   hyperparameters: Partial<TrainingTask["hyperparameters"]> = {},
   segment = 0,
 ): Promise<void> {
-  const task: TrainingTask = {
-    runId,
-    seed: 3,
-    // With ELU the tape computes the gradients, so a run takes long enough to be interrupted in its middle. The weights have
-    // nine blocks for a sharded optimizer to share.
-    model: { type: "mlp", hidden: [128], activation: "elu", dropout: 0.1 },
-    hyperparameters: {
+  // With ELU the tape computes the gradients, so a run takes long enough to be interrupted in its middle. The weights have
+  // nine blocks for a sharded optimizer to share.
+  const model = { type: "mlp", hidden: [128], activation: "elu", dropout: 0.1 } as const;
+  const checkpoint = { everySteps: 50, everySeconds: 600, keep: 3 };
+  const task = taskOf(
+    { runId, seed: 3, model, microBatches: 4, featureManifestKey, checkpoint, ...changes },
+    {
       optimizer: "adamw",
       learningRate: 0.003,
-      momentum: 0.9,
       weightDecay: 0.01,
-      schedule: "cosine",
       warmupSteps: 5,
-      gradientFormat: "float32",
-      clipNorm: 1,
       batchSize: 32,
       epochs: 4,
       ...hyperparameters,
     },
-    microBatches: 4,
-    workers: 1,
-    minWorkers: 1,
-    gpusPerWorker: 0,
-    threads: 1,
-    backend: "wasm",
-    featureManifestKey,
-    checkpoint: { everySteps: 50, everySeconds: 600, keep: 3 },
-    ...changes,
-  };
+  );
   await store.put(objectKeys.trainingTask(runId, segment), JSON.stringify(task));
 }
 
