@@ -1,5 +1,4 @@
 import { createApp } from "../../api/app";
-import { recordGate } from "../../core/registry/transitions";
 import { useTestApp } from "../support/app";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
@@ -141,56 +140,16 @@ describe("the API", () => {
       await platform.runs.recordWorker(body.run.runId, worker);
       expect(await call("GET", logs)).toMatchObject({ status: 200 });
     });
-
-    it.each(["/training-runs/run-none", "/training-runs/run-none/metrics"])("answers 404 for %s", async (path) => {
-      expect(await call("GET", path)).toMatchObject({ status: 404, body: { error: { code: "RUN_NOT_FOUND" } } });
-    });
   });
 
-  describe("models", () => {
-    it("refuses promotion without a verdict, then without an approval, and resolve without a champion", async () => {
-      const at = "2026-01-01T00:00:00.000Z";
-      await platform.registry.register(
-        "default",
-        {
-          model: "gated",
-          runId: "run-gated",
-          weightsSha256: "a".repeat(64),
-          artifactKey: "runs/run-gated/artifacts/manifest.json",
-          dataset: { name: "digits", version: 1, digest: "d".repeat(64) },
-          metrics: { accuracy: 0.99 },
-          evaluationReport: { sha256: "e".repeat(64), bytes: 1 },
-        },
-        { by: "test", at },
-      );
-      const promote = () => call("PUT", "/models/gated/versions/1/stage", { stage: "production" });
-      expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "GATE_NOT_PASSED" } } });
-      await platform.registry.apply("gated", [1], recordGate(1, { passed: true, checks: [], at }, { by: "test", at }));
-      expect(await promote()).toMatchObject({ status: 409, body: { error: { code: "NOT_APPROVED" } } });
-      expect(await call("GET", "/models/gated/production")).toMatchObject({
-        status: 404,
-        body: { error: { code: "NO_CHAMPION" } },
-      });
-      const approve = await call(
-        "POST",
-        "/models/gated/versions/1/approvals",
-        { decision: "approved", reason: "good" },
-        { "x-ringmaster-actor": "ada" },
-      );
-      expect(approve.body.version.approval).toMatchObject({ decision: "approved", by: "ada", reason: "good" });
-      expect((await promote()).body.model.production).toBe(1);
-    });
-
-    it.each([
-      ["GET", "/models/none", 404, "MODEL_NOT_FOUND"],
-      ["GET", "/models/gated/versions/zero", 400, "INVALID_INPUT"],
-      ["GET", `/models/${"m".repeat(256)}`, 400, "INVALID_INPUT"],
-    ])("%s %s answers %d %s", async (method, path, status, code) => {
-      expect(await call(method, path, method === "POST" ? {} : undefined)).toMatchObject({
-        status,
-        body: { error: { code } },
-      });
-    });
+  it.each([
+    ["/training-runs/run-none", 404, "RUN_NOT_FOUND"],
+    ["/training-runs/run-none/metrics", 404, "RUN_NOT_FOUND"],
+    ["/models/none", 404, "MODEL_NOT_FOUND"],
+    ["/models/none/versions/zero", 400, "INVALID_INPUT"],
+    [`/models/${"m".repeat(256)}`, 400, "INVALID_INPUT"],
+  ])("%s answers %d %s", async (path, status, code) => {
+    expect(await call("GET", path)).toMatchObject({ status, body: { error: { code } } });
   });
 
   it("hands out upload targets for missing content only", async () => {

@@ -205,6 +205,8 @@ describe("models through the API", () => {
   describe("what serving should load", () => {
     it("has a tag of revision and version, by which it is not sent again", async () => {
       await register("served");
+      const none = await call("GET", at("served", "/production"));
+      expect([none.status, none.body.error.code]).toEqual([404, "NO_CHAMPION"]);
       await call("PUT", at("served", "/policy"), { rules: { noRegression: { incompatible: "pass" } } });
       await promoted("served", 1);
       const first = await call("GET", at("served", "/production"));
