@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DynamoDBClient, ListTablesCommand, PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { TestStack, until } from "../e2e/harness";
 import { presign } from "../support/sign";
 import { toyCsv, toyJob, toySchema } from "../support/toy";
+import { startServer, type WebServer } from "../support/web-server";
 import { Browser, chromium, type Page } from "./chromium";
 
 const title = chromium
@@ -21,7 +20,7 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
 (chromium ? describe : describe.skip)(title, () => {
   const stack = new TestStack();
   /** The attacker's own server: serves a page, and notes who reports to it. */
-  let attacker: Server;
+  let attacker: WebServer;
   let evil: string;
   let reports: string[] = [];
   let browser: Browser;
@@ -31,13 +30,12 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
   let trained: string;
 
   beforeAll(async () => {
-    attacker = createServer((request, response) => {
+    attacker = await startServer((request, response) => {
       if (request.url !== "/") reports.push(request.url ?? "");
       response.writeHead(200, { "content-type": "text/html", "access-control-allow-origin": "*" });
       response.end("<!doctype html><body>");
     });
-    await new Promise<void>((listening) => attacker.listen(0, "127.0.0.1", listening));
-    evil = `http://127.0.0.1:${(attacker.address() as AddressInfo).port}`;
+    evil = attacker.endpoint;
     await stack.up();
     dynamodb = stack.client(DynamoDBClient);
     browser = new Browser(["rebound.test"]);
@@ -54,8 +52,7 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
     dynamodb?.destroy();
     await browser?.close();
     await stack.remove();
-    attacker.closeAllConnections();
-    attacker.close();
+    await attacker.close();
   });
 
   async function call<T>(operation: string, body: object): Promise<T> {
@@ -96,14 +93,8 @@ const attack = readFileSync(join(__dirname, "hostile-attempts.js"), "utf8").repl
   describe.each([false, true])("with tokens: %s", (tokens) => {
     beforeAll(async () => {
       if (!tokens) return;
-      const { token } = await stack.json<{ token: string }>([
-        "tokens",
-        "create",
-        "--team",
-        "default",
-        "--actor",
-        "ann",
-      ]);
+      const create = ["tokens", "create", "--team", "default", "--actor", "ann"];
+      const { token } = await stack.json<{ token: string }>(create);
       authorization = { authorization: `Bearer ${token}` };
       // A person who opened the pages: from now on the browser sends the token to this origin by itself.
       expect(await page.open(`${stack.url.replace("//", `//any:${token}@`)}/api/v1/pages/experiments`)).toBe(true);

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { stateBuffers } from "../../trainer-container/checkpoint/state";
 import { contentOf, fileOf, readLive, stateFiles, storeState } from "../../trainer-container/checkpoint/state-files";
 import type { ParameterSlot } from "../../trainer-container/engine/engine";
 import type { Replica } from "../../trainer-container/loop/replica";
 import { createMemoryObjectStore } from "../adapters/s3/memory-object-store";
+import { temporaryFolder } from "../support/temporary-folder";
 
 const python = process.env["RINGMASTER_PEERS_PYTHON"] || "python3";
 const found = spawnSync(python, ["-c", "import safetensors.numpy"]).status === 0;
@@ -39,11 +39,7 @@ const title = found
   ? "Python's safetensors"
   : `Python's safetensors (skipped: ${python} cannot import safetensors.numpy)`;
 (found ? describe : describe.skip)(title, () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = mkdtempSync(path.join(tmpdir(), "safetensors-peer-"));
-  });
-  afterAll(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder("safetensors-peer");
 
   it("reads a checkpoint's groups and weights.safetensors, with equal values", async () => {
     const fill = (length: number, factor: number) => Float32Array.from({ length }, (_, i) => Math.sin(i) * factor);

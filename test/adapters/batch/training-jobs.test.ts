@@ -36,32 +36,18 @@ async function submitted(
   return input!;
 }
 
+const cluster = { market: "on-demand", placement: "cluster" } as const;
+const definitions = { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" };
+
 it.each<[Partial<JobRequest>, string, string]>([
   [{ market: "spot" }, "ringmaster-spot", "ringmaster-trainer"],
   [{ market: "spot", gpusPerWorker: 1, workers: 4 }, "ringmaster-spot-gpu", "ringmaster-trainer"],
   [{ market: "on-demand" }, "ringmaster-on-demand", "ringmaster-trainer"],
   [{ market: "on-demand", gpusPerWorker: 1 }, "ringmaster-on-demand-gpu", "ringmaster-trainer"],
-  [{ market: "on-demand", workers: 2, placement: "cluster" }, "ringmaster-cluster", "ringmaster-trainer-gang"],
-  [
-    { market: "on-demand", gpusPerWorker: 1, workers: 2, placement: "cluster" },
-    "ringmaster-cluster-gpu",
-    "ringmaster-trainer-gang",
-  ],
-  [
-    { workers: 2, definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" } },
-    "ringmaster-spot",
-    "ringmaster-trainer:3",
-  ],
-  [
-    {
-      market: "on-demand",
-      placement: "cluster",
-      workers: 2,
-      definitions: { single: "ringmaster-trainer:3", gang: "ringmaster-trainer-gang:4" },
-    },
-    "ringmaster-cluster",
-    "ringmaster-trainer-gang:4",
-  ],
+  [{ ...cluster, workers: 2 }, "ringmaster-cluster", "ringmaster-trainer-gang"],
+  [{ ...cluster, gpusPerWorker: 1, workers: 2 }, "ringmaster-cluster-gpu", "ringmaster-trainer-gang"],
+  [{ workers: 2, definitions }, "ringmaster-spot", "ringmaster-trainer:3"],
+  [{ ...cluster, workers: 2, definitions }, "ringmaster-cluster", "ringmaster-trainer-gang:4"],
 ])("submits %j to %s as %s", async (request, jobQueue, jobDefinition) => {
   expect(await submitted(request)).toMatchObject({ jobName: "run-1-1", jobQueue, jobDefinition });
 });
@@ -91,23 +77,20 @@ it.each<[string, Partial<JobRequest>, object]>([
 });
 
 it("finds the workers' jobs of containers", () => {
-  const cluster = { market: "on-demand", placement: "cluster", workers: 16, workersPerHost: 8 } as const;
-  expect(workerJobsOf("j", cluster)).toEqual(["j#0", "j#1"]);
-  expect(workerJobsOf("j", { ...cluster, placement: "spread" })).toEqual(["j:0", "j:1"]);
-  expect(workerJobsOf("j", { ...cluster, placement: "spread", workers: 8 })).toEqual(["j"]);
+  const hosts = { ...cluster, workers: 16, workersPerHost: 8 };
+  expect(workerJobsOf("j", hosts)).toEqual(["j#0", "j#1"]);
+  expect(workerJobsOf("j", { ...hosts, placement: "spread" })).toEqual(["j:0", "j:1"]);
+  expect(workerJobsOf("j", { ...hosts, placement: "spread", workers: 8 })).toEqual(["j"]);
 });
 
 it.each([
-  [undefined, "ringmaster-spot-gpu"],
-  ["L4", "ringmaster-spot-gpu"],
-  ["A100-80GB", "ringmaster-spot-gpu-a100-80gb"],
-])("submits GPUs of class %s to %s, where the first class is L4", async (gpuClass, jobQueue) => {
+  [undefined, ["L4", "A100-80GB"], "ringmaster-spot-gpu"],
+  ["L4", ["L4", "A100-80GB"], "ringmaster-spot-gpu"],
+  ["A100-80GB", ["L4", "A100-80GB"], "ringmaster-spot-gpu-a100-80gb"],
+  ["T4", [], "ringmaster-spot-gpu"],
+])("submits GPUs of class %s, where the deployment names %j, to %s", async (gpuClass, classes, jobQueue) => {
   const request = { gpusPerWorker: 1, ...(gpuClass === undefined ? {} : { gpuClass }) };
-  expect(await submitted(request, {}, ["L4", "A100-80GB"])).toMatchObject({ jobQueue });
-});
-
-it("submits every GPU class to one queue where the deployment names none", async () => {
-  expect(await submitted({ gpusPerWorker: 1, gpuClass: "T4" })).toMatchObject({ jobQueue: "ringmaster-spot-gpu" });
+  expect(await submitted(request, {}, classes)).toMatchObject({ jobQueue });
 });
 
 it("names the team's share, which a fair-share queue requires", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CreateBucketCommand, GetObjectCommand } from "@aws-sdk/client-s3";
+import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { createContentUrls, presign } from "../../../adapters/s3/content-urls";
 import { createIncomingContent } from "../../../adapters/s3/incoming-content";
 import { createObjectStore } from "../../../adapters/s3/object-store";
@@ -11,7 +11,7 @@ describe("createObjectStore", () => {
   let s3: RunningS3;
   beforeAll(async () => {
     s3 = await startS3();
-    await s3.client.send(new CreateBucketCommand({ Bucket: "contract" }));
+    await s3.client.createBucket({ Bucket: "contract" });
   });
   afterAll(() => s3.close());
 

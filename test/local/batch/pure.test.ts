@@ -70,31 +70,20 @@ describe("node ranges", () => {
 
 describe("resolveContainer", () => {
   it("applies overrides to the definition and fills in parameters", () => {
+    const variables = (values: Readonly<Record<string, string>>) =>
+      Object.entries(values).map(([name, value]) => ({ name, value }));
     const definition = {
-      image: "trainer",
-      command: ["train", "Ref::run", "Ref::none"],
-      vcpus: 2,
-      memory: 512,
-      environment: [
-        { name: "A", value: "1" },
-        { name: "B", value: "1" },
-      ],
+      ...{ image: "trainer", command: ["train", "Ref::run", "Ref::none"], vcpus: 2, memory: 512 },
+      environment: variables({ A: "1", B: "1" }),
     };
     const overrides = {
-      environment: [
-        { name: "B", value: "2" },
-        { name: "C", value: "2" },
-      ],
+      environment: variables({ B: "2", C: "2" }),
       resourceRequirements: [{ type: "VCPU", value: "4" }] as const,
     };
     expect(resolveContainer(definition, overrides, { run: "r-1" })).toEqual({
       image: "trainer",
       command: ["train", "r-1", "Ref::none"],
-      environment: [
-        { name: "A", value: "1" },
-        { name: "B", value: "2" },
-        { name: "C", value: "2" },
-      ],
+      environment: variables({ A: "1", B: "2", C: "2" }),
       resourceRequirements: [
         { type: "VCPU", value: "4" },
         { type: "MEMORY", value: "512" },
@@ -109,23 +98,15 @@ describe("fair share", () => {
     shareIdentifier,
     schedulingPriority,
   });
-  const next = (
-    policy: Parameters<typeof nextByFairShare>[0],
-    waiting: readonly ReturnType<typeof job>[],
-    inUse: Readonly<Record<string, number>>,
-  ) => nextByFairShare(policy, waiting, new Map(Object.entries(inUse)))?.id;
-  it("serves the share that uses least", () => {
-    const waiting = [job("a1", "a"), job("b1", "b")];
-    expect(next({}, waiting, { a: 4, b: 2 })).toBe("b1");
-  });
-  it("gives more to the lower weight factor: at 4 of weight 0.5 and 3 of weight 1 it is a's turn", () => {
-    const policy = { shareDistribution: [{ shareIdentifier: "a*", weightFactor: 0.5 }] };
-    const waiting = [job("b1", "b"), job("a1", "a1")];
-    expect(next(policy, waiting, { a1: 4, b: 3 })).toBe("a1");
-  });
-  it("orders a share by priority, then by age", () => {
-    const waiting = [job("old", "a"), job("urgent", "a", 5), job("urgent too", "a", 5)];
-    expect(next({}, waiting, {})).toBe("urgent");
+  const weighted = { shareDistribution: [{ shareIdentifier: "a*", weightFactor: 0.5 }] };
+  const urgent = [job("old", "a"), job("urgent", "a", 5), job("urgent too", "a", 5)];
+  it.each<[string, Parameters<typeof nextByFairShare>[0], ReturnType<typeof job>[], Record<string, number>, string]>([
+    ["serves the share that uses least", {}, [job("a1", "a"), job("b1", "b")], { a: 4, b: 2 }, "b1"],
+    // At 4 of weight 0.5 and 3 of weight 1 it is a's turn.
+    ["gives more to the lower weight", weighted, [job("b1", "b"), job("a1", "a1")], { a1: 4, b: 3 }, "a1"],
+    ["orders a share by priority, then by age", {}, urgent, {}, "urgent"],
+  ])("%s", (_what, policy, waiting, inUse, expected) => {
+    expect(nextByFairShare(policy, waiting, new Map(Object.entries(inUse)))?.id).toBe(expected);
   });
 });
 

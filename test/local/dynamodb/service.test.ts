@@ -1,11 +1,6 @@
 import { rmSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import {
-  CreateTableCommand,
-  type CreateTableCommandInput,
-  PutItemCommand,
-  type TransactionCanceledException,
-} from "@aws-sdk/client-dynamodb";
+import type { CreateTableCommandInput, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { ClassicLevel } from "classic-level";
 import { createDynamoDb } from "../../../local/dynamodb";
 import type { Service } from "../../../local/service";
@@ -82,21 +77,11 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
 
   it("remembers a transaction's token for ten minutes, also over a restart", async () => {
     const table = await createTable(subject.client, hashTable);
+    const item = { TableName: table, Key: { pk: S("n") } };
+    const Update = { ...item, UpdateExpression: "ADD v :one", ExpressionAttributeValues: { ":one": N(1) } };
     const add = async () => {
-      await subject.client.transactWriteItems({
-        ClientRequestToken: "once",
-        TransactItems: [
-          {
-            Update: {
-              TableName: table,
-              Key: { pk: S("n") },
-              UpdateExpression: "ADD v :one",
-              ExpressionAttributeValues: { ":one": N(1) },
-            },
-          },
-        ],
-      });
-      const { Item } = await subject.client.getItem({ TableName: table, Key: { pk: S("n") } });
+      await subject.client.transactWriteItems({ ClientRequestToken: "once", TransactItems: [{ Update }] });
+      const { Item } = await subject.client.getItem(item);
       return Item?.["v"]?.N;
     };
     expect(await add()).toBe("1");
@@ -122,14 +107,15 @@ describe("DynamoDB on AWS, where DynamoDB Local differs", () => {
     ["projections of some", { GlobalSecondaryIndexes: [{ ...index, Projection: { ProjectionType: "KEYS_ONLY" } }] }],
   ];
   it.each(unimplemented)("refuses %s, which it has not", async (_case, shape) => {
-    const command = new CreateTableCommand({ TableName: "table", ...hashTable, ...shape });
-    await refused(subject.client.send(command), "ValidationException", /not supported by the embedded DynamoDB/);
+    const made = subject.client.createTable({ TableName: "table", ...hashTable, ...shape });
+    await refused(made, "ValidationException", /not supported by the embedded DynamoDB/);
   });
 
   it("refuses legacy parameters", async () => {
     const table = await createTable(subject.client, hashTable);
-    const old = new PutItemCommand({ TableName: table, Item: { pk: S("a") }, Expected: { pk: { Exists: false } } });
-    await refused(subject.client.send(old), "ValidationException", /Expected is not supported.*use expressions/);
+    const Expected = { pk: { Exists: false } };
+    const old = subject.client.putItem({ TableName: table, Item: { pk: S("a") }, Expected });
+    await refused(old, "ValidationException", /Expected is not supported.*use expressions/);
   });
 });
 

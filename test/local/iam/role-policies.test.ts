@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { createSessionDenials } from "../../../adapters/iam/session-denials";
 import { createFront } from "../../../local/front";
@@ -12,14 +11,17 @@ import { createIam } from "../../../stack/iam";
 import { localConfig, localWorld } from "../../../stack/settings";
 import { functionPermissions } from "../../support/permissions";
 import { type Keys, sign } from "../../support/sign";
+import { temporaryFolder } from "../../support/temporary-folder";
 import { startServer, type WebServer } from "../../support/web-server";
 
 const world = localWorld();
+const roleArn = localConfig().runRoleArn;
 const roleName = runRoleNameIn(world);
 const gangs = { action: "dynamodb:GetItem", resource: arnsOf("table/Gangs", world)[0]! };
 const catalog = { action: "dynamodb:GetItem", resource: arnsOf("table/Catalog", world)[0]! };
 
 describe("policies that are put on a role of the embedded cloud", () => {
+  const folder = temporaryFolder("role-policies");
   let directory: string;
   let iam: Iam;
   let service: StoredService;
@@ -36,13 +38,10 @@ describe("policies that are put on a role of the embedded cloud", () => {
     await service.close();
   }
   beforeEach(async () => {
-    directory = mkdtempSync(join(tmpdir(), "ringmaster-role-policies-"));
+    directory = mkdtempSync(join(folder, "test-"));
     await start();
   });
-  afterEach(async () => {
-    await stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterEach(() => stop());
 
   const endpoint = () => front.endpoint;
   const session = (name: string) => new Caller(iam.roles.get(roleName)!, { role: roleName, name });
@@ -57,24 +56,17 @@ describe("policies that are put on a role of the embedded cloud", () => {
     JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect, Action, Resource: "*", ...more }] });
 
   it("deny the sessions of ended runs, keep others, and are there after a restart", async () => {
-    const denials = createSessionDenials({
-      roleArn: localConfig().runRoleArn,
-      credentials: async () => iam.issue({ role: "ringmaster-end-sessions", name: "end-sessions" }),
-      endpoint: endpoint(),
-    });
+    const denialsOf = (keys: Keys) =>
+      createSessionDenials({ roleArn, credentials: async () => keys, endpoint: endpoint() });
     const before = session("run-1");
     expect(before.may(gangs)).toBe(true);
-    await denials.replace(["run-1"]);
+    await denialsOf(iam.issue({ role: "ringmaster-end-sessions", name: "end-sessions" })).replace(["run-1"]);
     const decisions = () => ["run-1", "run-10", "xrun-1", "run-2"].map((name) => session(name).may(gangs));
     expect([before.may(gangs), ...decisions()]).toEqual([false, false, true, true, true]);
     await stop();
     await start();
     expect(decisions()).toEqual([false, true, true, true]);
-    await createSessionDenials({
-      roleArn: localConfig().runRoleArn,
-      credentials: async () => iam.owner,
-      endpoint: endpoint(),
-    }).replace([]);
+    await denialsOf(iam.owner).replace([]);
     expect(decisions()).toEqual([true, true, true, true]);
   });
 

@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import path from "node:path";
-import { DeleteObjectCommand, GetObjectCommand, PutBucketNotificationConfigurationCommand } from "@aws-sdk/client-s3";
-import { bytes, failure, newBucket, put, text } from "./contract/target";
+import { bytes, failure, newBucket, put, putParts, text } from "./contract/target";
 import { type RunningS3, startS3, temporaryDirectory } from "./harness";
 
 function filesBelow(directory: string): readonly string[] {
@@ -23,9 +22,8 @@ describe("beyond the contract", () => {
 
   it.each(["never-made", "x".repeat(300), "a\u0000b"])("has no bucket %j", async (name) => {
     const target = { Bucket: name, Key: "k" };
-    for (const command of [new DeleteObjectCommand({ ...target, VersionId: "v" }), new GetObjectCommand(target)]) {
-      expect(await failure(s3.client.send(command))).toBe("404 NoSuchBucket");
-    }
+    expect(await failure(s3.client.deleteObject({ ...target, VersionId: "v" }))).toBe("404 NoSuchBucket");
+    expect(await failure(s3.client.getObject(target))).toBe("404 NoSuchBucket");
     expect(await failure(put(s3, name, "k"))).toBe("404 NoSuchBucket");
   });
 
@@ -68,11 +66,7 @@ describe("beyond the contract", () => {
     await s3.client.putBucketNotificationConfiguration({ Bucket, NotificationConfiguration });
     const etag = (await put(s3, Bucket, "runs/r 1", "abc")).replaceAll('"', "");
     await s3.client.copyObject({ Bucket, Key: "copy", CopySource: `${Bucket}/runs/r%201` });
-    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key: "multi" });
-    const part = { Bucket, Key: "multi", UploadId, PartNumber: 1 };
-    const { ETag } = await s3.client.uploadPart({ ...part, Body: "xyz" });
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await s3.client.completeMultipartUpload({ Bucket, Key: "multi", UploadId, MultipartUpload });
+    await putParts(s3, Bucket, "multi", ["xyz"]);
     await s3.client.deleteObject({ Bucket, Key: "copy" });
     await s3.client.deleteObject({ Bucket, Key: "copy" });
     await failure(s3.client.putObject({ Bucket, Key: "runs/r 1", Body: "x", IfNoneMatch: "*" }));
@@ -103,14 +97,9 @@ describe("beyond the contract", () => {
     await s3.client.putBucketNotificationConfiguration({ Bucket, NotificationConfiguration: {} });
     await put(s3, Bucket, "silent", "again");
     expect(s3.events).toHaveLength(4);
-    const QueueConfigurations = [
-      { QueueArn: "arn:aws:sqs:us-east-1:000000000000:q", Events: ["s3:ObjectCreated:*" as const] },
-    ];
-    const queue = new PutBucketNotificationConfigurationCommand({
-      Bucket,
-      NotificationConfiguration: { QueueConfigurations },
-    });
-    expect(await failure(s3.client.send(queue))).toBe("501 NotImplemented");
+    const queue = { QueueArn: "arn:aws:sqs:us-east-1:000000000000:q", Events: ["s3:ObjectCreated:*" as const] };
+    const toQueue = { Bucket, NotificationConfiguration: { QueueConfigurations: [queue] } };
+    expect(await failure(s3.client.putBucketNotificationConfiguration(toQueue))).toBe("501 NotImplemented");
   });
 
   it("deletes only the version that If-Match names", async () => {
@@ -132,10 +121,8 @@ describe("beyond the contract", () => {
     expect(await text(s3, Bucket, "versioned")).toBe("new");
     const { Versions } = await s3.client.listObjectVersions({ Bucket, Prefix: "versioned" });
     expect(Versions).toMatchObject([{ Key: "versioned", IsLatest: true, Size: 3 }]);
-    await s3.client.deleteObjects({
-      Bucket,
-      Delete: { Objects: [{ Key: "versioned", VersionId: Versions![0]!.VersionId }] },
-    });
+    const latest = { Key: "versioned", VersionId: Versions![0]!.VersionId };
+    await s3.client.deleteObjects({ Bucket, Delete: { Objects: [latest] } });
     expect(await failure(text(s3, Bucket, "versioned"))).toBe("404 NoSuchKey");
   });
 
@@ -158,34 +145,18 @@ describe("beyond the contract", () => {
 
   it("repeats the answer to a completion whose answer was lost", async () => {
     const Key = "completed-twice";
-    const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
-    const { ETag } = await s3.client.uploadPart({ Bucket, Key, UploadId, PartNumber: 1, Body: "x" });
-    const complete = () =>
-      s3.client.completeMultipartUpload({
-        Bucket,
-        Key,
-        UploadId,
-        MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] },
-      });
-    expect((await complete()).ETag).toBe((await complete()).ETag);
+    const completion = await putParts(s3, Bucket, Key, ["x"]);
+    const { ETag } = await s3.client.headObject({ Bucket, Key });
+    expect((await s3.client.completeMultipartUpload(completion)).ETag).toBe(ETag);
     await put(s3, Bucket, Key, "replaced");
-    expect(await failure(complete())).toBe("404 NoSuchUpload");
+    expect(await failure(s3.client.completeMultipartUpload(completion))).toBe("404 NoSuchUpload");
   });
 
   it("finishes a download of an object that is replaced in the meantime", async () => {
     const Key = "replaced-while-read";
     const body = bytes(12 * 1024 ** 2, 9);
-    const upload = async () => {
-      const { UploadId } = await s3.client.createMultipartUpload({ Bucket, Key });
-      const Parts = [];
-      for (const [index, at] of [0, 6 * 1024 ** 2].entries()) {
-        const Body = body.subarray(at, at + 6 * 1024 ** 2);
-        const { ETag } = await s3.client.uploadPart({ Bucket, Key, UploadId, PartNumber: index + 1, Body });
-        Parts.push({ PartNumber: index + 1, ETag });
-      }
-      await s3.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload: { Parts } });
-    };
-    await upload();
+    const half = 6 * 1024 ** 2;
+    await putParts(s3, Bucket, Key, [body.subarray(0, half), body.subarray(half)]);
     const got = await s3.client.getObject({ Bucket, Key });
     await put(s3, Bucket, Key, "replaced");
     expect(Buffer.from(await got.Body!.transformToByteArray()).equals(body)).toBe(true);
@@ -219,11 +190,8 @@ it("repairs a completion that was killed between its two renames, and removes un
   const first = await startS3({ directory });
   const Bucket = await newBucket(first);
   const upload = async (Key: string) => {
-    const { UploadId } = await first.client.createMultipartUpload({ Bucket, Key });
-    const { ETag } = await first.client.uploadPart({ Bucket, Key, UploadId, PartNumber: 1, Body: Key });
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
-    await first.client.completeMultipartUpload({ Bucket, Key, UploadId, MultipartUpload });
-    return path.join(directory, "buckets", Bucket, "uploads", UploadId!);
+    const { UploadId } = await putParts(first, Bucket, Key, [Key]);
+    return path.join(directory, "buckets", Bucket, "uploads", UploadId);
   };
   const published = await upload("published");
   const orphaned = await upload("orphaned");

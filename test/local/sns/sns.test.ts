@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { json } from "node:stream/consumers";
 import { PublishCommand, SNS, SubscribeCommand } from "@aws-sdk/client-sns";
 import { createSns } from "../../../local/sns";
 import { ManualClock } from "../../support/manual-clock";
@@ -32,16 +33,10 @@ describe("the embedded SNS", () => {
   const delivery = () => new Promise<void>((done) => (heard = done));
 
   beforeAll(async () => {
-    subscriber = await startServer((request, response) => {
-      let text = "";
-      request.on("data", (chunk) => {
-        text += chunk;
-      });
-      request.on("end", () => {
-        received.push({ headers: request.headers, body: JSON.parse(text) });
-        response.writeHead(status).end();
-        heard();
-      });
+    subscriber = await startServer(async (request, response) => {
+      received.push({ headers: request.headers, body: (await json(request)) as Record<string, unknown> });
+      response.writeHead(status).end();
+      heard();
     });
     endpoint = `${subscriber.endpoint}/in`;
     await start();

@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdtempSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { ensureBuild } from "../../../scripts/build.js";
+import { temporaryFolder } from "../../support/temporary-folder";
 
 const ballast = `\n/*! ${"x".repeat(20_000)} */`;
+const folder = temporaryFolder("preload");
 let bundles = "";
 
 beforeEach(() => {
-  bundles = mkdtempSync(join(tmpdir(), "preload-"));
+  bundles = mkdtempSync(join(folder, "test-"));
   copyFileSync(join(ensureBuild(), "preload.js"), join(bundles, "preload.js"));
 });
-afterEach(() => rmSync(bundles, { recursive: true }));
 
 function run(code?: string, name = "main.js", ...flags: readonly string[]): string {
   if (code !== undefined) writeFileSync(join(bundles, name), code + ballast);

@@ -22,6 +22,19 @@ export async function put(
   return (await client.putObject({ Bucket, Key, Body })).ETag!;
 }
 
+/** Uploads an object in these parts. */
+export async function putParts({ client }: Target, Bucket: string, Key: string, bodies: readonly (string | Buffer)[]) {
+  const { UploadId } = await client.createMultipartUpload({ Bucket, Key });
+  const Parts = [];
+  for (const [index, Body] of bodies.entries()) {
+    const { ETag } = await client.uploadPart({ Bucket, Key, UploadId, PartNumber: index + 1, Body });
+    Parts.push({ PartNumber: index + 1, ETag });
+  }
+  const complete = { Bucket, Key, UploadId: UploadId!, MultipartUpload: { Parts } };
+  await client.completeMultipartUpload(complete);
+  return complete;
+}
+
 export async function text({ client }: Target, Bucket: string, Key: string): Promise<string> {
   return (await client.getObject({ Bucket, Key })).Body!.transformToString();
 }
