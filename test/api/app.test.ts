@@ -1,5 +1,5 @@
 import { createApp } from "../../api/app";
-import { useTestApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import { jobInput, registerTestDataset } from "../support/fixtures";
 
 describe("the API", () => {
@@ -8,14 +8,8 @@ describe("the API", () => {
     await registerTestDataset(platform);
   });
 
-  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await app.request(`/api/v1${path}`, {
-      method,
-      headers: { "content-type": "application/json", ...headers },
-      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    callApp(app, method, path, body, headers);
 
   describe("training runs", () => {
     it("creates a run, resolves its dataset and starts its state machine", async () => {

@@ -1,5 +1,5 @@
 import { decideApproval, promote } from "../../core/registry/transitions";
-import { useTestApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import { judgeNow, promoteJudged, versionOfRun } from "../support/registry";
 
 const at = "2026-01-01T00:00:00.000Z";
@@ -13,14 +13,8 @@ describe("rolling back through the API", () => {
     for (const version of [1, 2, 3]) await promoteJudged(platform.registry, "digits", version);
   });
 
-  async function rollBack(body: object, key?: string) {
-    const response = await app.request("/api/v1/models/digits/rollback", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  }
+  const rollBack = (body: object, key?: string) =>
+    callApp(app, "POST", "/models/digits/rollback", body, key === undefined ? {} : { "idempotency-key": key });
 
   it("is done once under one key, and refused where another champion was meant", async () => {
     const first = await rollBack({ reason: "latency", from: 3 }, "key-1");

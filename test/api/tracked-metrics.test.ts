@@ -1,4 +1,4 @@
-import { useTestApp } from "../support/app";
+import { callApp, useTestApp } from "../support/app";
 import { runOf } from "../support/fixtures";
 
 const { platform, app } = useTestApp({ checkResponses: true });
@@ -10,18 +10,11 @@ type Point = { readonly step: number; readonly value: number };
 type Points = { readonly points: readonly Point[]; readonly total?: number; readonly nextToken?: string };
 type Refusal = { readonly error: { readonly code: string } };
 
-async function call<Body>(
+const call = <Body>(
   method: string,
   path: string,
   body?: unknown,
-): Promise<{ readonly status: number; readonly body: Body }> {
-  const response = await app.request(`/api/v1${path}`, {
-    method,
-    headers: { "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) as Body };
-}
+): Promise<{ readonly status: number; readonly body: Body }> => callApp(app, method, path, body);
 
 beforeAll(async () => {
   await platform.runs.create(runOf("run-trained"));
