@@ -44,9 +44,9 @@ export async function downloadFile(url: string, digest: string, file: string, op
  * Follows links, so that an existing link stays a link. Refuses a directory or a device, which a rename would replace.
  */
 async function writableTarget(file: string, option: string): Promise<string> {
-  const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return file;
-  if (!found.isFile()) throw unwritable(option, file, new Error("it exists and is not a regular file"));
+  const stored = await stat(file).catch(() => undefined);
+  if (stored === undefined) return file;
+  if (!stored.isFile()) throw unwritable(option, file, new Error("it exists and is not a regular file"));
   return realpath(file);
 }
 
@@ -74,10 +74,10 @@ async function* contentAt(url: string, digest: string): AsyncGenerator<Uint8Arra
       cause,
     );
   }
-  const found = hash.digest("hex");
-  if (found !== digest) {
+  const computed = hash.digest("hex");
+  if (computed !== digest) {
     throw new DownloadError(
-      `the downloaded bytes have the digest ${found}, but must have ${digest}; the file was not written`,
+      `the downloaded bytes have the digest ${computed}, but must have ${digest}; the file was not written`,
     );
   }
 }

@@ -38,8 +38,8 @@ export function addThresholdOptions(command: Command): Command {
 }
 
 export function thresholdsOf({ level, distance, psi }: DriftOptions): DriftThresholds {
-  const given = Object.entries({ level, distance, psi }).filter(([, text]) => text !== undefined);
-  const read = Object.fromEntries(given.map(([name, text = ""]) => [name, numberOrText(text)]));
+  const thresholds = Object.entries({ level, distance, psi }).filter(([, text]) => text !== undefined);
+  const read = Object.fromEntries(thresholds.map(([name, text = ""]) => [name, numberOrText(text)]));
   const parsed = driftThresholds.safeParse(read, { reportInput: true });
   if (parsed.success) return parsed.data;
   const problems = problemsOf(parsed.error).map((problem) => ({ ...problem, path: `--${problem.path}` }));

@@ -61,9 +61,9 @@ function shortText(value: string): string {
 function fullPath(name: string, readJob: () => Job): string {
   if (Object.hasOwn(aliases, name)) return aliases[name] as string;
   if (name.includes(".") || Object.hasOwn(jobFileSchema.shape, name)) return name;
-  const found = Object.keys(paramsOfJob(readJob())).filter((path) => path.endsWith(`.${name}`));
-  if (found.length <= 1) return found[0] ?? name;
-  const rule = `must be a whole path, because several settings end so: ${found.join(", ")}`;
+  const paths = Object.keys(paramsOfJob(readJob())).filter((path) => path.endsWith(`.${name}`));
+  if (paths.length <= 1) return paths[0] ?? name;
+  const rule = `must be a whole path, because several settings end so: ${paths.join(", ")}`;
   throw new InvalidInputError("the settings are not valid", [{ path: "--set", value: name, rule }]);
 }
 

@@ -35,8 +35,8 @@ export async function modelVersionOf(
   if (version !== undefined) return { name, version };
   if (alias === undefined || alias === "champion") return { name, version: (await client.production(name)).version };
   const { latestVersion, aliases } = (await client.model(name)).model;
-  const found = alias === "latest" ? latestVersion : aliases[alias];
-  if (found !== undefined) return { name, version: found };
+  const resolved = alias === "latest" ? latestVersion : aliases[alias];
+  if (resolved !== undefined) return { name, version: resolved };
   const rule = `must name an alias of ${name}: ringmaster models list`;
   throw new InvalidInputError("the model version is not known", [{ path: "model", value: reference, rule }]);
 }

@@ -159,8 +159,9 @@ const plainBorders = {
 export function reportError(error: unknown, json: boolean): number {
   const code = exitCodeOf(error);
   if (json) {
-    const known = error instanceof RingmasterError ? { code: error.code, details: error.details } : { code: "FAILED" };
-    process.stdout.write(`${JSON.stringify({ error: { ...known, message: messageOf(error) } })}\n`);
+    const described =
+      error instanceof RingmasterError ? { code: error.code, details: error.details } : { code: "FAILED" };
+    process.stdout.write(`${JSON.stringify({ error: { ...described, message: messageOf(error) } })}\n`);
   }
   const problems = problemsOf(error);
   if (problems) {

@@ -89,9 +89,9 @@ function unitOf(row: RawRow, column: string | undefined, entities: readonly stri
     const value = row[column];
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return String(value);
     const rule = "must be a text or a number where --unit names the column";
-    const given = value === undefined ? {} : { value };
+    const fields = value === undefined ? {} : { value };
     throw new InvalidInputError("the predictions cannot be logged", [
-      { path: `row ${index + 1}.${column}`, ...given, rule },
+      { path: `row ${index + 1}.${column}`, ...fields, rule },
     ]);
   }
   const isEntity = entities.length > 0 && entities.every((name) => (row[name] ?? null) !== null);

@@ -14,8 +14,8 @@ type Line = readonly [name: string, value: string | undefined];
 /** Returns the parts of a record that a training run's own state lacks. */
 export function recordLines({ run, children }: DescribedRun, experiment?: string): readonly Line[] {
   const { code, environment, tags, params, job } = run;
-  const own = job === undefined ? {} : paramsOfJob(job as Job);
-  const further = Object.entries(params).filter(([key]) => !Object.hasOwn(own, key));
+  const jobParams = job === undefined ? {} : paramsOfJob(job as Job);
+  const further = Object.entries(params).filter(([key]) => !Object.hasOwn(jobParams, key));
   const commit = code.commit && `${code.commit.slice(0, 12)}${code.dirty ? ", with uncommitted changes" : ""}`;
   const { hardware } = environment;
   return [

@@ -30,10 +30,10 @@ export function usualColumns(runs: readonly SearchedRun[], order: readonly strin
   const metrics = [...new Set(runs.flatMap((run) => run.metrics.map(({ metric }) => metric)))];
   // Fields of the order are not shown twice, even under another name.
   const meant = ordered.map((column) => metricNames.of(metrics).resolve(column.replace(/^metrics\./, ""), false).name);
-  const own = metrics
+  const names = metrics
     .filter((metric) => !metric.startsWith("system/") && !meant.includes(metric))
     .sort(byRank(runs.map(({ run }) => run)));
-  return [...new Set([...ordered, ...own.map((metric) => `metrics.${metric}`)])].slice(0, most);
+  return [...new Set([...ordered, ...names.map((metric) => `metrics.${metric}`)])].slice(0, most);
 }
 
 /** Returns a cell by the rules of a filter: `val_loss` also means `validation/loss`, except in backticks. */
@@ -43,15 +43,15 @@ export function cellOf({ run, metrics }: SearchedRun, column: string): string {
   const name = exact ? written.slice(1, -1).replaceAll("``", "`") : written;
   if (kind === "tags") return run.tags[name] ?? "–";
   if (kind === "params") {
-    const found = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
-    return found === undefined ? "–" : run.params[found]!;
+    const param = paramNames.of(Object.keys(run.params)).resolve(name, exact).name;
+    return param === undefined ? "–" : run.params[param]!;
   }
   return metricCell(metrics, name, exact) ?? "–";
 }
 
 /** Returns the last value of a metric, by its name or an abbreviation; `undefined` if the run has none. */
 export function metricCell(metrics: SearchedRun["metrics"], name: string, exact = false): string | undefined {
-  const found = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
-  const metric = metrics.find((one) => one.metric === found);
+  const resolved = metricNames.of(metrics.map(({ metric }) => metric)).resolve(name, exact).name;
+  const metric = metrics.find((one) => one.metric === resolved);
   return metric && formatNumber(Number(metric.last));
 }

@@ -29,10 +29,10 @@ export function createSigner(
 ): ((request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>) | undefined {
   const { hostname } = new URL(baseUrl);
   if (isOnThisMachine(hostname)) return undefined;
-  let found: Promise<{ readonly credentials: () => Promise<Credentials>; readonly region: string }> | undefined;
+  let session: Promise<{ readonly credentials: () => Promise<Credentials>; readonly region: string }> | undefined;
   return async (request) => {
-    found ??= findCredentials(hostname);
-    const { credentials, region } = await found;
+    session ??= findCredentials(hostname);
+    const { credentials, region } = await session;
     const scope = { region, service: "execute-api", now: Date.now() };
     return signRequest(request, await credentials(), scope);
   };

@@ -107,13 +107,13 @@ function keyOf(
   const problems: Problem[] = [];
   const entity: Record<string, FeatureValue> = {};
   for (const { name, type } of entities) {
-    const given = Object.hasOwn(row, name) ? row[name] : undefined;
-    if (given === null) return { problems };
+    const cell = Object.hasOwn(row, name) ? row[name] : undefined;
+    if (cell === null) return { problems };
     // Files have times in milliseconds.
-    const value = type === "timestamp" && typeof given === "number" ? new Date(given).toISOString() : given;
+    const value = type === "timestamp" && typeof cell === "number" ? new Date(cell).toISOString() : cell;
     if (storedValue(value, type) === undefined) {
       const rule = `must be given, as ${type}: it identifies the row of ${view}`;
-      problems.push({ path: `rows[${index}].${name}`, value: given, rule });
+      problems.push({ path: `rows[${index}].${name}`, value: cell, rule });
     } else entity[name] = value as FeatureValue;
   }
   return problems.length > 0 ? { problems } : { text: JSON.stringify(entity), problems };
@@ -128,15 +128,15 @@ async function readEntities(
   readonly absent: readonly string[];
 }> {
   const absent: string[] = [];
-  const found = new Map<string, Readonly<Record<string, FeatureValue>>>();
+  const featuresOf = new Map<string, Readonly<Record<string, FeatureValue>>>();
   await mapLimited([...inParts([...keys], maxReads)], requestsAtOnce, async (some) => {
     const entities = some.map((key) => JSON.parse(key) as Record<string, FeatureValue>);
     const { rows } = await client.call("readOnlineFeatures", { body: { views: [view], entities } });
     for (const [at, { features, eventTimes }] of rows.entries()) {
       const key = some[at]!;
-      found.set(key, features);
+      featuresOf.set(key, features);
       if (Object.values(eventTimes).every((time) => time === null)) absent.push(key);
     }
   });
-  return { found, absent };
+  return { found: featuresOf, absent };
 }

@@ -20,10 +20,10 @@ export const granted = <Handler extends (...given: never[]) => unknown>(
 ): Granted<Handler> => Object.assign(handler, { grants: permissionsOf(ports) });
 
 export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let cached: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    cached ??= { value: make() };
+    return cached.value;
   };
 }
 
@@ -38,7 +38,7 @@ export function functionHandler<SharedPorts extends Ports, TeamPorts extends Por
 ): Granted<(event: Event, context: Context) => Promise<Result>> {
   const deployment = once(() => deploy(readScope(process.env), ports));
   return granted(ports, (event: Event, context: Context) => {
-    const made = deployment();
-    return execute({ ...made, logger: made.logger.with({ requestId: context.awsRequestId }) }, event, context);
+    const ports = deployment();
+    return execute({ ...ports, logger: ports.logger.with({ requestId: context.awsRequestId }) }, event, context);
   });
 }

@@ -42,19 +42,19 @@ export function createFront(
   endpoints: Readonly<Record<string, Endpoint>> = {},
 ): Server {
   let byName: ReadonlyMap<string, Service> | undefined;
-  const made = Promise.resolve(services).then((all) => {
+  const ready = Promise.resolve(services).then((all) => {
     byName = new Map(all.map((service) => [service.signingName, service]));
     return byName;
   });
   // The caller that created the promise handles a service that cannot start.
-  made.catch(() => undefined);
+  ready.catch(() => undefined);
   const options = { keepAlive: true, keepAliveTimeout: keepAliveMs, maxHeaderSize: maxHeaderBytes, requestTimeout: 0 };
   const server = createServer(options, (request, response) => {
     const path = request.url?.split("?")[0] ?? "";
     if (Object.hasOwn(endpoints, path)) void answer(undefined, request, response, ownersOnly(endpoints[path]!, iam));
     else if (path === "/_ringmaster/health")
       void answer(undefined, request, response, async () => sendHealth(byName, response));
-    else void answer(serviceName(request), request, response, serve(made, iam));
+    else void answer(serviceName(request), request, response, serve(ready, iam));
   });
   server.headersTimeout = keepAliveMs + 1_000;
   return server;

@@ -24,8 +24,8 @@ export class LayoutError extends Error {
 export function checkLayout(data: string): void {
   const hasData = ["layout.json", "dynamodb", "s3"].some((name) => existsSync(join(data, name)));
   if (!hasData) return;
-  const found = layoutOf(data);
-  if (found !== layout) throw new LayoutError(data, found);
+  const stored = layoutOf(data);
+  if (stored !== layout) throw new LayoutError(data, stored);
 }
 
 export function keepLayout(data: string): void {

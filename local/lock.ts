@@ -20,13 +20,13 @@ const pollMs = 20;
  */
 export function lock(data: string): () => void {
   const path = `${data}/stack.lock`;
-  const own = `${path}.${process.pid}`;
-  const aside = `${own}.aside`;
+  const claim = `${path}.${process.pid}`;
+  const aside = `${claim}.aside`;
   const deadline = performance.now() + endingMs;
-  writeFileSync(own, String(process.pid));
+  writeFileSync(claim, String(process.pid));
   try {
     for (;;) {
-      if (links(own, path)) return () => rmSync(path, { force: true });
+      if (links(claim, path)) return () => rmSync(path, { force: true });
       const owner = ownerOf(path);
       if (owner !== undefined) {
         if (performance.now() > deadline) throw new DataInUseError(data, owner);
@@ -40,7 +40,7 @@ export function lock(data: string): () => void {
       rmSync(aside, { force: true });
     }
   } finally {
-    rmSync(own, { force: true });
+    rmSync(claim, { force: true });
   }
 }
 

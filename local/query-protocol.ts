@@ -40,9 +40,9 @@ export function sendQueryError(response: ServerResponse, error: ServiceError): v
 
 function errorXml(error: ServiceError, namespace: string): string {
   const { code, httpStatus, message } = error;
-  const own = error instanceof SignatureError ? error.codeIn("query") : code;
+  const sentCode = error instanceof SignatureError ? error.codeIn("query") : code;
   // The query protocol has another name for this error.
-  const Code = own === "AccessDeniedException" ? "AccessDenied" : own;
+  const Code = sentCode === "AccessDeniedException" ? "AccessDenied" : sentCode;
   const element = xml("Error", { Type: httpStatus >= 500 ? "Receiver" : "Sender", Code, Message: message });
   return `<ErrorResponse xmlns="${namespace}">${element}${xml("RequestId", randomUUID())}</ErrorResponse>`;
 }

@@ -14,10 +14,10 @@ async function main(): Promise<void> {
   try {
     const damaged = await listDamage(data);
     const named = values.delete.map((name) => {
-      const found = damaged.find(({ item }) => item === name);
-      if (!found) throw new Error(`${name} is not damaged, so nothing was deleted`);
-      if (!found.delete) throw new Error(`${name} cannot be deleted alone, so nothing was deleted. Restore a backup`);
-      return found;
+      const finding = damaged.find(({ item }) => item === name);
+      if (!finding) throw new Error(`${name} is not damaged, so nothing was deleted`);
+      if (!finding.delete) throw new Error(`${name} cannot be deleted alone, so nothing was deleted. Restore a backup`);
+      return finding;
     });
     for (const item of named) await item.delete?.();
     const left = damaged.filter((item) => !named.includes(item));

@@ -139,8 +139,8 @@ export async function serveJson(
 export function operationNamed<T>(operations: Readonly<Record<string, T>>, name: string, service: string): T {
   const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (operation !== undefined) return operation;
-  const known = Object.keys(operations).join(", ");
-  const message = `The embedded ${service} does not implement ${name}. It has: ${known}.`;
+  const names = Object.keys(operations).join(", ");
+  const message = `The embedded ${service} does not implement ${name}. It has: ${names}.`;
   throw new ServiceError("UnknownOperationException", 400, message);
 }
 

@@ -24,7 +24,7 @@ export function createAccessRecorder(
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "roles.json"), JSON.stringify(Object.fromEntries(permissionsOf)));
   const file = join(folder, `${process.pid}-${Date.now()}.jsonl`);
-  const known = new Set<string>();
+  const seen = new Set<string>();
   const permissions = new Map(
     [...permissionsOf].map(([role, list]) => [
       role,
@@ -42,8 +42,8 @@ export function createAccessRecorder(
     const resources = used.length > 0 ? used.map(({ resource }) => resource) : [arn];
     for (const resource of resources) {
       const line = JSON.stringify({ role, action, resource, granted: used.length > 0 } satisfies RecordedAccess);
-      if (known.has(line)) continue;
-      known.add(line);
+      if (seen.has(line)) continue;
+      seen.add(line);
       appendFileSync(file, `${line}\n`);
     }
   };

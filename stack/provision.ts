@@ -200,9 +200,9 @@ async function createStateMachine(template: string): Promise<void> {
   const client = new SFNClient({});
   const { prefix, stateMachineArn } = localConfig();
   const definition = template.replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
-    const found = functions.find((one) => one.name === name);
-    if (!found) throw new Error(`the state machine names a function that platform/functions.ts does not: ${name}`);
-    return functionArn(functionNameIn(prefix, found.name));
+    const config = functions.find((one) => one.name === name);
+    if (!config) throw new Error(`the state machine names a function that platform/functions.ts does not: ${name}`);
+    return functionArn(functionNameIn(prefix, config.name));
   });
   const roleArn = `arn:aws:iam::${account}:role/${prefix}`;
   const created = await unlessThere(

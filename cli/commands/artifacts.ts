@@ -108,10 +108,10 @@ export function addArtifactCommands(runs: Command): void {
     .description("download a file")
     .option("--output <file>", "output file (default: the file's name, in the current directory)")
     .handle(async ({ client, print }, runId: string, path: string, options: { output?: string }) => {
-      const found = await client.call("getRunArtifact", { params: { runId }, query: { path } });
+      const artifact = await client.call("getRunArtifact", { params: { runId }, query: { path } });
       const file = resolve(options.output ?? basename(path));
-      await downloadFile(found.url, found.sha256, file, "--output");
-      print({ path, file, sha256: found.sha256, bytes: found.bytes }, `${file} (${formatBytes(found.bytes)})`);
+      await downloadFile(artifact.url, artifact.sha256, file, "--output");
+      print({ path, file, sha256: artifact.sha256, bytes: artifact.bytes }, `${file} (${formatBytes(artifact.bytes)})`);
     });
 
   artifacts

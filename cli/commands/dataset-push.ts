@@ -45,8 +45,8 @@ export function addPushCommands(datasets: Command): void {
       const { dryRun } = choices;
       if (json)
         return printJson({ created: registered.created, dryRun, ...manifest, deprecation, ignoredColumns, warnings });
-      const known = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
-      const word = registered.created ? `${dryRun ? "would be a " : ""}new version` : known;
+      const state = deprecation ? `already exists, deprecated: ${deprecation.reason}` : "already exists";
+      const word = registered.created ? `${dryRun ? "would be a " : ""}new version` : state;
       process.stdout.write(
         `${name}@${manifest.version} (${word}): ${formatCount(draft.rowCount, "row")}, ${formatCount(draft.shards.length, "shard")}, ${formatBytes(draft.bytes)}, digest ${draft.digest.slice(0, 12)}\n`,
       );

@@ -76,9 +76,9 @@ function isGpuQuota(check: string): boolean {
 
 function stepsOf(text: string): readonly StepKind[] {
   if (text === "none") return [];
-  const given = text.split(",").map((one) => one.trim());
-  if (given.every((one): one is StepKind => kinds.some((kind) => kind === one)))
-    return kinds.filter((kind) => given.includes(kind));
+  const names = text.split(",").map((one) => one.trim());
+  if (names.every((one): one is StepKind => kinds.some((kind) => kind === one)))
+    return kinds.filter((kind) => names.includes(kind));
   throw new InvalidInputError("the steps are not valid", [
     { path: "--steps", value: text, rule: "must be cpu, gpu, cpu,gpu or none" },
   ]);

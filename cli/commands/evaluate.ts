@@ -60,8 +60,8 @@ export async function evaluateDataset(input: {
   let unknown = 0;
   for (const one of labels) unknown += Number(one < 0);
   if (unknown > 0) {
-    const known = label.classes.join(", ");
-    throw refuse([`has ${unknown} of ${count} rows whose ${label.column} the model does not know: it knows ${known}`]);
+    const names = label.classes.join(", ");
+    throw refuse([`has ${unknown} of ${count} rows whose ${label.column} the model does not know: it knows ${names}`]);
   }
   const each = classMetrics(
     confusionMatrix(labels, predictedClasses(predictions), label.classes.length),

@@ -159,11 +159,11 @@ export async function findExperiment(client: ApiClient, which: string): Promise<
     ]);
   }
   if (/^\d{1,12}$/.test(which)) {
-    const known = await client.call("getExperiment", { params: { experimentId: which } }).catch((error) => {
+    const answer = await client.call("getExperiment", { params: { experimentId: which } }).catch((error) => {
       if (error?.code === "EXPERIMENT_NOT_FOUND") return undefined;
       throw error;
     });
-    if (known) return known.experiment;
+    if (answer) return answer.experiment;
   }
   const { experiments } = await client.call("listExperiments", { query: { name: which, view: "all" } });
   const [experiment] = experiments;

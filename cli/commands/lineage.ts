@@ -57,9 +57,9 @@ function neighbours(
   of: "from" | "to",
   other: "from" | "to",
 ): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>();
-  for (const edge of edges) found.set(edge[of], [...(found.get(edge[of]) ?? []), edge[other]]);
-  return found;
+  const children = new Map<string, string[]>();
+  for (const edge of edges) children.set(edge[of], [...(children.get(edge[of]) ?? []), edge[other]]);
+  return children;
 }
 
 const transformText = (transform: LineageNode["details"][string] | undefined): string | undefined =>

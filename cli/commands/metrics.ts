@@ -101,8 +101,8 @@ export function addMetricsCommand(runs: Command): void {
 }
 
 function checkOptions({ metric, ...ofOne }: MetricsOptions): void {
-  const given = Object.entries({ "--points": ofOne.points, "--from-step": ofOne.fromStep, "--to-step": ofOne.toStep });
-  const [first] = given.filter(([, value]) => value !== undefined);
+  const ranges = Object.entries({ "--points": ofOne.points, "--from-step": ofOne.fromStep, "--to-step": ofOne.toStep });
+  const [first] = ranges.filter(([, value]) => value !== undefined);
   if (metric !== undefined || first === undefined) return;
   const rule = `is required with ${first[0]}`;
   throw new InvalidInputError("the metrics cannot be shown", [{ path: "--metric", rule }]);

@@ -90,16 +90,16 @@ export function addModelCommands(program: Command): void {
     .option("--all", "show every change")
     .handle(async ({ client, json }, name: string, options: { limit: number; all?: boolean }) => {
       const most = options.all ? Number.POSITIVE_INFINITY : options.limit;
-      const found: HistoryEntry[] = [];
+      const entries: HistoryEntry[] = [];
       const query = { limit: Math.min(200, most) };
       for await (const entry of client.pages("listModelHistory", { params: { name }, query })) {
         // One more entry shows that there are more.
-        if (found.push(entry) > most) break;
+        if (entries.push(entry) > most) break;
       }
-      const history = found.slice(0, most).reverse();
+      const history = entries.slice(0, most).reverse();
       if (json) printJson({ history });
       else {
-        if (found.length > most) process.stdout.write(`older entries: ringmaster models history ${name} --all\n`);
+        if (entries.length > most) process.stdout.write(`older entries: ringmaster models history ${name} --all\n`);
         printHistory(history);
       }
     });
@@ -151,18 +151,18 @@ function printVersions(versions: readonly ModelVersion[]): void {
 
 /** Returns the version's own metrics, else its logged metrics with a note. */
 function metricsOf({ metrics, loggedMetrics = {} }: Pick<ModelVersion, "metrics" | "loggedMetrics">): string {
-  const own = Object.keys(metrics).length > 0;
-  const shown = Object.entries(own ? metrics : loggedMetrics)
+  const hasMetrics = Object.keys(metrics).length > 0;
+  const shown = Object.entries(hasMetrics ? metrics : loggedMetrics)
     .slice(0, 3)
     .map(([metric, value]) => `${metric} ${typeof value === "number" ? formatNumber(value) : value}`)
     .join(", ");
-  return own || shown === "" ? shown : `${shown} (logged)`;
+  return hasMetrics || shown === "" ? shown : `${shown} (logged)`;
 }
 
 function approvalOf({ approval, approvals, approvalsWithdrawn }: ModelVersion): string {
   if (approval) return `${approval.decision} by ${approval.by}`;
-  const given = approvals.length === 0 ? "–" : `${approvals.length} given`;
-  return approvalsWithdrawn ? `${given} (withdrawn: ${approvalsWithdrawn.after})` : given;
+  const approved = approvals.length === 0 ? "–" : `${approvals.length} given`;
+  return approvalsWithdrawn ? `${approved} (withdrawn: ${approvalsWithdrawn.after})` : approved;
 }
 
 function printHistory(history: readonly HistoryEntry[]): void {

@@ -52,12 +52,12 @@ export function addMonitorCommands(program: Command): void {
     .command("list")
     .description("list monitors")
     .handle(async ({ client, json }) => {
-      const found = await client.list("listMonitors", { query: { limit: 200 } });
-      if (json) printJson({ monitors: found });
+      const listed = await client.list("listMonitors", { query: { limit: 200 } });
+      if (json) printJson({ monitors: listed });
       else {
         printTable(
           ["MONITOR", "WATCHES", "WINDOWS", "FAILURE"],
-          found.map((one) => [one.name, targetText(one.target), one.windows, one.lastFailure?.code ?? "–"]),
+          listed.map((one) => [one.name, targetText(one.target), one.windows, one.lastFailure?.code ?? "–"]),
         );
       }
     });

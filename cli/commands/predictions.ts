@@ -58,9 +58,9 @@ export async function predictFile(
   let done = 0;
   async function* blocks(rows: AsyncIterable<readonly RawRow[]>): AsyncGenerator<ColumnBlock> {
     let block = emptyBlock();
-    for await (const given of rows) {
+    for await (const row of rows) {
       const { batch, predictions } = await numbered(done, async () => {
-        const batch = await completeRows(client, views, given, onAbsent);
+        const batch = await completeRows(client, views, row, onAbsent);
         return { batch, predictions: predictor.predict(batch) };
       });
       log?.add(batch, predictions);
@@ -174,7 +174,7 @@ export function addPredictCommand(models: Command): void {
         : undefined;
       const { file, out } = options;
       try {
-        const made =
+        const prediction =
           file !== undefined && out !== undefined
             ? {
                 rows: await predictFile(client, artifact, file, out, progressOf(json), {
@@ -198,14 +198,15 @@ export function addPredictCommand(models: Command): void {
           return printJson({
             model,
             version,
-            ...made,
+            ...prediction,
             ...(logged && { logged }),
             ...(warnings.length > 0 && { warnings }),
           });
-        if (made.predictions === undefined) {
-          process.stdout.write(`${out}: predictions of ${made.rows} rows by ${model} version ${version}\n`);
+        if (prediction.predictions === undefined) {
+          process.stdout.write(`${out}: predictions of ${prediction.rows} rows by ${model} version ${version}\n`);
         } else {
-          for (const [i, one] of made.predictions.entries()) process.stdout.write(`row ${i + 1}: ${textOf(one)}\n`);
+          for (const [i, one] of prediction.predictions.entries())
+            process.stdout.write(`row ${i + 1}: ${textOf(one)}\n`);
         }
         if (logged) process.stdout.write(`${logged.stored} rows logged, ${logged.known} already logged\n`);
       } finally {
@@ -227,9 +228,9 @@ class AbsentEntities {
   private readonly views = new Map<string, { count: number; readonly first: string }>();
 
   readonly add = (view: string, entities: readonly string[]): void => {
-    const known = this.views.get(view) ?? { count: 0, first: entities[0]! };
-    known.count += entities.length;
-    this.views.set(view, known);
+    const missing = this.views.get(view) ?? { count: 0, first: entities[0]! };
+    missing.count += entities.length;
+    this.views.set(view, missing);
   };
 
   warnings(): readonly string[] {
@@ -274,14 +275,14 @@ function entityRow(
     const rule = "must be left out: no column of the model comes from a feature view; give rows with --file";
     throw new InvalidInputError("the options are not valid", [{ path: "--entity", value: options[0], rule }]);
   }
-  const given = new Set(
+  const present = new Set(
     views
       .flatMap(({ entities, columns }) => [...entities, ...columns.map((one) => one.column)])
       .map(({ name }) => name),
   );
   const used = inputColumns(transform);
   const others = inputSchema.filter(
-    (column) => used.has(column.name) && !given.has(column.name) && !isNullable(column),
+    (column) => used.has(column.name) && !present.has(column.name) && !isNullable(column),
   );
   if (others.length > 0) {
     const names = others.map(({ name }) => name).join(", ");

@@ -94,10 +94,10 @@ function printRuns(
 async function recordsOf(client: ApiClient, runs: readonly Run[]): Promise<ReadonlyMap<string, SearchedRun>> {
   if (runs.length === 0) return new Map();
   const filter = `run_id IN (${runs.map(({ runId }) => `'${runId}'`).join(", ")})`;
-  const found = await client.call("searchRuns", {
+  const answer = await client.call("searchRuns", {
     body: { experiments: [], filter, orderBy: [], limit: runs.length, view: "all" },
   });
-  return new Map(found.runs.map((one) => [one.run.runId, one]));
+  return new Map(answer.runs.map((one) => [one.run.runId, one]));
 }
 
 /** Returns the name of a run, which may have been renamed; empty if it is its id. */
@@ -107,8 +107,8 @@ function nameOf(run: Run, records: ReadonlyMap<string, SearchedRun>): string {
 }
 
 function withMetrics(run: Run, records: ReadonlyMap<string, SearchedRun>, requested: readonly string[]) {
-  const own = (records.get(run.runId)?.metrics ?? []).filter(({ metric }) => requested.includes(metric));
-  return { ...run, metrics: Object.fromEntries(own.map(({ metric, last }) => [metric, Number(last)])) };
+  const summaries = (records.get(run.runId)?.metrics ?? []).filter(({ metric }) => requested.includes(metric));
+  return { ...run, metrics: Object.fromEntries(summaries.map(({ metric, last }) => [metric, Number(last)])) };
 }
 
 function nextPage(

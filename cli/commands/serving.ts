@@ -285,9 +285,11 @@ function printState({ traffic, arms }: Answer<"getTraffic">): void {
 
 function testOf(options: TestOptions) {
   const { metric, kind, goal, effect, margin, alpha, minUnits, maxUnits, automatic } = options;
-  const given = [kind, goal, effect, margin, alpha, minUnits, maxUnits, automatic].some((value) => value !== undefined);
+  const hasRule = [kind, goal, effect, margin, alpha, minUnits, maxUnits, automatic].some(
+    (value) => value !== undefined,
+  );
   if (metric === undefined) {
-    if (given) throw invalidOption("--metric", undefined, "must be given with the other options of a test");
+    if (hasRule) throw invalidOption("--metric", undefined, "must be given with the other options of a test");
     return undefined;
   }
   if (effect === undefined) throw invalidOption("--effect", undefined, "must be given with --metric");

@@ -151,8 +151,8 @@ export function addStudyCommands(program: Command): Command {
       const noImprovement = typeof improvement === "number" ? improvement : undefined;
       const resume = options.resume.map(parseResume);
       const limits = { trials, hours, dollars, noImprovement };
-      const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
-      const body = { ...given, ...(resume.length > 0 ? { resume } : {}) };
+      const changes = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+      const body = { ...changes, ...(resume.length > 0 ? { resume } : {}) };
       const { study } = await client.call("extendStudy", { params: { study: name }, body });
       report(study, json);
     });

@@ -42,11 +42,11 @@ export function addViewCommands(program: Command): void {
     .command("list")
     .description("list feature views")
     .handle(async ({ client, json }) => {
-      const found = await client.list("listFeatureViews", { query: { limit: 200 } });
-      if (json) return printJson({ views: found });
+      const listed = await client.list("listFeatureViews", { query: { limit: 200 } });
+      if (json) return printJson({ views: listed });
       printTable(
         ["VIEW", "VERSION", "OWNER", "ENTITIES", "FEATURES", "DESCRIPTION"],
-        found.map((one) => [
+        listed.map((one) => [
           ...[one.name, one.latestVersion, one.owner ?? "–", one.entities.join(", ")],
           ...[one.features.length, one.description ?? ""],
         ]),
@@ -153,10 +153,10 @@ export function addViewCommands(program: Command): void {
     .option("--full-names", "name features VIEW__FEATURE")
     .handle(async ({ client, json }, list: string, options: { entity: readonly string[]; fullNames?: boolean }) => {
       const references = list.split(",");
-      const found = await Promise.all(references.map((one) => viewAt(client, one)));
+      const versions = await Promise.all(references.map((one) => viewAt(client, one)));
       const entity = entityOf(
         options.entity,
-        found.map(({ version }) => version.definition),
+        versions.map(({ version }) => version.definition),
       );
       const body = { views: references, entities: [entity], fullNames: options.fullNames === true };
       const { rows } = await client.call("readOnlineFeatures", { body });

@@ -73,8 +73,12 @@ export async function pushData(
       check: async (rows: CheckedRows, digest: string) => {
         choices.checkColumns?.(rows.schema);
         const show = (report: ContractReport) => listener.onContract(report, checked);
-        const found = await contractCheck(client, { name, file: checked, dryRun: choices.dryRun }, show)(rows, digest);
-        return [...corrections, ...found];
+        const outcome = await contractCheck(
+          client,
+          { name, file: checked, dryRun: choices.dryRun },
+          show,
+        )(rows, digest);
+        return [...corrections, ...outcome];
       },
       register: (draft: DatasetDraft, files: readonly SourceFile[], found: readonly Warning[]) => {
         const { transform } = choices;
@@ -179,10 +183,10 @@ function optionsOf({ schema, label, missing, size }: PushChoices) {
 
 /** @throws InvalidInputError if options name another schema than the newest version's */
 async function parentOf(client: ApiClient, name: string, choices: PushChoices) {
-  const given = (["schema", "label", "missing", "allowSchemaChange"] as const).filter(
+  const options = (["schema", "label", "missing", "allowSchemaChange"] as const).filter(
     (key) => choices[key] !== undefined,
   );
-  if (given.length > 0) {
+  if (options.length > 0) {
     const rule = "must be left out with --append: the rows are read by the schema of the newest version";
     const names = {
       schema: "--schema",
@@ -192,7 +196,7 @@ async function parentOf(client: ApiClient, name: string, choices: PushChoices) {
     };
     throw new InvalidInputError(
       "the rows cannot be appended",
-      given.map((key) => ({ path: names[key], rule })),
+      options.map((key) => ({ path: names[key], rule })),
     );
   }
   const contents = { getContent: (sha256: string) => download(client, sha256) };

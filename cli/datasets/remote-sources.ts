@@ -85,8 +85,8 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
     if (response.status >= 500 || response.status === 429) throw new Error(`status ${response.status}`);
     throw unreadable(url.href, `must be readable, and the server answers with status ${response.status}`);
   }
-  const found = tagOf(response.headers);
-  const isContinued = response.status === 206 && (tag === undefined || found === undefined || found === tag);
+  const etag = tagOf(response.headers);
+  const isContinued = response.status === 206 && (tag === undefined || etag === undefined || etag === tag);
   if (from > 0 && !isContinued) {
     await response.body?.cancel();
     throw unreadable(
@@ -97,7 +97,7 @@ async function openUrl(url: URL, from: number, tag: string | undefined): Promise
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
   return {
     body: body(),
-    tag: found,
+    tag: etag,
     bytes: Number.isNaN(length) ? undefined : from + length,
   };
 }

@@ -22,12 +22,12 @@ export async function listS3Files(source: string, client = createS3Client()): Pr
     throw refused(`must be readable with your AWS credentials: ${name}: ${message}`, cause);
   }
   const prefix = key === "" || key.endsWith("/") ? key : `${key}/`;
-  const found = keys.includes(key)
+  const selected = keys.includes(key)
     ? [key]
     : keys.filter((one) => one.startsWith(prefix) && !/(^|\/)[._]/.test(one.slice(prefix.length)));
-  if (found.length === 0) throw refused("must be an object or a prefix with objects");
+  if (selected.length === 0) throw refused("must be an object or a prefix with objects");
   const folder = keys.includes(key) ? key.slice(0, key.lastIndexOf("/") + 1) : prefix;
-  return found.map((one) => ({
+  return selected.map((one) => ({
     name: one.slice(folder.length),
     async open(from, tag) {
       const command = new GetObjectCommand({

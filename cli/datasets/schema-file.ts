@@ -84,9 +84,9 @@ function assertAgrees(schemaFile: string, text: string, { schema, label, missing
   const { columns } = parseDatasetSchema(text, schemaFile);
   const problems: Problem[] = [];
   const next = schema === undefined ? `edit ${schemaFile}, or remove it to infer a new one` : `edit ${schemaFile}`;
-  const own = columns.find(({ role }) => role === "label")?.name;
-  if (label !== undefined && label !== own) {
-    problems.push({ path: "--label", value: label, rule: `must be ${own}, the label in ${schemaFile}; ${next}` });
+  const labelName = columns.find(({ role }) => role === "label")?.name;
+  if (label !== undefined && label !== labelName) {
+    problems.push({ path: "--label", value: label, rule: `must be ${labelName}, the label in ${schemaFile}; ${next}` });
   }
   for (const token of missing) {
     if (columns.some((column) => column.missing?.includes(token))) continue;

@@ -259,11 +259,11 @@ export async function checkAccount(reader: AccountReader, gpusWanted: boolean): 
 }
 
 function unchecked(check: string, error: unknown): Finding {
-  const found = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   return {
     check,
     result: "unchecked",
-    found,
+    found: message,
     fix: "Sign in as an operator who may read this account (the policies ReadOnlyAccess and AWSBillingReadOnlyAccess suffice), and repeat",
   };
 }

@@ -63,15 +63,15 @@ export function mentionedSchemas(
   roots: readonly JsonSchema[],
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Readonly<Record<string, JsonSchema>> {
-  const found = new Map<string, JsonSchema>();
+  const named = new Map<string, JsonSchema>();
   const visit = (value: unknown): void => {
     for (const [, name] of JSON.stringify(value).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
       const schema = schemas[name!];
-      if (schema === undefined || found.has(name!)) continue;
-      found.set(name!, schema);
+      if (schema === undefined || named.has(name!)) continue;
+      named.set(name!, schema);
       visit(gatewaySchema(schema));
     }
   };
   for (const root of roots) visit(gatewaySchema(root));
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -70,10 +70,10 @@ export function packageLayer(scope: Construct, external: External, nodeModules: 
     ...packages.map((name) => manifestOf(name, nodeModules)?.optionalDependencies),
   ) as Readonly<Record<string, string>>;
   const problems = Object.entries(native).flatMap(([name, files]) => {
-    const found = manifestOf(name, nodeModules)?.version;
+    const installed = manifestOf(name, nodeModules)?.version;
     const other = files.find((file) => !isLinuxX64(path.join(nodeModules, name, file)));
-    if (found === undefined) return [[name, "is not installed: npm installs it on linux-x64 only"]];
-    if (found !== versions[name]) return [[name, `has version ${found}, but must have ${versions[name]}`]];
+    if (installed === undefined) return [[name, "is not installed: npm installs it on linux-x64 only"]];
+    if (installed !== versions[name]) return [[name, `has version ${installed}, but must have ${versions[name]}`]];
     return other === undefined ? [] : [[name, `has no ${other} for linux-x64`]];
   });
   if (problems.length > 0) {
@@ -105,15 +105,15 @@ function manifestOf(name: string, nodeModules: string): Manifest | undefined {
 }
 
 function closure(names: readonly string[], nodeModules: string): ReadonlySet<string> {
-  const found = new Set<string>();
+  const files = new Set<string>();
   const visit = (name: string) => {
-    const manifest = name.startsWith("@types/") || found.has(name) ? undefined : manifestOf(name, nodeModules);
+    const manifest = name.startsWith("@types/") || files.has(name) ? undefined : manifestOf(name, nodeModules);
     if (!manifest) return;
-    found.add(name);
+    files.add(name);
     for (const dependency of Object.keys(manifest.dependencies ?? {})) visit(dependency);
   };
   for (const name of names) visit(name);
-  return found;
+  return files;
 }
 
 function copyFiles(source: string, target: string, wanted: (file: string) => boolean): void {

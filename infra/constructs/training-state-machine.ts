@@ -26,10 +26,10 @@ export class TrainingStateMachine extends StateMachine {
     const named = new Set<IFunction>();
     // CloudFormation's own substitutions do not support names with hyphens.
     const definition = fs.readFileSync(definitionFile, "utf8").replace(/\$\{([a-z-]+)\}/g, (_whole, name: string) => {
-      const found = functions.get(name);
-      if (!found) throw new Error(`${definitionFile} names a function that platform/functions.ts does not: ${name}`);
-      named.add(found);
-      return found.functionArn;
+      const handler = functions.get(name);
+      if (!handler) throw new Error(`${definitionFile} names a function that platform/functions.ts does not: ${name}`);
+      named.add(handler);
+      return handler.functionArn;
     });
     const { stateMachine } = resourceNames(prefix);
     super(scope, id, {

@@ -77,8 +77,8 @@ export function idleCostOf(templates: Readonly<Record<string, Template>>): IdleC
   for (const [stack, { Resources }] of Object.entries(templates)) {
     for (const [logicalId, { Type: type, Properties = {} }] of Object.entries(Resources)) {
       const costly = costlySettings[type]?.(Properties);
-      const known = type in pricedTypes || type in freeWhileIdle || type in costlySettings;
-      if (!known || costly !== undefined) {
+      const isPriced = type in pricedTypes || type in freeWhileIdle || type in costlySettings;
+      if (!isPriced || costly !== undefined) {
         unknown.push(`${stack}/${logicalId} (${type})${costly === undefined ? "" : `: ${costly}`}`);
         continue;
       }

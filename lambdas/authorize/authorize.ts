@@ -83,14 +83,15 @@ export function createVerifier({ issuer, audience }: AuthorizerConfig, send: typ
 
   async function discover() {
     const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-    const found = (await (await get(url)).json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
+    const discovery = (await (await get(url)).json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
     // Otherwise this server could issue tokens for another issuer.
-    if (found.issuer !== issuer) throw new Error(`${url} is of issuer ${JSON.stringify(found.issuer)}, not ${issuer}`);
-    if (typeof found.jwks_uri !== "string" || !found.jwks_uri.startsWith("https://")) {
+    if (discovery.issuer !== issuer)
+      throw new Error(`${url} is of issuer ${JSON.stringify(discovery.issuer)}, not ${issuer}`);
+    if (typeof discovery.jwks_uri !== "string" || !discovery.jwks_uri.startsWith("https://")) {
       throw new Error(`${url} has no jwks_uri of https`);
     }
     const jwksCache = new SimpleJwksCache({ fetcher: { fetch: async (uri) => (await get(uri)).arrayBuffer() } });
-    return JwtVerifier.create({ issuer, audience, jwksUri: found.jwks_uri, graceSeconds: 30 }, { jwksCache });
+    return JwtVerifier.create({ issuer, audience, jwksUri: discovery.jwks_uri, graceSeconds: 30 }, { jwksCache });
   }
 
   return async (token) => {

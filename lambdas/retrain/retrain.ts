@@ -56,9 +56,9 @@ async function fireLostVersions(team: FireDependencies, name: string): Promise<v
   const newest = (await datasets.findNewest(dataset))?.manifest.version ?? 0;
   for (let version = newest; version > Math.max(0, newest - versionsLookedAt); version -= 1) {
     if (await retraining.findCause(name, `dataset:${dataset}@${version}`)) continue;
-    const found = await datasets.find(dataset, version);
-    if (!found || found.manifest.createdAt < state.rule.since) return;
-    await fire(team, name, { type: "dataset", at: found.manifest.createdAt, dataset, version });
+    const manifest = await datasets.find(dataset, version);
+    if (!manifest || manifest.manifest.createdAt < state.rule.since) return;
+    await fire(team, name, { type: "dataset", at: manifest.manifest.createdAt, dataset, version });
   }
 }
 

@@ -93,14 +93,14 @@ function snapshotOf(ports: TeamPorts): TakeFileDependencies["snapshot"] {
         uploads: createStoreUploads(objects),
         check: await contractCheck(ports, put, name),
         register: async (draft, [source], warnings) => {
-          const made = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
+          const registered = await registerFrom({ repository: datasets, objects, clock, lineage }, draft, {
             sources: source ? [{ ...source, file: `inbox/${path}` }] : [],
             // S3's event has no person.
             actor: `inbox file ${path}`,
           });
-          if (made.version.warnings === undefined)
-            await datasets.recordWarnings(name, made.version.manifest.version, warnings);
-          return made;
+          if (registered.version.warnings === undefined)
+            await datasets.recordWarnings(name, registered.version.manifest.version, warnings);
+          return registered;
         },
       });
       return { ...registered, ignoredColumns };

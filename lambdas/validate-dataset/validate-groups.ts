@@ -168,9 +168,9 @@ function reportOf(
 ): Promise<ContractReport> {
   const merged = contract.rules.map((rule, index) => {
     const column = "column" in rule ? findColumn(schema, rule.column)?.name : undefined;
-    const own = columns[schema.findIndex((each) => each.name === column)];
+    const counts = columns[schema.findIndex((each) => each.name === column)];
     const ofRule = measured.map((group) => group[index] ?? {});
-    return mergeMeasurements(rule, ofRule, own, stored);
+    return mergeMeasurements(rule, ofRule, counts, stored);
   });
   return Promise.all(merged).then((measurements) =>
     decideContract(contract, measurements, { dataset: { name, version, digest }, revision, at, rows: rowCount }),
@@ -179,11 +179,11 @@ function reportOf(
 
 function addViolation(into: Map<string, RowViolation>, violation: RowViolation): void {
   const key = `${violation.column} ${violation.rule}`;
-  const known = into.get(key);
+  const before = into.get(key);
   into.set(key, {
     ...violation,
-    count: (known?.count ?? 0) + violation.count,
-    examples: [...(known?.examples ?? []), ...violation.examples].slice(0, examplesShown),
+    count: (before?.count ?? 0) + violation.count,
+    examples: [...(before?.examples ?? []), ...violation.examples].slice(0, examplesShown),
   });
 }
 

@@ -113,8 +113,8 @@ async function accepted(
 
 /** Returns the error of a version that states another kind of task than its rows have. */
 function wrongTask({ task }: DatasetManifest, { classes = [] }: DatasetProfile): readonly string[] {
-  const found = taskKindOf(classes.map(({ rows }) => rows.test));
-  return task === undefined || task === found ? [] : [`its task is ${task}, but its rows make it ${found}`];
+  const kind = taskKindOf(classes.map(({ rows }) => rows.test));
+  return task === undefined || task === kind ? [] : [`its task is ${task}, but its rows make it ${kind}`];
 }
 
 async function withReport(

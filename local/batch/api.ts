@@ -20,8 +20,8 @@ const pageLimit = 100;
  * filter searches all jobs.
  */
 function listJobs(book: JobBook, input: Input): object {
-  const given = [input.jobQueue, input.arrayJobId, input.multiNodeJobId].filter((value) => value !== undefined);
-  if (given.length !== 1) throw clientError("Give exactly one of jobQueue, arrayJobId and multiNodeJobId.");
+  const parents = [input.jobQueue, input.arrayJobId, input.multiNodeJobId].filter((value) => value !== undefined);
+  if (parents.length !== 1) throw clientError("Give exactly one of jobQueue, arrayJobId and multiNodeJobId.");
   const filter = input.filters?.[0];
   const status = input.jobStatus ?? (filter ? undefined : "RUNNING");
   const matching = candidates(book, input, (job) =>
@@ -80,9 +80,12 @@ const list = (value: unknown): readonly string[] | undefined =>
 
 export const operations: Readonly<Record<string, Operation>> = {
   createcomputeenvironment({ resources, engine }, body) {
-    const made = resources.createEnvironment(parse(schemas.createComputeEnvironment, body));
+    const environment = resources.createEnvironment(parse(schemas.createComputeEnvironment, body));
     engine.dispatch();
-    return { computeEnvironmentName: made.computeEnvironmentName, computeEnvironmentArn: made.computeEnvironmentArn };
+    return {
+      computeEnvironmentName: environment.computeEnvironmentName,
+      computeEnvironmentArn: environment.computeEnvironmentArn,
+    };
   },
   describecomputeenvironments: ({ resources }, body) => ({
     computeEnvironments: resources.describeEnvironments(list(body["computeEnvironments"])),
@@ -105,8 +108,8 @@ export const operations: Readonly<Record<string, Operation>> = {
     schedulingPolicies: resources.describePolicies(list(body["arns"])),
   }),
   registerjobdefinition({ definitions }, body) {
-    const made = definitions.register(parse(schemas.registerJobDefinition, body));
-    const { jobDefinitionName, jobDefinitionArn, revision } = made;
+    const definition = definitions.register(parse(schemas.registerJobDefinition, body));
+    const { jobDefinitionName, jobDefinitionArn, revision } = definition;
     return { jobDefinitionName, jobDefinitionArn, revision };
   },
   describejobdefinitions: ({ definitions }, body) => ({

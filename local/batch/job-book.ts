@@ -85,8 +85,8 @@ export class JobBook {
   }
 
   summary(job: Job): StatusSummary {
-    const known = this.summaries.get(job.jobId);
-    if (known || job.kind !== "array" || !isFinal(job.status)) return known ?? {};
+    const stored = this.summaries.get(job.jobId);
+    if (stored || job.kind !== "array" || !isFinal(job.status)) return stored ?? {};
     const summary: Partial<Record<JobStatus, number>> = {};
     for (const { status } of this.children(job)) summary[status] = (summary[status] ?? 0) + 1;
     return summary;

@@ -45,9 +45,10 @@ export class JobDefinitions {
   find(reference: string): JobDefinition {
     const [name = "", revision] = nameOf(reference).split(":");
     const revisions = (this.byName.get(name) ?? []).filter(({ status }) => status === "ACTIVE");
-    const found = revision === undefined ? revisions.at(-1) : revisions.find((d) => String(d.revision) === revision);
-    if (!found) throw clientError(`JobDefinition ${reference} is not found or not active. Register it first.`);
-    return found;
+    const definition =
+      revision === undefined ? revisions.at(-1) : revisions.find((d) => String(d.revision) === revision);
+    if (!definition) throw clientError(`JobDefinition ${reference} is not found or not active. Register it first.`);
+    return definition;
   }
 
   describe(query: { references?: readonly string[]; name?: string; status?: string }): readonly object[] {

@@ -101,9 +101,9 @@ export class Resources {
    */
   private setQueue(queue: JobQueue): JobQueue {
     const computeEnvironmentOrder = queue.computeEnvironmentOrder.map(({ order, computeEnvironment }) => {
-      const found = this.environment(computeEnvironment);
-      if (!found) throw clientError(`ComputeEnvironment ${computeEnvironment} does not exist`);
-      return { order, computeEnvironment: found.computeEnvironmentArn };
+      const environment = this.environment(computeEnvironment);
+      if (!environment) throw clientError(`ComputeEnvironment ${computeEnvironment} does not exist`);
+      return { order, computeEnvironment: environment.computeEnvironmentArn };
     });
     const { schedulingPolicyArn: policy } = queue;
     if (policy && !this.policies.has(nameOf(policy))) throw clientError(`SchedulingPolicy ${policy} does not exist`);

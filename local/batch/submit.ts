@@ -66,8 +66,8 @@ function makeGang(input: SubmitInput, base: Job, properties: NodeProperties): re
     containerOverrides: (containerOverrides ?? {}) as ContainerOverrides,
   }));
   const containers = nodeContainers(nodeProperties).map((container, node): ContainerProperties => {
-    const own = overrides.find(({ first, last }) => first <= node && node <= last);
-    return resolveContainer(container, own?.containerOverrides ?? {}, base.parameters);
+    const override = overrides.find(({ first, last }) => first <= node && node <= last);
+    return resolveContainer(container, override?.containerOverrides ?? {}, base.parameters);
   });
   return withChildren({ ...base, kind: "multi-node", size: numNodes, nodeProperties }, numNodes, "#", (index) => ({
     kind: "node",

@@ -118,8 +118,8 @@ export const operations: Readonly<Record<string, Operation>> = {
   },
   ListRules({ rules }, body) {
     const prefix = (body["NamePrefix"] as string | undefined) ?? "";
-    const found = rules.all().filter(({ Name }) => Name.startsWith(prefix));
-    const { page, NextToken } = takePage(found, body["NextToken"], body["Limit"]);
+    const matching = rules.all().filter(({ Name }) => Name.startsWith(prefix));
+    const { page, NextToken } = takePage(matching, body["NextToken"], body["Limit"]);
     return { Rules: page.map(describe), NextToken };
   },
 

@@ -77,9 +77,9 @@ export class Iam {
    */
   identify({ accessKeyId, sessionToken = "" }: Pick<SignatureClaim, "accessKeyId" | "sessionToken">): Identity {
     if (accessKeyId === this.owner.accessKeyId) return { secretAccessKey: this.owner.secretAccessKey };
-    const known = this.callers.get(sessionToken);
+    const called = this.callers.get(sessionToken);
     const { session, secretAccessKey, caller } =
-      known?.accessKeyId === accessKeyId ? known : this.read(accessKeyId, sessionToken);
+      called?.accessKeyId === accessKeyId ? called : this.read(accessKeyId, sessionToken);
     if (session.expiresAt !== undefined && session.expiresAt <= this.now) {
       throw new SignatureError("expired-token", "The security token included in the request is expired");
     }
@@ -95,8 +95,8 @@ export class Iam {
         "The security token included in the request is invalid: this stack did not issue the access key (`ringmaster env` prints the owner's).",
       );
     }
-    const known = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.options.onAccess) };
-    this.callers.set(token, known);
-    return known;
+    const identified = { ...issued, accessKeyId, caller: new Caller(role, issued.session, this.options.onAccess) };
+    this.callers.set(token, identified);
+    return identified;
   }
 }

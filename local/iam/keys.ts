@@ -50,8 +50,8 @@ export class KeyMaker {
   read(accessKeyId: string, sessionToken: string): IssuedKeys | undefined {
     const [body = "", sentMac = ""] = sessionToken.split(".");
     const mac = this.mac(body);
-    const given = Buffer.from(sentMac, "base64url");
-    if (given.length !== mac.length || !timingSafeEqual(given, mac) || accessKeyId !== keyOf(mac)) return undefined;
+    const bytes = Buffer.from(sentMac, "base64url");
+    if (bytes.length !== mac.length || !timingSafeEqual(bytes, mac) || accessKeyId !== keyOf(mac)) return undefined;
     const session = JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as Session;
     return { session, secretAccessKey: this.secretOf(body) };
   }

@@ -55,8 +55,8 @@ export function compilePolicy(document: PolicyDocument): Policy {
       if (!resources.some((resource) => resource.test(access.resource))) continue;
       if (conditions.length > 0) {
         context ??= access.context?.() ?? {};
-        const given = context;
-        if (!conditions.every((condition) => condition(given))) continue;
+        const values = context;
+        if (!conditions.every((condition) => condition(values))) continue;
       }
       if (deny) return "deny";
       answer = "allow";
@@ -66,8 +66,8 @@ export function compilePolicy(document: PolicyDocument): Policy {
 }
 
 function compileStatement(statement: PolicyStatement): Compiled {
-  const known = new Set(["Sid", "Effect", "Action", "Resource", "Condition"]);
-  const unknown = Object.keys(statement).filter((key) => !known.has(key));
+  const fields = new Set(["Sid", "Effect", "Action", "Resource", "Condition"]);
+  const unknown = Object.keys(statement).filter((key) => !fields.has(key));
   if (unknown.length > 0) throw new Error(`The embedded IAM does not know the policy element ${unknown.join(", ")}.`);
   const { Effect, Action, Resource, Condition = {} } = statement;
   if (Effect !== "Allow" && Effect !== "Deny") throw new Error(`Effect is ${Effect}, but must be Allow or Deny.`);

@@ -86,8 +86,8 @@ function endOfLastLine(file: string, size: number): number {
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - blockBytes);
     for (const { block } of readBlocks(file, start, end)) {
-      const found = block.lastIndexOf(newline);
-      if (found >= 0) return start + found + 1;
+      const index = block.lastIndexOf(newline);
+      if (index >= 0) return start + index + 1;
     }
     end = start;
   }
@@ -274,8 +274,8 @@ export class LogFile {
   private lineStart(offset: number, end: number): number {
     if (offset <= this.headInFile) return this.headInFile;
     for (const { at, block } of readBlocks(this.file, offset - 1, end)) {
-      const found = block.indexOf(newline);
-      if (found >= 0) return at + found + 1;
+      const index = block.indexOf(newline);
+      if (index >= 0) return at + index + 1;
     }
     return end;
   }

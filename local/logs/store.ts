@@ -58,10 +58,10 @@ export class LogStore {
 
   findStream(group: string, name: string): LogFile | undefined {
     const file = this.streamFile(group, name);
-    const known = this.open.get(file);
-    if (known) return known;
-    const found = LogFile.open(file);
-    return found && this.remember(found);
+    const opened = this.open.get(file);
+    if (opened) return opened;
+    const logFile = LogFile.open(file);
+    return logFile && this.remember(logFile);
   }
 
   requireStream(group: string, name: string): LogFile {

@@ -58,9 +58,9 @@ export class Buckets {
       .sort()
       .map((name) => {
         const file = path.join(this.disk.bucket(name), "bucket.json");
-        const found = namingDamage(name, "", () => readDocument<{ readonly created: number }>(file, "created"));
-        if (!found) throw damagedObject(name, "", new DamagedFileError(`${file} is missing`));
-        return { name, created: found.created };
+        const document = namingDamage(name, "", () => readDocument<{ readonly created: number }>(file, "created"));
+        if (!document) throw damagedObject(name, "", new DamagedFileError(`${file} is missing`));
+        return { name, created: document.created };
       });
   }
 }

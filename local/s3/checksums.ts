@@ -60,9 +60,9 @@ export const checksumElement = (algorithm: ChecksumAlgorithm) => `Checksum${algo
 
 export function parseChecksumAlgorithm(name: string): ChecksumAlgorithm {
   const upper = name.toUpperCase();
-  const found = checksumAlgorithms.find((algorithm) => algorithm === upper);
-  if (!found) throw invalidRequest(`Checksum algorithm provided is unsupported: ${name}.`);
-  return found;
+  const supported = checksumAlgorithms.find((algorithm) => algorithm === upper);
+  if (!supported) throw invalidRequest(`Checksum algorithm provided is unsupported: ${name}.`);
+  return supported;
 }
 
 export function requireChecksumShape(algorithm: ChecksumAlgorithm, value: string): string {

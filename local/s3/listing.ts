@@ -126,9 +126,9 @@ export class FolderCache {
   entries(directory: string): readonly Entry[] {
     const modified = fs.statSync(directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
     if (modified === undefined) return [];
-    const known = this.folders.get(directory);
-    if (known?.modified === modified) return known.entries;
-    if (known) this.forget(directory);
+    const cached = this.folders.get(directory);
+    if (cached?.modified === modified) return cached.entries;
+    if (cached) this.forget(directory);
     const entries = readFolder(directory);
     if (entries.length > 1000 && Date.now() - Number(modified / 1_000_000n) > minUnchangedMs) {
       this.folders.set(directory, { modified, entries });

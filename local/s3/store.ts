@@ -94,14 +94,14 @@ export class Store {
     const descriptor = openIfThere(this.disk.object(bucket, key));
     if (descriptor === undefined) throw noSuchKey(fromBinary(key));
     try {
-      const found = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
-      const { record } = found;
+      const stored = namingDamage(bucket, key, () => readRecord<ObjectRecord>(descriptor));
+      const { record } = stored;
       namingDamage(bucket, key, () => requireOwn(record, bucket, key));
-      const known = this.knownDamage.get(record.writeId);
-      if (known) throw known;
+      const damage = this.knownDamage.get(record.writeId);
+      if (damage) throw damage;
       const unpin = record.parts ? this.pins.pin(record.parts.uploadId) : () => {};
       return {
-        ...found,
+        ...stored,
         descriptor,
         release: () => {
           fs.closeSync(descriptor);

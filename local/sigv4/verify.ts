@@ -29,16 +29,16 @@ export async function signatureMatches(
 ): Promise<boolean> {
   const { scope, signedHeaders, signature, time } = claim;
   const key = await signingKey(secretAccessKey, claim);
-  const given = Buffer.from(signature, "hex");
+  const bytes = Buffer.from(signature, "hex");
   const headers = signedHeaders.map((name) => `${name}:${headerOf(request.headers, name)}\n`).join("");
   const rest = `${headers}\n${signedHeaders.join(";")}\n${payload}`;
-  let known = false;
+  let hasKey = false;
   for (const target of canonicalTargets(request.url, claim.presigned, canonicalization)) {
     const canonical = `${request.method}\n${target}\n${rest}`;
     const toSign = `${algorithm}\n${time}\n${scope.join("/")}\n${hash("sha256", canonical, "hex")}`;
-    known = timingSafeEqual(hmac(key, toSign), given) || known;
+    hasKey = timingSafeEqual(hmac(key, toSign), bytes) || hasKey;
   }
-  return known;
+  return hasKey;
 }
 
 const keys = new BoundedMap<string, Uint8Array>(1_000);
@@ -52,8 +52,8 @@ export async function signingKey(
   { accessKeyId, scope }: Pick<SignatureClaim, "accessKeyId" | "scope">,
 ): Promise<Uint8Array> {
   const name = `${secretAccessKey} ${scope.join("/")}`;
-  const known = keys.get(name);
-  if (known) return known;
+  const cachedKey = keys.get(name);
+  if (cachedKey) return cachedKey;
   const [date, region, service] = scope;
   const key = await getSigningKey(Sha256, { accessKeyId, secretAccessKey }, date, region, service);
   keys.set(name, key);

@@ -176,8 +176,8 @@ export function createSns(options: SnsOptions): StoredService {
     async Subscribe(fields) {
       const topic = find(fields);
       const endpoint = readEndpoint(fields, ownPorts);
-      const known = [...subscriptions.values()].find((one) => one.topic === topic && one.endpoint === endpoint);
-      const subscription = known ?? { arn: `${topicArn(topic)}:${randomUUID()}`, topic, endpoint };
+      const subscribed = [...subscriptions.values()].find((one) => one.topic === topic && one.endpoint === endpoint);
+      const subscription = subscribed ?? { arn: `${topicArn(topic)}:${randomUUID()}`, topic, endpoint };
       await db.put(`subscription!${subscription.arn}`, subscription);
       subscriptions.set(subscription.arn, subscription);
       return { SubscriptionArn: subscription.arn };
@@ -218,8 +218,8 @@ export function createSns(options: SnsOptions): StoredService {
     await ready;
     const operation = Object.hasOwn(operations, action) ? operations[action] : undefined;
     if (!operation) {
-      const known = Object.keys(operations).join(", ");
-      throw new ServiceError("InvalidAction", 400, `The embedded SNS does not implement ${action}; it has ${known}.`);
+      const names = Object.keys(operations).join(", ");
+      throw new ServiceError("InvalidAction", 400, `The embedded SNS does not implement ${action}; it has ${names}.`);
     }
     caller?.authorize({ action: `sns:${action}`, resource: fields.get("TopicArn") ?? "*" });
     return operation(fields);

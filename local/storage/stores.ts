@@ -6,12 +6,12 @@ export interface StoreLocation {
 }
 
 export function storesOf(data: string): readonly StoreLocation[] {
-  const own = ["dynamodb", "states"].map((store) => ({ store, directory: join(data, store) }));
+  const services = ["dynamodb", "states"].map((store) => ({ store, directory: join(data, store) }));
   const nested = ["batch", "events", "iam", "lambda", "scheduler", "sns"].map((store) => ({
     store,
     directory: join(data, store, `${store}.level`),
   }));
-  return [...own, ...nested];
+  return [...services, ...nested];
 }
 
 export function journalsOf(data: string): readonly string[] {

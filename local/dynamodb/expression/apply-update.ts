@@ -37,11 +37,11 @@ function evaluate(value: SetValue, item: Item): AttributeValue {
     case "value":
       return value.value;
     case "path": {
-      const found = valueAt(item, value.path);
-      if (found === undefined) {
+      const current = valueAt(item, value.path);
+      if (current === undefined) {
         throw validation("The provided expression refers to an attribute that does not exist in the item");
       }
-      return found;
+      return current;
     }
     case "if_not_exists": {
       // Both operands are evaluated, because a missing default is an error even if it is not needed.

@@ -97,11 +97,11 @@ function readActions(fields: Fields): readonly Fields[] {
 const actionNames = ["ConditionCheck", "Put", "Update", "Delete"] as const;
 
 function readWrite(action: Fields): ItemWrite {
-  const given = actionNames.filter((name) => action.has(name));
-  if (given.length !== 1) {
+  const actions = actionNames.filter((name) => action.has(name));
+  if (actions.length !== 1) {
     throw validation("TransactItems can only contain one of Check, Put, Update or Delete");
   }
-  const name = given[0]!;
+  const name = actions[0]!;
   const fields = action.structure(name)!;
   const common = {
     tableName: fields.tableName(),

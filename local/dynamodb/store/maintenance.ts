@@ -71,9 +71,9 @@ export class Maintenance {
     await this.inChunks(range, (draft, key) => {
       const current = this.catalog.find(name);
       if (current?.id !== table.id || !current.timeToLive) return;
-      const found = findByKey(draft, compose(kind.item, [table.id], key.subarray(expiryKeyHead)));
-      const second = found.item && expirySecond(found.item, current.timeToLive.attribute);
-      if (second !== undefined && second < now) replaceItem(draft, current, found, undefined);
+      const expired = findByKey(draft, compose(kind.item, [table.id], key.subarray(expiryKeyHead)));
+      const second = expired.item && expirySecond(expired.item, current.timeToLive.attribute);
+      if (second !== undefined && second < now) replaceItem(draft, current, expired, undefined);
     });
   }
 

@@ -112,8 +112,8 @@ export class Store {
     return {
       get: (key) => {
         const name = key.toString("latin1");
-        const own = changes.get(name) ?? this.pending.get(name);
-        return own ? own.value : this.database.get(key);
+        const change = changes.get(name) ?? this.pending.get(name);
+        return change ? change.value : this.database.get(key);
       },
       put: change,
       del: (key) => change(key, undefined),

@@ -4,7 +4,7 @@ import { type AttributeType, type AttributeValue, attributeTypes, emptyItem, typ
 import { normalizeNumber } from "./number";
 
 const maxDepth = 32;
-const known: ReadonlySet<string> = new Set(attributeTypes);
+const knownTypes: ReadonlySet<string> = new Set(attributeTypes);
 
 export function readItem(raw: unknown, depth = 0): Item {
   if (!isObject(raw)) throw unexpected(raw);
@@ -19,7 +19,7 @@ export function readItem(raw: unknown, depth = 0): Item {
 
 export function readValue(raw: unknown, depth = 0): AttributeValue {
   if (!isObject(raw)) throw unexpected(raw);
-  const types = Object.keys(raw).filter((type) => known.has(type) && raw[type] !== null);
+  const types = Object.keys(raw).filter((type) => knownTypes.has(type) && raw[type] !== null);
   if (types.length === 0) {
     throw validation("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
   }

@@ -33,8 +33,8 @@ const legacy = [
 
 export function readExpressions(fields: Fields, parameters: readonly ExpressionParameter[]): Expressions {
   fields.refuse("use expressions in place of this legacy parameter", ...legacy);
-  const given = parameters.filter((parameter) => fields.has(parameter));
-  if (fields.has("ExpressionAttributeNames") && given.length === 0) {
+  const present = parameters.filter((parameter) => fields.has(parameter));
+  if (fields.has("ExpressionAttributeNames") && present.length === 0) {
     throw validation("ExpressionAttributeNames can only be specified when using expressions");
   }
   const takesValues = parameters.filter((parameter) => parameter !== "ProjectionExpression");
@@ -42,7 +42,7 @@ export function readExpressions(fields: Fields, parameters: readonly ExpressionP
     const which = `${takesValues.join(" and ")} ${takesValues.length > 1 ? "are" : "is"} null`;
     throw validation(`ExpressionAttributeValues can only be specified when using expressions: ${which}`);
   }
-  if (given.length === 0) return {};
+  if (present.length === 0) return {};
   const scope = new Scope(fields.any("ExpressionAttributeNames"), fields.any("ExpressionAttributeValues"));
   const parsed = <T>(parameter: ExpressionParameter, parse: (text: string, scope: Scope) => T): T | undefined => {
     if (!parameters.includes(parameter)) return undefined;

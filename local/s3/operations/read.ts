@@ -48,12 +48,12 @@ async function* readPart(file: string, part: StoredPart, range: Range): AsyncGen
   const descriptor = openIfThere(file);
   if (descriptor === undefined) throw new DamagedFileError(`the file of its part ${part.number} is missing`);
   try {
-    const found = readRecord<PartRecord>(descriptor);
-    const { record } = found;
+    const stored = readRecord<PartRecord>(descriptor);
+    const { record } = stored;
     if (record.size !== part.size || record.etag !== part.etag) {
       throw new DamagedFileError(`the file of its part ${part.number} holds another part`);
     }
-    yield* readBody(descriptor, found, range, part.size);
+    yield* readBody(descriptor, stored, range, part.size);
   } finally {
     fs.closeSync(descriptor);
   }

@@ -101,9 +101,9 @@ export async function handle(
     if (caller) authorize(caller, String(request.headers["x-amz-target"]).slice(targetPrefix.length), fields);
     reply(response, 200, await operation(new Input(fields), api));
   } catch (error) {
-    const known = error instanceof ServiceError || error instanceof AccessDenied ? error : internal(error);
-    const { code, message } = known;
-    const httpStatus = known instanceof AccessDenied ? 400 : known.httpStatus;
+    const refusal = error instanceof ServiceError || error instanceof AccessDenied ? error : internal(error);
+    const { code, message } = refusal;
+    const httpStatus = refusal instanceof AccessDenied ? 400 : refusal.httpStatus;
     response.setHeader("x-amzn-ErrorType", code);
     reply(response, httpStatus, { __type: `com.amazonaws.states#${code}`, message });
   }

@@ -34,8 +34,8 @@ export class Input {
   oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
     const value = this.optional(name);
     if (value === undefined) return undefined;
-    const found = values.find((each) => each === value);
-    return found ?? this.invalid(name, value, `Member must satisfy enum value set: [${values.join(", ")}]`);
+    const match = values.find((each) => each === value);
+    return match ?? this.invalid(name, value, `Member must satisfy enum value set: [${values.join(", ")}]`);
   }
 
   boolean(name: string, otherwise: boolean): boolean {

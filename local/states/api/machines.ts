@@ -68,12 +68,12 @@ export const createStateMachine: Operation = async (input, api) => {
     tracing: option(input, "tracingConfiguration") ?? noTracing,
   };
   return api.exclusively(name, async () => {
-    const known = await api.store.machine(name);
-    if (known && !sameCreation(known, machine)) {
+    const stored = await api.store.machine(name);
+    if (stored && !sameCreation(stored, machine)) {
       throw new ServiceError("StateMachineAlreadyExists", `State Machine Already Exists: '${stateMachineArn(name)}'`);
     }
-    if (!known) await api.store.putMachine(machine);
-    return { stateMachineArn: stateMachineArn(name), creationDate: (known ?? machine).createdAt / 1000 };
+    if (!stored) await api.store.putMachine(machine);
+    return { stateMachineArn: stateMachineArn(name), creationDate: (stored ?? machine).createdAt / 1000 };
   });
 };
 
@@ -89,13 +89,13 @@ export const updateStateMachine: Operation = async (input, api) => {
   }
   const definition = input.has("definition") ? checkedDefinition(input) : undefined;
   return api.exclusively(machineName(arn), async () => {
-    const known = await findMachine(api, arn);
+    const machine = await findMachine(api, arn);
     const updated: MachineRecord = {
-      ...known,
-      definition: definition ?? known.definition,
-      roleArn: input.optional("roleArn", { max: 256 }) ?? known.roleArn,
-      logging: option(input, "loggingConfiguration") ?? known.logging,
-      tracing: option(input, "tracingConfiguration") ?? known.tracing,
+      ...machine,
+      definition: definition ?? machine.definition,
+      roleArn: input.optional("roleArn", { max: 256 }) ?? machine.roleArn,
+      logging: option(input, "loggingConfiguration") ?? machine.logging,
+      tracing: option(input, "tracingConfiguration") ?? machine.tracing,
       revisionId: randomUUID(),
       updatedAt: api.clock.now(),
     };
@@ -122,8 +122,8 @@ export const describeStateMachine: Operation = async (input, api) => {
 
 export const listStateMachines: Operation = async (input, api) => {
   const limit = input.maxResults();
-  const found = await api.store.machines(input.cursor("machines"), limit + 1);
-  const page = found.slice(0, limit);
+  const stored = await api.store.machines(input.cursor("machines"), limit + 1);
+  const page = stored.slice(0, limit);
   return {
     stateMachines: page.map(({ name, createdAt }) => ({
       stateMachineArn: stateMachineArn(name),
@@ -131,6 +131,6 @@ export const listStateMachines: Operation = async (input, api) => {
       type: "STANDARD",
       creationDate: createdAt / 1000,
     })),
-    ...nextToken("machines", found.length > limit ? page.at(-1)?.name : undefined),
+    ...nextToken("machines", stored.length > limit ? page.at(-1)?.name : undefined),
   };
 };

@@ -31,9 +31,9 @@ export function checkScope(
   report: Report,
   at: string,
 ): ReadonlySet<string> {
-  const own = assignments(states, at);
-  for (const { variable, at: place } of own) {
+  const ownNames = assignments(states, at);
+  for (const { variable, at: place } of ownNames) {
     if (outer.has(variable)) report.add(place, `The variable '${variable}' is assigned in an outer scope already`);
   }
-  return new Set([...outer, ...own.map(({ variable }) => variable)]);
+  return new Set([...outer, ...ownNames.map(({ variable }) => variable)]);
 }

@@ -75,9 +75,9 @@ export class Engine {
    * Two starts of one machine must not run at the same time, because both might find the name unused.
    */
   async start(machine: MachineRecord, { name, input, traceHeader }: StartRequest): Promise<ExecutionSummary> {
-    const known = await this.store.execution({ machine: machine.name, name });
-    if (known) {
-      if (known.status === "RUNNING" && known.input === input) return known;
+    const execution = await this.store.execution({ machine: machine.name, name });
+    if (execution) {
+      if (execution.status === "RUNNING" && execution.input === input) return execution;
       throw new ServiceError(
         "ExecutionAlreadyExists",
         `Execution Already Exists: '${executionArn(machine.name, name)}'`,
@@ -125,13 +125,13 @@ export class Engine {
     child: Omit<ExecutionSummary, "status" | "startedAt">,
     signal: AbortSignal,
   ): Promise<ExecutionSummary> {
-    const known = await this.store.execution(child);
-    if (known && known.status !== "RUNNING") return known;
+    const execution = await this.store.execution(child);
+    if (execution && execution.status !== "RUNNING") return execution;
     const ended = new Promise<void>((resolve) => this.waiting.set(keyOf(child), resolve));
     const startedAt = this.clock.now();
     this.starting += 1;
     try {
-      if (!known) await this.beginChild({ ...child, status: "RUNNING", startedAt }, signal);
+      if (!execution) await this.beginChild({ ...child, status: "RUNNING", startedAt }, signal);
     } finally {
       this.starting -= 1;
     }

@@ -91,9 +91,9 @@ export async function runMap(
 }
 
 export function childDefinition(states: Container["States"], state: string): string {
-  const found = findState(states, state);
-  if (!found?.ItemProcessor) throw new Error(`no Map '${state}' in the definition: the validation let it pass`);
-  const { StartAt, States } = found.ItemProcessor;
+  const place = findState(states, state);
+  if (!place?.ItemProcessor) throw new Error(`no Map '${state}' in the definition: the validation let it pass`);
+  const { StartAt, States } = place.ItemProcessor;
   return JSON.stringify({ QueryLanguage: "JSONata", StartAt, States });
 }
 
@@ -101,8 +101,8 @@ function findState(states: Container["States"], name: string): State | undefined
   if (Object.hasOwn(states, name)) return states[name];
   for (const { ItemProcessor, Branches = [] } of Object.values(states)) {
     for (const container of [ItemProcessor, ...Branches]) {
-      const found = container && findState(container.States, name);
-      if (found) return found;
+      const place = container && findState(container.States, name);
+      if (place) return place;
     }
   }
   return undefined;

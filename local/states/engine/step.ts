@@ -25,8 +25,8 @@ async function choose(view: View, thread: Thread): Promise<readonly Draft[]> {
   for (const [index, rule] of (state.Choices ?? []).entries()) {
     if (!(await holds(rule, index, scope))) continue;
     const { Assign: assign, Output: output } = rule;
-    const own = { ...state, Assign: assign, ...(output !== undefined && { Output: output }) };
-    return exitDraft(thread, await exitWithInput(own, scope), rule.Next);
+    const definition = { ...state, Assign: assign, ...(output !== undefined && { Output: output }) };
+    return exitDraft(thread, await exitWithInput(definition, scope), rule.Next);
   }
   if (state.Default === undefined) {
     throw new StateError("States.NoChoiceMatched", "No rule of the Choice state matched, and it has no Default.");

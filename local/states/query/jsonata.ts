@@ -133,8 +133,8 @@ class BoundedRegExp extends RegExp {
 const cache = new BoundedMap<string, jsonata.Expression>(2_000);
 
 export function compile(expression: string): jsonata.Expression {
-  const known = cache.get(expression);
-  if (known) return known;
+  const cached = cache.get(expression);
+  if (cached) return cached;
   const compiled = jsonata(expression, {
     RegexEngine: BoundedRegExp as unknown as RegExpConstructor,
     stack: maxDepth,

@@ -52,9 +52,9 @@ export class Store {
 
   async machines(after: string | undefined, limit: number): Promise<readonly MachineRecord[]> {
     const range = after === undefined ? under("m/") : { ...under("m/"), gt: `m/${after}`, gte: undefined };
-    const found: MachineRecord[] = [];
-    for await (const [, value] of this.db.iterator({ ...clean(range), limit })) found.push(value as MachineRecord);
-    return found;
+    const records: MachineRecord[] = [];
+    for await (const [, value] of this.db.iterator({ ...clean(range), limit })) records.push(value as MachineRecord);
+    return records;
   }
 
   execution = (id: Pick<ExecutionSummary, "machine" | "name">): Promise<ExecutionSummary | undefined> =>

@@ -33,12 +33,12 @@ export async function seconds(
   least: number,
 ): Promise<number | undefined> {
   if (value === undefined) return undefined;
-  const found = await fillTemplate(value, field, scope);
-  if (typeof found !== "number") throw unexpectedType(field, "number", found);
-  if (found < least || found > maxSeconds || !Number.isInteger(found)) {
-    throw unexpectedType(field, `an integer between ${least} and ${maxSeconds}`, found);
+  const filled = await fillTemplate(value, field, scope);
+  if (typeof filled !== "number") throw unexpectedType(field, "number", filled);
+  if (filled < least || filled > maxSeconds || !Number.isInteger(filled)) {
+    throw unexpectedType(field, `an integer between ${least} and ${maxSeconds}`, filled);
   }
-  return found;
+  return filled;
 }
 
 export async function wait(view: View, thread: Thread): Promise<readonly Draft[]> {
