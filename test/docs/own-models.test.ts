@@ -1,12 +1,12 @@
 /** Bundles the modules of docs/jobs.md as a submission does, and trains them. */
 
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundleModule } from "../../cli/submission";
 import type { ModuleDefinition } from "../../core/runs/model-definition";
 import { createEngine } from "../../trainer-container/engine/create-engine";
 import { evaluateModule } from "../../trainer-container/host/load-module";
-import { temporaryFolder } from "../support/temporary-folder";
 import { gradientsOf } from "../trainer/engine/models-of";
 import { blocksOf } from "./markdown";
 
@@ -21,7 +21,7 @@ const cases = [
 ] as const;
 
 async function trainingOf(source: string) {
-  const folder = temporaryFolder("own-models");
+  const folder = mkdtempSync(join(tmpdir(), "own-models-"));
   try {
     const file = join(folder, "model.ts");
     writeFileSync(file, source);
@@ -34,6 +34,7 @@ async function trainingOf(source: string) {
     });
     return evaluateModule(bundle, "model.ts");
   } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 

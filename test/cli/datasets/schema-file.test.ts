@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { join } from "node:path";
 import { inferSchema } from "../../../adapters/duckdb/infer-schema";
@@ -15,10 +16,11 @@ const split = { fractions: { train: 0.8, validation: 0.1, test: 0.1 }, seed: 0, 
 
 async function followed(schema: readonly ColumnSchema[], lines: readonly string[]) {
   const earlier = { name: "shop", version: 3, schema, split } as unknown as DatasetManifest;
-  const folder = temporaryFolder("earlier");
+  const folder = mkdtempSync(join(tmpdir(), "earlier-"));
   const file = join(folder, "later.csv");
   writeFileSync(file, `${lines.join("\n")}\n`);
   const { columns } = followVersion(await withDuckDb((session) => inferSchema(session, file, "y")), earlier);
+  rmSync(folder, { recursive: true });
   return columns;
 }
 
