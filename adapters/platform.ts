@@ -5,6 +5,7 @@ import { datasets } from "./dynamodb/dataset-repository";
 import { experiments } from "./dynamodb/experiment-repository";
 import { featureBatches, featureViews, onlineFeatures } from "./dynamodb/feature-store";
 import { inbox } from "./dynamodb/inbox-repository";
+import { inferenceLog } from "./dynamodb/inference-log";
 import { lineage } from "./dynamodb/lineage-repository";
 import { loggedModels } from "./dynamodb/logged-model-repository";
 import { metrics } from "./dynamodb/metric-store";
@@ -12,7 +13,6 @@ import { monitors } from "./dynamodb/monitor-repository";
 import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { retraining } from "./dynamodb/retraining-repository";
-import { servedLog } from "./dynamodb/served-log";
 import { stepCache } from "./dynamodb/step-cache";
 import { studies } from "./dynamodb/study-repository";
 import { platformEvents } from "./eventbridge/platform-events";
@@ -67,7 +67,7 @@ export const platformPorts = {
     production: production("read"),
     routing: routing("read"),
     outcomes: outcomes("use"),
-    served: servedLog("read", "write"),
+    inferences: inferenceLog("read", "write"),
     monitors: monitors("read", "list", "write", "delete"),
     views: featureViews("read", "list", "register"),
     batches: featureBatches("read", "list", "write"),

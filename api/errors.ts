@@ -142,7 +142,7 @@ export const errorCatalogue = {
   DATASET_BUSY: { status: 503, meaning: "Others register versions of this dataset; send it again." },
   STUDY_BUSY: { status: 503, meaning: "Others change this study; send it again." },
   RETRAINING_RULE_BUSY: { status: 503, meaning: "Others change this rule; send it again." },
-  SERVED_ROWS_BUSY: { status: 503, meaning: "Others log served rows of this version; send larger batches, or again." },
+  INFERENCE_LOG_BUSY: { status: 503, meaning: "Others log inferences of this version; send larger batches, or again." },
   MONITOR_BUSY: { status: 503, meaning: "Others change this monitor; send it again." },
   FEATURE_VIEW_BUSY: { status: 503, meaning: "Others change this feature view; send it again." },
   OUTCOMES_BUSY: { status: 503, meaning: "Others report outcomes of this model; send it again." },

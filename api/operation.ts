@@ -92,7 +92,7 @@ export const tags = {
   Experiments: "Groups of runs.",
   Runs: "Records of all runs, trained here or logged from elsewhere: parameters, metrics, tags, artifacts; search, compare, lineage.",
   Serving: "Routing of requests to versions: canaries, shadows, outcomes.",
-  Drift: "Served rows, and monitors that compare them with the data of the training.",
+  Drift: "Inferences, and monitors that compare them with the data of the training.",
   "Feature store": "Feature views: versions, rows by time, and the latest features of an entity.",
   Contents: "Presigned transfer of data straight to and from the bucket.",
   Notifications: "Channels that notify a team of ended runs and versions that need an approval.",

@@ -60,7 +60,7 @@ export function showDrift(report: DriftReport | ModelDriftReport, options: Drift
 
 function printDrift(report: DriftReport | ModelDriftReport): void {
   const { rows, severity, baseline } = report;
-  const current = "model" in report ? `served rows of ${report.model}/${report.version}` : nameOf(report.current);
+  const current = "model" in report ? `inferences of ${report.model}/${report.version}` : nameOf(report.current);
   process.stdout.write(
     `${current} (${rows.current} rows) against ${nameOf(baseline)} (${rows.baseline} rows): ${severity === undefined ? "no drift" : `${severity} drift`}\n\n`,
   );

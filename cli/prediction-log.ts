@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { ApiClient } from "../client/api-client";
 import type { NeededView } from "../client/complete-rows";
 import { sha256 } from "../core/digest";
-import { type LoggedRow, maxServedRows, type ServedBatch } from "../core/drift/shapes";
+import { type InferenceBatch, type LoggedRow, maxInferenceRows } from "../core/drift/shapes";
 import { InvalidInputError } from "../core/errors";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { inputColumns } from "../core/features/planned-rows";
@@ -13,8 +13,8 @@ import type { RawRow } from "../core/row-values";
 import { invalidOption } from "./command";
 import type { Prediction } from "./predict";
 
-export function servedBatches(client: ApiClient, name: string, version: number): Promise<readonly ServedBatch[]> {
-  return client.list("listServedBatches", { params: { name, version }, query: { limit: 200 } });
+export function inferenceBatches(client: ApiClient, name: string, version: number): Promise<readonly InferenceBatch[]> {
+  return client.list("listInferenceBatches", { params: { name, version }, query: { limit: 200 } });
 }
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -108,13 +108,13 @@ async function sendRows({ client, model, version }: LogTarget, spool: string) {
   let rows: LoggedRow[] = [];
   const send = async () => {
     if (rows.length === 0) return;
-    const answer = await client.call("logServedRows", { params: { name: model }, body: { version, rows } });
+    const answer = await client.call("logInferences", { params: { name: model }, body: { version, rows } });
     if (answer.repeated) known += answer.stored;
     else stored += answer.stored;
     [rows, characters] = [[], 0];
   };
   for await (const line of createInterface({ input: createReadStream(spool), crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (rows.length === maxServedRows || characters + line.length > maxBatchCharacters) await send();
+    if (rows.length === maxInferenceRows || characters + line.length > maxBatchCharacters) await send();
     rows.push(JSON.parse(line) as LoggedRow);
     characters += line.length;
   }

@@ -159,7 +159,7 @@ export const rules: readonly RuleDefinition[] = [
   },
   {
     name: "monitor-due",
-    description: "Served rows have filled a window of a monitor: measure it.",
+    description: "Inferences have filled a window of a monitor: measure it.",
     target: "monitor-drift",
     pattern: published([monitorDue]),
   },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { loggedRow, maxServedRows, servedBatch } from "../../core/drift/shapes";
+import { inferenceBatch, loggedRow, maxInferenceRows } from "../../core/drift/shapes";
 import { monitor, monitorDefinition, monitorWindow, windowReport } from "../../core/monitors/shapes";
 import { count, nextToken } from "../../core/shapes";
 import { operationsFor, pageOf, response } from "../operation";
@@ -9,17 +9,17 @@ import { modelName } from "../schemas/models";
 const operation = operationsFor("Drift");
 const version = z.int().min(1).max(999_999_999);
 
-export const logServedRows = operation("logServedRows", "POST /models/{name}/served", {
-  summary: "Log rows that a version has served",
+export const logInferences = operation("logInferences", "POST /models/{name}/inferences", {
+  summary: "Log the inferences of a version",
   description:
     "Stores the rows of the sampled units: the largest rate of the model's monitors, or all units without a monitor. The hash of the unit decides. Idempotent: a batch that is sent again is stored once. Rows are stored for 30 days; rows of an earlier time are refused.",
   params: z.strictObject({ name: modelName }),
   body: z
     .strictObject({
       version: version.meta({ description: "The version that predicted." }),
-      rows: z.array(loggedRow).min(1).max(maxServedRows),
+      rows: z.array(loggedRow).min(1).max(maxInferenceRows),
     })
-    .meta({ id: "ServedReport" }),
+    .meta({ id: "InferenceReport" }),
   bodyExample: {
     version: 3,
     rows: [{ unit: "user-17", at: "2026-01-01T09:30:00Z", row: { age: 41, plan: "basic" }, prediction: true }],
@@ -34,39 +34,43 @@ export const logServedRows = operation("logServedRows", "POST /models/{name}/ser
           repeated: z.boolean().meta({ description: "Whether the batch was in the log already." }),
           rate: z.number().meta({ description: "Share of units that are stored." }),
         })
-        .meta({ id: "ServedAnswer" }),
+        .meta({ id: "InferenceAnswer" }),
       { stored: 1, repeated: false, rate: 1 },
     ),
   },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "SERVED_ROWS_BUSY"],
+  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "INFERENCE_LOG_BUSY"],
 });
 
-export const listServedBatches = operation("listServedBatches", "GET /models/{name}/versions/{version}/served", {
-  summary: "List the served rows of a version, by batches, oldest first",
-  params: z.strictObject({ name: modelName, version: versionNumber }),
-  query: pageQuery.extend({
-    after: z.coerce.number<number | string>().int().min(0).max(999_999_999).default(0).meta({
-      description: "Only batches after this sequence.",
+export const listInferenceBatches = operation(
+  "listInferenceBatches",
+  "GET /models/{name}/versions/{version}/inferences",
+  {
+    summary: "List the inferences of a version, by batches, oldest first",
+    params: z.strictObject({ name: modelName, version: versionNumber }),
+    query: pageQuery.extend({
+      after: z.coerce.number<number | string>().int().min(0).max(999_999_999).default(0).meta({
+        description: "Only batches after this sequence.",
+      }),
     }),
-  }),
-  pages: "batches",
-  responses: {
-    200: response(
-      "A page. The rows are in the content store: compressed JSON by column.",
-      z
-        .object({
-          totals: z
-            .object({ batches: count, rows: count })
-            .meta({ description: "All batches that were stored, also expired ones." }),
-          batches: z.array(servedBatch),
-          nextToken,
-        })
-        .meta({ id: "ServedBatchPage" }),
-      { totals: { batches: 0, rows: 0 }, batches: [] },
-    ),
+    pages: "batches",
+    responses: {
+      200: response(
+        "A page. The rows are in the content store: compressed JSON by column.",
+        z
+          .object({
+            totals: z
+              .object({ batches: count, rows: count })
+              .meta({ description: "All batches that were stored, also expired ones." }),
+            batches: z.array(inferenceBatch),
+            nextToken,
+          })
+          .meta({ id: "InferenceBatchPage" }),
+        { totals: { batches: 0, rows: 0 }, batches: [] },
+      ),
+    },
+    errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
   },
-  errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
-});
+);
 
 const params = z.strictObject({ monitor: nameText });
 const at = "2026-01-01T09:30:00.000Z";
@@ -88,7 +92,7 @@ const answer = z.object({ monitor }).meta({ id: "MonitorAnswer" });
 const creation = z.object({ created: z.boolean(), monitor }).meta({ id: "MonitorCreation" });
 
 export const createMonitor = operation("createMonitor", "POST /monitors", {
-  summary: "Watch the served rows of a model, or the versions of a dataset",
+  summary: "Watch the inferences of a model, or the versions of a dataset",
   description:
     "Windows are measured when they end: after a number of stored rows, on a schedule, or at a new version. A window with drift publishes the event `Drift Detected`, for retraining rules. Idempotent for the same definition.",
   body: monitorDefinition,

@@ -1,5 +1,5 @@
 import type { Platform } from "../../adapters/platform";
-import { logServedRows } from "../../core/drift/served-log";
+import { logInferences } from "../../core/drift/inference-log";
 import {
   createMonitor,
   deleteMonitor,
@@ -15,11 +15,11 @@ import { defineReplyRoute, defineRoute } from "../http/route";
 import * as operations from "../operations/drift";
 
 export const driftRoutes = [
-  defineRoute(operations.logServedRows, async ({ platform, params: { name }, body: { version, rows } }) => {
+  defineRoute(operations.logInferences, async ({ platform, params: { name }, body: { version, rows } }) => {
     await platform.registry.version(name, version);
     const monitors = await platform.monitors.ofModel(name);
     const rate = storedRate(monitors);
-    const logged = await logServedRows(platform, { model: name, version }, rows, rate);
+    const logged = await logInferences(platform, { model: name, version }, rows, rate);
     if (logged) {
       const { team, clock } = platform;
       // If the process dies here, the sweep measures the window.
@@ -30,12 +30,12 @@ export const driftRoutes = [
     return { stored: logged?.batch.rows ?? 0, repeated: logged?.created === false, rate };
   }),
 
-  defineRoute(operations.listServedBatches, async ({ platform, params: { name, version }, query }) => {
+  defineRoute(operations.listInferenceBatches, async ({ platform, params: { name, version }, query }) => {
     await platform.registry.version(name, version);
-    const served = { model: name, version };
+    const inferences = { model: name, version };
     const [totals, { items, nextToken }] = await Promise.all([
-      platform.served.totals(served),
-      platform.served.list(served, query),
+      platform.inferences.totals(inferences),
+      platform.inferences.list(inferences, query),
     ]);
     return { totals, batches: [...items], nextToken };
   }),

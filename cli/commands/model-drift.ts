@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { ApiClient } from "../../client/api-client";
+import { inferenceWindow } from "../../core/drift/inference-log";
 import { measureModelDrift, modelBaseline, sampleBaseline, trainingOf } from "../../core/drift/measure-model";
-import { servedWindow } from "../../core/drift/served-log";
 import { InvalidInputError } from "../../core/errors";
 import { contextOf } from "../context";
 import { withLocalSources } from "../datasets/remote-sources";
 import { download } from "../download";
 import { addDriftOptions, type DriftOptions, showDrift, thresholdsOf } from "../drift-report";
 import { artifactOf } from "../model-reference";
-import { servedBatches, timeBefore } from "../prediction-log";
+import { inferenceBatches, timeBefore } from "../prediction-log";
 import { assertKeepsInputs } from "../write-file";
 
 interface Options extends DriftOptions {
@@ -20,11 +20,11 @@ export function addModelDriftCommand(models: Command): void {
   const command = models
     .command("drift <model>")
     .description(
-      "measure how served rows differ from the dataset version that trained a version: NAME (in production), NAME@3 or NAME@ALIAS",
+      "measure how inferences differ from the dataset version that trained a version: NAME (in production), NAME@3 or NAME@ALIAS",
     )
     .option(
       "--file <file>",
-      "served rows with the model's columns and `prediction`: file, folder, glob or URL, as for push",
+      "inferences with the model's columns and `prediction`: file, folder, glob or URL, as for push",
     )
     .option("--since <time>", "without --file: logged rows from a time on, in ISO 8601, or 24h, 7d");
   addDriftOptions(command).action(async (which: string, options: Options, command: Command) => {
@@ -44,7 +44,7 @@ export function addModelDriftCommand(models: Command): void {
     // Loaded only by commands that read data, because DuckDB loads slowly.
     const { withDuckDb } = await import("../../adapters/duckdb/workspace");
     const { createShardSource } = await import("../../adapters/duckdb/shard-source");
-    const { openServedFile } = await import("../../adapters/duckdb/served-file");
+    const { openInferenceFile } = await import("../../adapters/duckdb/inference-file");
     const objects = { getContent: (sha256: string) => download(client, sha256) };
     const measure = (files?: readonly string[]) =>
       withDuckDb(async (session) => {
@@ -52,8 +52,8 @@ export function addModelDriftCommand(models: Command): void {
         const baseline = await modelBaseline(objects, version, artifact, { manifest, rows });
         const window =
           files === undefined
-            ? servedWindow(objects, await servedSince(client, version, from), { since: from })
-            : await openServedFile(session, files, baseline);
+            ? inferenceWindow(objects, await servedSince(client, version, from), { since: from })
+            : await openInferenceFile(session, files, baseline);
         return measureModelDrift(await sampleBaseline(baseline), window, thresholds);
       });
     const report = file === undefined ? await measure() : await withLocalSources([file], () => undefined, measure);
@@ -66,6 +66,6 @@ async function servedSince(
   version: { readonly model: string; readonly version: number },
   from: number,
 ) {
-  const batches = await servedBatches(client, version.model, version.version);
+  const batches = await inferenceBatches(client, version.model, version.version);
   return batches.filter(({ to }) => Date.parse(to) >= from);
 }

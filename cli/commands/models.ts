@@ -16,7 +16,7 @@ import { addModelDriftCommand } from "./model-drift";
 import { addModelGateCommands } from "./model-gates";
 import { addModelPolicyCommands } from "./model-policies";
 import { addPredictCommand } from "./predictions";
-import { addServedCommand, addServingCommands } from "./serving";
+import { addInferencesCommand, addServingCommands } from "./serving";
 
 type ModelVersion = Answer<"getModelVersion">["version"];
 type ResolvedModel = Answer<"getProductionModel">;
@@ -130,7 +130,7 @@ export function addModelCommands(program: Command): void {
   addModelGateCommands(models);
   addServingCommands(models);
   addModelDriftCommand(models);
-  addServedCommand(models);
+  addInferencesCommand(models);
 }
 
 function printVersions(versions: readonly ModelVersion[]): void {

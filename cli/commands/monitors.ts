@@ -19,12 +19,12 @@ interface CreateOptions extends Pick<DriftOptions, "level" | "distance" | "psi">
 }
 
 export function addMonitorCommands(program: Command): void {
-  const monitors = program.command("monitors").description("watch served rows and dataset versions for drift");
+  const monitors = program.command("monitors").description("watch inferences and dataset versions for drift");
 
   addThresholdOptions(
     monitors
       .command("create <name>")
-      .description("watch the served rows of a model, or each new version of a dataset")
+      .description("watch the inferences of a model, or each new version of a dataset")
       .option("--model <model>", "model: NAME (the version in production) or NAME@3")
       .option("--dataset <dataset>", "dataset")
       .option(
@@ -95,7 +95,7 @@ export function addMonitorCommands(program: Command): void {
       const newest = async () => (await client.call("getMonitor", { params: { monitor: name } })).monitor.windows;
       const window = options.window ?? (await newest());
       if (window === 0) {
-        const rule = "must have measured a window; served rows or a new version fill it";
+        const rule = "must have measured a window; inferences or a new version fill it";
         throw new InvalidInputError("there is no report", [{ path: "name", value: name, rule }]);
       }
       const { report } = await client.call("getMonitorWindow", { params: { monitor: name, window } });

@@ -158,7 +158,10 @@ export function addPredictCommand(models: Command): void {
     )
     .repeatable("--entity <column=value>", "predict an entity by its features in the online store")
     .option("--out <file>", "write the predictions to a .csv or .parquet file, in batches")
-    .option("--log", "log the predictions as served rows, so that monitors see them; a repeated call logs nothing more")
+    .option(
+      "--log",
+      "write the predictions to the inference log, so that monitors see them; a repeated call logs nothing more",
+    )
     .option("--unit <column>", "with --log: column of the user or device; default: the entity, else the row itself")
     .option("--at <time>", "with --log: time of the predictions; default: the file's, or the start of the day (UTC)")
     .action(async (which: string, options: Options, command: Command) => {

@@ -2,7 +2,7 @@ import { Argument } from "commander";
 import * as z from "zod";
 import { modelOutput, outcomeValue, unit } from "../../api/schemas/serving";
 import type { Answer } from "../../client/operations";
-import { loggedRow, maxServedRows } from "../../core/drift/shapes";
+import { loggedRow, maxInferenceRows } from "../../core/drift/shapes";
 import { inParts } from "../../core/each-limited";
 import type { Decided as CanaryDecision } from "../../core/registry/serving/shapes";
 import { type Command, invalidOption, wholeNumber } from "../command";
@@ -10,17 +10,17 @@ import { contextOf } from "../context";
 import { readLines } from "../json-lines";
 import { artifactOf } from "../model-reference";
 import { exitCodes, formatNumber, printJson, printTable } from "../output";
-import { servedBatches } from "../prediction-log";
+import { inferenceBatches } from "../prediction-log";
 
-export function addServedCommand(models: Command): void {
+export function addInferencesCommand(models: Command): void {
   models
-    .command("served <model>")
-    .description("log rows that a version has served, idempotently; without --file list them: NAME, NAME@3, NAME@ALIAS")
+    .command("inferences <model>")
+    .description("log the inferences of a version, idempotently; without --file list them: NAME, NAME@3, NAME@ALIAS")
     .option("--file <file>", "JSON lines or a list of {unit, at, row, prediction, label}; label if it is known")
     .handle(async ({ client, json, print }, which: string, { file }: { file?: string }) => {
       const { model: name, version } = await artifactOf(client, which);
       if (file === undefined) {
-        const batches = await servedBatches(client, name, version);
+        const batches = await inferenceBatches(client, name, version);
         if (json) printJson({ model: name, version, batches });
         else {
           printTable(
@@ -32,8 +32,8 @@ export function addServedCommand(models: Command): void {
       }
       const rows = readLines(file, loggedRow);
       let [stored, known] = [0, 0];
-      for (const some of inParts(rows, maxServedRows)) {
-        const answer = await client.call("logServedRows", { params: { name }, body: { version, rows: some } });
+      for (const some of inParts(rows, maxInferenceRows)) {
+        const answer = await client.call("logInferences", { params: { name }, body: { version, rows: some } });
         if (answer.repeated) known += answer.stored;
         else stored += answer.stored;
       }

@@ -9,15 +9,15 @@ import type { RowSource } from "../features/values";
 import type { ObjectStore } from "../ports";
 import type { ModelVersion } from "../registry/model";
 import type { ContentReference } from "../shapes";
+import { type InferenceRow, InferenceRows } from "./inference-batch";
 import { jointColumnsOf } from "./joint";
 import { measureSamples, pairsOf, referenceOf } from "./measure";
 import { Collector, type ColumnSample, readSample, type Sample } from "./sample";
-import { type ServedRow, ServedRows } from "./served-batch";
 import type { DriftThresholds, ModelDriftReport, SchemaChange } from "./shapes";
 
-export interface ServedWindow {
+export interface InferenceWindow {
   readonly rowCount: number;
-  open(): AsyncIterable<readonly ServedRow[]>;
+  open(): AsyncIterable<readonly InferenceRow[]>;
 }
 
 /** A baseline whose rows were read. It is the same for all windows of a version. */
@@ -37,35 +37,35 @@ function measuredColumns({ manifest, features: read, label }: Omit<ModelBaseline
 }
 
 /**
- * Measures how served rows differ from the rows on which a version was trained: its features, the label where it is
+ * Measures how inferences differ from the rows on which a version was trained: its features, the label where it is
  * known, and the predictions, which it compares with those on the test split.
  *
- * @throws InvalidInputError if no row was served
+ * @throws InvalidInputError if there is no inference
  */
 export async function measureModelDrift(
   baseline: SampledBaseline,
-  window: ServedWindow,
+  window: InferenceWindow,
   thresholds: DriftThresholds,
 ): Promise<ModelDriftReport> {
   const { manifest, model, version, predictions, sample: before } = baseline;
   const { features, columns, joint } = measuredColumns(baseline);
-  const served = new ServedRows(() => window.open(), predictions.column);
-  const after = await readSample(window, served, columns, joint);
+  const inferences = new InferenceRows(() => window.open(), predictions.column);
+  const after = await readSample(window, inferences, columns, joint);
   if (after.rows === 0) {
-    const rule = "must have served rows: send them with `ringmaster models served`, or name a file by --file";
+    const rule = "must have inferences: send them with `ringmaster models inferences`, or name a file by --file";
     throw new InvalidInputError("the drift cannot be measured", [{ path: "model", value: model, rule }]);
   }
-  const schema = features.flatMap((column) => servedChange(column, served));
+  const schema = features.flatMap((column) => inferenceChange(column, inferences));
   const isGone = ({ name }: ColumnSchema) =>
     schema.some(({ column, severity }) => column === name && severity === "critical");
   const compared = columns.filter(
-    (column) => !isGone(column) && (column.role !== "label" || served.valuesSeen(column.name).given > 0),
+    (column) => !isGone(column) && (column.role !== "label" || inferences.valuesSeen(column.name).given > 0),
   );
   // Rows without a label are rows whose label is not known yet.
   const pairs = pairsOf(compared, before, after).map((pair) =>
     pair.column.role === "label" ? { ...pair, current: withoutMissing(pair.current) } : pair,
   );
-  const predicted = served.predictions();
+  const predicted = inferences.predictions();
   const isPredicted = predicted.missing < predicted.rows;
   const predictionPair = {
     column: { name: "prediction", type: predictions.column.type, role: "prediction" },
@@ -81,8 +81,8 @@ export async function measureModelDrift(
 /** Share of a feature's values from which values of another type are a finding. */
 const minWrongShare = 0.01;
 
-function servedChange(column: ColumnSchema, served: ServedRows): readonly SchemaChange[] {
-  const { given: present, wrong } = served.valuesSeen(column.name);
+function inferenceChange(column: ColumnSchema, inferences: InferenceRows): readonly SchemaChange[] {
+  const { given: present, wrong } = inferences.valuesSeen(column.name);
   const finding = { column: column.name, before: column.type, severity: "critical" } as const;
   if (present === 0) return column.nullable === true ? [] : [{ ...finding, change: "removed" }];
   if (wrong === present) return [{ ...finding, change: "type", after: "another type" }];

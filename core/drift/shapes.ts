@@ -117,10 +117,10 @@ export const modelDriftReport = z
     baseline: datasetReference.meta({ description: "The dataset version that the model version was trained on." }),
     ...measurement,
   })
-  .meta({ id: "ModelDriftReport", description: "Differences between the rows of training and the served rows." });
+  .meta({ id: "ModelDriftReport", description: "Differences between the rows of training and the inferences." });
 export interface ModelDriftReport extends Shape<typeof modelDriftReport> {}
 
-export const servedBatch = z
+export const inferenceBatch = z
   .object({
     sequence: z.int().min(1).meta({ description: "Batches of a version are numbered as they arrive." }),
     rows: count,
@@ -131,11 +131,11 @@ export const servedBatch = z
     sha256: sha256.meta({ description: "The rows, in the content store." }),
     bytes: count,
   })
-  .meta({ id: "ServedBatch", description: "Served rows that were stored together." });
+  .meta({ id: "InferenceBatch", description: "Inferences that were stored together." });
 
-export interface ServedBatch extends Shape<typeof servedBatch> {}
+export interface InferenceBatch extends Shape<typeof inferenceBatch> {}
 
-export const maxServedRows = 1_000;
+export const maxInferenceRows = 1_000;
 
 const maxColumns = 10_000;
 
@@ -152,6 +152,6 @@ export const loggedRow = z
     prediction: category.meta({ description: "The predicted class or value." }),
     label: category.optional().meta({ description: "The true label, if it is known." }),
   })
-  .meta({ id: "ServedRow" });
+  .meta({ id: "InferenceRow" });
 
 export interface LoggedRow extends Shape<typeof loggedRow> {}

@@ -10,7 +10,7 @@ export function driftHtml(report: DriftReport | ModelDriftReport, now: number): 
   const { baseline, thresholds, rows, schema, columns, multivariate, severity } = report;
   const nameOf = ({ name, version }: DriftReport["baseline"]) => `${name}@${version}`;
   const ordered = [...columns].sort((one, other) => rankOf(other) - rankOf(one));
-  const current = "model" in report ? `served rows of ${report.model}/${report.version}` : nameOf(report.current);
+  const current = "model" in report ? `inferences of ${report.model}/${report.version}` : nameOf(report.current);
   const title = `${current} against ${nameOf(baseline)}`;
   const body = html`<div class="head"><h1>${title}</h1><span class="badge ${severity === undefined ? "completed" : "failed"}">${severity ?? "no drift"}</span></div>
 ${pairs("Measured", [

@@ -1,5 +1,6 @@
 import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import type { DatasetVersion } from "../datasets/shapes";
+import { type InferenceLog, inferenceWindow } from "../drift/inference-log";
 import { measureDrift } from "../drift/measure";
 import {
   measureModelDrift,
@@ -8,8 +9,7 @@ import {
   sampleBaseline,
   trainingOf,
 } from "../drift/measure-model";
-import { type ServedLog, servedWindow } from "../drift/served-log";
-import type { ServedBatch } from "../drift/shapes";
+import type { InferenceBatch } from "../drift/shapes";
 import { RingmasterError } from "../errors";
 import type { WithRows } from "../evaluation/task";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
@@ -23,7 +23,7 @@ import type { Monitor, MonitorPosition, MonitorWindow, WindowReport } from "./sh
 export interface EvaluateDependencies {
   readonly team: string;
   readonly monitors: MonitorRepository;
-  readonly served: Pick<ServedLog, "list">;
+  readonly inferences: Pick<InferenceLog, "list">;
   readonly registry: { readonly repository: Pick<ModelRepository, "find" | "findVersion"> };
   readonly datasets: DatasetRepository;
   readonly objects: ObjectStore;
@@ -127,11 +127,11 @@ function measureNext(
   baselines: Baselines,
 ): Promise<Measured | undefined> {
   return monitor.target.type === "model"
-    ? measureServed(dependencies, monitor, monitor.target, baselines)
+    ? measureInferences(dependencies, monitor, monitor.target, baselines)
     : measureVersion(dependencies, monitor, monitor.target);
 }
 
-async function measureServed(
+async function measureInferences(
   dependencies: EvaluateDependencies,
   monitor: Monitor,
   target: Extract<Monitor["target"], { type: "model" }>,
@@ -153,7 +153,7 @@ async function measureServed(
   // Only one is kept, because its sample may take 256 MiB.
   if (!baselines.has(name)) baselines.clear();
   baselines.set(name, baseline);
-  const window = servedWindow(objects, batches, { rate: target.samplingRate });
+  const window = inferenceWindow(objects, batches, { rate: target.samplingRate });
   const report = await measureModelDrift(baseline, window, monitor.thresholds);
   return {
     report,
@@ -182,14 +182,14 @@ async function readBaseline(
 }
 
 async function batchesAfter(
-  { served }: EvaluateDependencies,
+  { inferences }: EvaluateDependencies,
   version: { readonly model: string; readonly version: number },
   after: number,
-): Promise<readonly ServedBatch[]> {
-  const batches: ServedBatch[] = [];
+): Promise<readonly InferenceBatch[]> {
+  const batches: InferenceBatch[] = [];
   let nextToken: string | undefined;
   do {
-    const page = await served.list(version, { after, limit: batchesPerPage, nextToken });
+    const page = await inferences.list(version, { after, limit: batchesPerPage, nextToken });
     batches.push(...page.items);
     nextToken = page.nextToken;
   } while (nextToken !== undefined && batches.length < windowLimits.batches);

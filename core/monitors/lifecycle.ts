@@ -2,7 +2,7 @@ import { inRounds, type Pause } from "../backoff";
 import { type DatasetRepository, getDatasetVersion, resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { trainingOf } from "../drift/measure-model";
-import type { ServedBatch } from "../drift/shapes";
+import type { InferenceBatch } from "../drift/shapes";
 import { conflict, contended, notFound } from "../errors";
 import { type Clock, isoTime } from "../ports";
 import type { Registry } from "../registry/registry";
@@ -26,9 +26,9 @@ export function nextBatches(
   target: ModelTarget,
   { at }: Pick<MonitorPosition, "at">,
   /** The batches after the last window, in their order. */
-  batches: readonly ServedBatch[],
+  batches: readonly InferenceBatch[],
   now: number,
-): readonly ServedBatch[] | undefined {
+): readonly InferenceBatch[] | undefined {
   const maxRows = Math.min(rowsPerWindow(target) ?? windowLimits.rows, windowLimits.rows);
   let rows = 0;
   for (const [index, batch] of batches.entries()) {
@@ -54,7 +54,7 @@ export function endAfter(previous: string, end: string): string {
 export function monitorsDue(
   monitors: readonly Monitor[],
   version: number,
-  { before, rows }: Pick<ServedBatch, "before" | "rows">,
+  { before, rows }: Pick<InferenceBatch, "before" | "rows">,
 ): readonly string[] {
   return monitors.flatMap(({ name, target, position }) => {
     if (target.type !== "model" || (target.version ?? version) !== version) return [];
@@ -94,7 +94,7 @@ const retry = ({ pause }: Pick<MonitorDependencies, "pause">, name: string) => (
 
 /**
  * Creates a monitor. Idempotent for the same definition; another definition under the same name is refused. A monitor of
- * a model begins with the served rows that are stored, one of a dataset with the next version. The name of a deleted
+ * a model begins with the inferences that are stored, one of a dataset with the next version. The name of a deleted
  * monitor can be used again: its windows stay, and if it watches the same model or dataset it continues after them.
  *
  * @throws MONITOR_EXISTS, and errors of the model, the version or the dataset
@@ -164,7 +164,7 @@ export async function getMonitor(monitors: Pick<MonitorRepository, "find">, name
   return monitor;
 }
 
-/** Returns the share of a model's units whose served rows are stored: the largest rate of its monitors. */
+/** Returns the share of a model's units whose inferences are stored: the largest rate of its monitors. */
 export function storedRate(monitors: readonly Monitor[]): number {
   const rates = monitors.flatMap(({ target }) => (target.type === "model" ? [target.samplingRate] : []));
   return rates.length === 0 ? 1 : Math.max(...rates);

@@ -19,7 +19,7 @@ const modelTarget = z.strictObject({
     .min(100)
     .max(100_000)
     .optional()
-    .meta({ description: "A window ends when so many served rows are stored. Default without a schedule: 5,000." }),
+    .meta({ description: "A window ends when so many inferences are stored. Default without a schedule: 5,000." }),
   schedule: z
     .strictObject({ expression: scheduleTrigger.shape.expression, timeZone: scheduleTrigger.shape.timeZone })
     .optional()
@@ -48,7 +48,7 @@ const targetInput = z.discriminatedUnion("type", [modelTarget, datasetTarget]);
 
 export const monitorTarget = targetInput.meta({
   id: "MonitorTarget",
-  description: "The served rows of a model, or the versions of a dataset.",
+  description: "The inferences of a model, or the versions of a dataset.",
 });
 export type MonitorTarget = Shape<typeof monitorTarget>;
 
@@ -64,7 +64,7 @@ const position = z
     }),
     sequences: z
       .record(z.string(), count)
-      .meta({ description: "By version of the model: the last batch of served rows in a window." }),
+      .meta({ description: "By version of the model: the last batch of inferences in a window." }),
     at: instant.meta({ description: "End of the last window. Before the first one: when the monitor was created." }),
   })
   .meta({ id: "MonitorPosition" });

@@ -2,9 +2,9 @@ import type { EventBridgeEvent } from "aws-lambda";
 import { createShardSource } from "../../adapters/duckdb/shard-source";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { datasets } from "../../adapters/dynamodb/dataset-repository";
+import { inferenceLog } from "../../adapters/dynamodb/inference-log";
 import { registryReads } from "../../adapters/dynamodb/model-repository";
 import { monitorIndex, monitors } from "../../adapters/dynamodb/monitor-repository";
-import { servedLog } from "../../adapters/dynamodb/served-log";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { teamObjects } from "../../adapters/s3/object-store";
 import { evaluateMonitor, publishWindow } from "../../core/monitors/evaluate";
@@ -22,7 +22,7 @@ export const handler = functionHandler(
     shared: { monitorIndex: monitorIndex("list"), events: platformEvents("publish") },
     team: {
       monitors: monitors("read", "write"),
-      served: servedLog("read"),
+      inferences: inferenceLog("read"),
       registry: registryReads(),
       datasets: datasets("read", "resolve"),
       objects: teamObjects("read", "write"),

@@ -1,9 +1,9 @@
-import { servedWindow } from "../../core/drift/served-log";
+import { inferenceWindow } from "../../core/drift/inference-log";
 import { callApp, useTestApp } from "../support/app";
 
 const by = { by: "test", at: "2026-01-01T00:00:00.000Z" };
 
-describe("served rows through the API", () => {
+describe("inferences through the API", () => {
   const { platform, app } = useTestApp();
   beforeAll(async () => {
     for (const version of [1, 2]) {
@@ -22,8 +22,8 @@ describe("served rows through the API", () => {
       prediction: i % 2 === 0 ? "cat" : "dog",
       ...(i === 0 ? { label: "cat" } : {}),
     }));
-  const log = (rows: readonly object[], version = 1) => call("POST", "/models/toys/served", { version, rows });
-  const listed = async (version = 1) => (await call("GET", `/models/toys/versions/${version}/served`)).body;
+  const log = (rows: readonly object[], version = 1) => call("POST", "/models/toys/inferences", { version, rows });
+  const listed = async (version = 1) => (await call("GET", `/models/toys/versions/${version}/inferences`)).body;
 
   it("are stored once, whichever order and number of requests brings them", async () => {
     const [one, other] = [rowsFrom(0, 30), rowsFrom(30, 20)];
@@ -43,11 +43,11 @@ describe("served rows through the API", () => {
     await log([...one.slice(0, 5), ...rowsFrom(50, 1)]);
     const all = (await listed()).batches;
     const rows = [];
-    for await (const some of servedWindow(platform.objects, all).open()) rows.push(...some);
+    for await (const some of inferenceWindow(platform.objects, all).open()) rows.push(...some);
     expect(rows.map(({ row }) => row["x"]).sort((a, b) => Number(a) - Number(b))).toEqual([...Array(51).keys()]);
     expect(rows.find(({ row }) => row["x"] === 0)).toMatchObject({ prediction: "cat", label: "cat", row: { patch: [[1], [2]] } }); // biome-ignore format: a row
     const kept: unknown[] = [];
-    for await (const some of servedWindow(platform.objects, all, { rate: 0.5 }).open()) kept.push(...some);
+    for await (const some of inferenceWindow(platform.objects, all, { rate: 0.5 }).open()) kept.push(...some);
     expect(kept.length).toBeGreaterThan(10);
     expect(kept.length).toBeLessThan(41);
   });
@@ -66,7 +66,7 @@ describe("served rows through the API", () => {
     await log([...many.slice(10), row(99, { row: { other: 1, x: 99 } })].reverse(), 2);
     await log([row(3, { label: 1 }), row(3, { prediction: 0 })], 2);
     const rows = [];
-    for await (const some of servedWindow(platform.objects, (await listed(2)).batches).open()) rows.push(...some);
+    for await (const some of inferenceWindow(platform.objects, (await listed(2)).batches).open()) rows.push(...some);
     expect(rows.map(({ row, prediction }) => [row["x"], prediction])).toEqual([
       ...many.map(({ row, prediction }) => [row.x, prediction]),
       ...[[99, 1], [3, 0]], // biome-ignore format: pairs
@@ -86,7 +86,7 @@ describe("served rows through the API", () => {
       "unit",
     ],
   ])("are refused with %s", async (_case, body, status, code, text) => {
-    const answer = await call("POST", "/models/toys/served", body);
+    const answer = await call("POST", "/models/toys/inferences", body);
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
     expect(JSON.stringify(answer.body)).toContain(text);
   });

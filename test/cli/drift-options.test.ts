@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { openServedFile } from "../../adapters/duckdb/served-file";
+import { openInferenceFile } from "../../adapters/duckdb/inference-file";
 import { withDuckDb } from "../../adapters/duckdb/workspace";
 import { versionOf } from "../core/drift/columns-source";
 import { memoryRows } from "../core/features/memory-rows";
@@ -28,12 +28,12 @@ it.each([
   for (const one of messages) expect(message).toContain(one);
 });
 
-it("a file of served rows without rows is refused", async () => {
+it("a file of inferences without rows is refused", async () => {
   const file = path.join(directory, "empty.csv");
   fs.writeFileSync(file, "x,prediction\n");
   const { manifest } = versionOf(1, [{ name: "x", type: "float", role: "feature" }], 0, memoryRows([]));
   const column = { name: "prediction", type: "string", role: "feature" } as const;
   const sample = { kind: "category", rows: 0, missing: 0, counts: new Map() } as const;
   const baseline = { manifest, features: new Set(["x"]), label: "y", predictions: { column, sample } };
-  await expect(withDuckDb((session) => openServedFile(session, [file], baseline))).rejects.toThrow("has no rows");
+  await expect(withDuckDb((session) => openInferenceFile(session, [file], baseline))).rejects.toThrow("has no rows");
 });

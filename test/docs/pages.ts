@@ -168,12 +168,15 @@ export const settings: readonly Setting[] = [
     file: "docs/drift.md",
     before: ["node .programs/served.js"],
     exchange: [
-      [/(served|drift|--model) churn/g, "$1 digits"],
+      [/(inferences|drift|--model) churn/g, "$1 digits"],
       [/--fail-on critical/, "--fail-on critical || [ $? = 3 ]"],
       [/--every-rows 5000/, "--every-rows 100"],
       [/--dataset customers/, "--dataset digits"],
       // A window ends when rows arrive after the monitor's creation.
-      [/^(.*monitors show served)/m, "ringmaster models served digits --file later.jsonl && window_of served && $1"],
+      [
+        /^(.*monitors show served)/m,
+        "ringmaster models inferences digits --file later.jsonl && window_of served && $1",
+      ],
     ],
   },
   { file: "docs/feature-store.md", before: storeRows },

@@ -477,7 +477,7 @@ describe("the command line", () => {
     expect((await predict(...log)).stdout).toMatch(/\n0 rows logged, 2 already logged\n$/);
     expect((await predict(...entity, "--log")).stdout).toMatch(/^row 1: \d .*\n1 rows logged, 0 already logged\n$/);
     expect((await predict(...entity, "--log")).stdout).toMatch(/\n0 rows logged, 1 already logged\n$/);
-    const served = await stack.json<{ batches: readonly { rows: number }[] }>(["models", "served", "planned"]);
+    const served = await stack.json<{ batches: readonly { rows: number }[] }>(["models", "inferences", "planned"]);
     expect(served.batches.map((batch) => batch.rows)).toEqual([2, 1]);
     const refusals = [
       [["--entity", "customer=999"], /rows\[0\]\.x1_log has no value in visits@1 for \{"customer":999\}/],

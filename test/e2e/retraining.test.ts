@@ -142,7 +142,7 @@ describe("retraining", () => {
     bus.destroy();
   });
 
-  it("served rows that have drifted fill a window of a monitor, whose finding retrains once", async () => {
+  it("inferences that have drifted fill a window of a monitor, whose finding retrains once", async () => {
     const create = (...more: string[]) => stack.run("monitors", "create", "served", "--model", "toy", ...more);
     expect(await create("--every-rows", "100")).toMatchObject({ code: 0, stderr: "" });
     expect(await create("--every-rows", "100")).toMatchObject({ stdout: expect.stringContaining("already there") });
@@ -160,7 +160,7 @@ describe("retraining", () => {
       [150, 0],
       [0, 150],
     ]) {
-      expect(await stack.json(["models", "served", "toy", "--file", file])).toMatchObject({ stored, known });
+      expect(await stack.json(["models", "inferences", "toy", "--file", file])).toMatchObject({ stored, known });
     }
     const measured = () => stack.json<{ windows: readonly MonitorWindow[] }>(["monitors", "show", "served"]);
     const window = await until("a window", async () => (await measured()).windows[0]);

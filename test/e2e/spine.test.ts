@@ -132,7 +132,7 @@ describe("raw data to a champion model", () => {
     const page = stack.file("drift.html", "");
     const { code, stdout } = await stack.run("models", "drift", "toy", "--file", served, "--html", page, "--fail-on", "critical"); // biome-ignore format: a command
     expect([code, stdout]).toEqual([3, expect.stringContaining("all columns together: critical")]);
-    expect(readFileSync(page, "utf8")).toContain("served rows of toy/1 against toy@1");
+    expect(readFileSync(page, "utf8")).toContain("inferences of toy/1 against toy@1");
   });
 
   it("an identical run reuses every step and says so, without a new approval", async () => {

@@ -148,7 +148,7 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
   ],
   logShadow: [{ observations: [{ unit: "a", served: "cat", shadow: [0.2, 0.8] }] }],
   rollBackModel: [{}, { reason: "slow" }],
-  logServedRows: [
+  logInferences: [
     {
       version: 1,
       rows: [{ unit: "a", at: "2026-01-01T00:00:00.000Z", row: { x: 1, y: null, z: [[1, 2]] }, prediction: "cat" }],

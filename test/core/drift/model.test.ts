@@ -1,8 +1,8 @@
 import type { ColumnSchema } from "../../../core/datasets/shapes";
 import { aucOf, normalTail } from "../../../core/drift/distributions";
+import type { InferenceRow } from "../../../core/drift/inference-batch";
 import { measureDrift } from "../../../core/drift/measure";
 import { type ModelBaseline, measureModelDrift, sampleBaseline } from "../../../core/drift/measure-model";
-import type { ServedRow } from "../../../core/drift/served-batch";
 import { defaultThresholds } from "../../../core/drift/shapes";
 import { normalDraw, uniformDraws } from "../../../core/evaluation/draws";
 import type { RawRow } from "../../../core/features/transform";
@@ -79,25 +79,25 @@ describe("drift of a model", () => {
       sample: { kind: "category", rows: 200, missing: 0, counts: new Map([["0", 100], ["1", 100]]) }, // biome-ignore format: a row
     },
   };
-  const measure = async (served: readonly ServedRow[]) =>
+  const measure = async (inferences: readonly InferenceRow[]) =>
     measureModelDrift(
       await sampleBaseline(baseline),
       {
-        rowCount: served.length,
+        rowCount: inferences.length,
         async *open() {
-          for (let from = 0; from < served.length; from += 250) yield served.slice(from, from + 250);
+          for (let from = 0; from < inferences.length; from += 250) yield inferences.slice(from, from + 250);
         },
       },
       defaultThresholds,
     );
-  const servedRows = (change: (row: number) => RawRow, rest: (row: number) => Partial<ServedRow> = () => ({})) =>
-    Array.from({ length: rows }, (_row, at): ServedRow => {
+  const inferenceRows = (change: (row: number) => RawRow, rest: (row: number) => Partial<InferenceRow> = () => ({})) =>
+    Array.from({ length: rows }, (_row, at): InferenceRow => {
       const { kind: _, unread: __, ...row } = usual(at);
       return { row: { ...row, ...change(at) }, prediction: at % 2, ...rest(at) };
     });
 
   it("is not found in the rows of the training", async () => {
-    const report = await measure(servedRows(() => ({})));
+    const report = await measure(inferenceRows(() => ({})));
     expect(report).toMatchObject({ model: "toys", version: 3, baseline: { name: "shop", version: 1 }, schema: [] });
     expect(report.severity).toBeUndefined();
     expect(report.columns.map(({ column, role }) => `${column} ${role}`)).toEqual([
@@ -108,7 +108,7 @@ describe("drift of a model", () => {
 
   it("is found in features, predictions and the labels that are known", async () => {
     const report = await measure(
-      servedRows(
+      inferenceRows(
         (row) => ({ size: row % 4 === 0 ? null : row % 40, wet: 1, extra: "ignored" }),
         (row) => ({ prediction: row % 4 === 0 ? 1 : 0, ...(row < 300 ? { label: row % 5 === 0 ? 1 : 0 } : {}) }),
       ),
@@ -122,7 +122,7 @@ describe("drift of a model", () => {
 
   it("is critical if a feature is absent or of another type; a wrong value alone counts as missing", async () => {
     const report = await measure(
-      servedRows((row) => ({ colour: undefined, wet: "yes", size: row === 0 ? "large" : row % 40 })),
+      inferenceRows((row) => ({ colour: undefined, wet: "yes", size: row === 0 ? "large" : row % 40 })),
     );
     expect(report).toMatchObject({
       severity: "critical",
@@ -136,7 +136,7 @@ describe("drift of a model", () => {
   });
 
   it("warns of a feature with more than a few values of another type, and compares the others", async () => {
-    const report = await measure(servedRows((row) => ({ size: row % 50 === 0 ? "large" : row % 40 })));
+    const report = await measure(inferenceRows((row) => ({ size: row % 50 === 0 ? "large" : row % 40 })));
     expect(report.schema).toEqual([
       {
         column: "size",
@@ -150,6 +150,6 @@ describe("drift of a model", () => {
   });
 
   it("is not measured without rows", async () => {
-    await expect(measure([])).rejects.toThrow("must have served rows");
+    await expect(measure([])).rejects.toThrow("must have inferences");
   });
 });

@@ -144,8 +144,14 @@ describe("a monitor of a dataset", () => {
 /** Dies before one of its calls of the stores or the bus, or after it, if it makes so many. */
 function mortal(whole: EvaluateDependencies, calls: number, isAfter: boolean): EvaluateDependencies {
   const dying = dyingPorts(calls, isAfter);
-  const { monitors, served, objects, events } = whole;
-  return { ...whole, monitors: dying(monitors), served: dying(served), objects: dying(objects), events: dying(events) };
+  const { monitors, inferences, objects, events } = whole;
+  return {
+    ...whole,
+    monitors: dying(monitors),
+    inferences: dying(inferences),
+    objects: dying(objects),
+    events: dying(events),
+  };
 }
 
 async function sweep({ platform, dependencies }: Scene): Promise<void> {
@@ -183,7 +189,7 @@ it.each(seeds)("no window is lost or doubled, whatever happens (seed %d)", async
   for (let time = 0; time < 2; time += 1) await sweep(scene);
 
   const windows = await scene.windows("inputs");
-  const batches = (await scene.platform.served.list({ model: "toys", version: 1 }, { after: 0, limit: 200 })).items;
+  const batches = (await scene.platform.inferences.list({ model: "toys", version: 1 }, { after: 0, limit: 200 })).items;
   expect(batches.map(({ rows }) => rows).sort()).toEqual(sent.map(({ length }) => length).sort());
   expect(windows.map(({ window }) => window)).toEqual(windows.map((_window, i) => i + 1));
   expect(new Set(windows.map(({ end }) => end)).size).toBe(windows.length);

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { DatasetManifest } from "../../../core/datasets/shapes";
-import { placeOfUnit } from "../../../core/drift/served-batch";
-import { logServedRows } from "../../../core/drift/served-log";
+import { placeOfUnit } from "../../../core/drift/inference-batch";
+import { logInferences } from "../../../core/drift/inference-log";
 import type { LoggedRow } from "../../../core/drift/shapes";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import type { EvaluationReport } from "../../../core/evaluation/report";
@@ -110,7 +110,7 @@ export async function createScene(embedded: Embedded, team: string) {
       }),
     log(rows: readonly LoggedRow[], version = 1) {
       clock.time += minute;
-      return logServedRows(scoped, { model: "toys", version }, rows, 1);
+      return logInferences(scoped, { model: "toys", version }, rows, 1);
     },
     windows: async (name: string) => [...(await scoped.monitors.listWindows(name, { limit: 200 })).items].reverse(),
     inSample: (rows: readonly LoggedRow[], rate: number) => rows.filter(({ unit }) => placeOfUnit(unit) < rate).length,

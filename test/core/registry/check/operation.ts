@@ -44,7 +44,9 @@ export interface About {
 export const reasonOf = (id: string, { champion, rules }: About): string => `${id}|${champion}/${rules}`;
 
 export function readReason(reason: string): { readonly id: string; readonly about?: About } {
-  const [id = "", about] = reason.split("|");
+  // The registry adds to a promotion's reason that the policy approved it.
+  const [given = ""] = reason.split("; approved by the policy");
+  const [id = "", about] = given.split("|");
   if (about === undefined) return { id };
   const [champion, rules] = about.split("/").map(Number);
   return { id, about: { champion: champion!, rules: rules! } };

@@ -12,12 +12,12 @@ import { Collector, type ColumnSample } from "./sample";
 import type { LoggedRow } from "./shapes";
 
 /** Rows are stored for this long. Older rows are refused, so a batch that is sent again later is not stored again. */
-export const servedDays = 30;
+export const inferenceDays = 30;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A row as it is stored: the place of its unit in [0, 1) stands for the unit. */
-export interface StoredRow extends ServedRow {
+export interface StoredRow extends InferenceRow {
   readonly place: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -32,10 +32,10 @@ export function placeOfUnit(unit: string): number {
 export function checkTimes(rows: readonly LoggedRow[], now: number): void {
   const problems = rows.flatMap(({ at }, index): readonly Problem[] => {
     const time = Date.parse(at);
-    if (time >= now - servedDays * dayMs && time <= now + dayMs) return [];
-    return [{ path: `rows.${index}.at`, value: at, rule: `must be in the last ${servedDays} days` }];
+    if (time >= now - inferenceDays * dayMs && time <= now + dayMs) return [];
+    return [{ path: `rows.${index}.at`, value: at, rule: `must be in the last ${inferenceDays} days` }];
   });
-  if (problems.length > 0) throw new InvalidInputError("the served rows cannot be stored", problems.slice(0, 20));
+  if (problems.length > 0) throw new InvalidInputError("the inferences cannot be stored", problems.slice(0, 20));
 }
 
 /** Encodes rows by column, compressed. A column that a row lacks has `null` there, as if the value were missing. */
@@ -68,7 +68,7 @@ const batchSchema = z.object({
 const maxBatchBytes = 2 ** 26;
 
 const batch: DocumentKind<Shape<typeof batchSchema>> = {
-  name: "a batch of served rows",
+  name: "a batch of inferences",
   schema: batchSchema,
   maxBytes: maxBatchBytes,
 };
@@ -90,14 +90,14 @@ export function decodeBatch(key: string, content: Uint8Array): readonly StoredRo
   }));
 }
 
-export interface ServedRow {
+export interface InferenceRow {
   readonly row: RawRow;
   readonly prediction?: Category | null | undefined;
   readonly label?: Category | null | undefined;
 }
 
-/** Reads served rows as the columns of a dataset version. A value that does not fit its column counts as missing. */
-export class ServedRows implements RowSource {
+/** Reads inferences as the columns of a dataset version. A value that does not fit its column counts as missing. */
+export class InferenceRows implements RowSource {
   private readonly seen = new Map<string, { given: number; wrong: number }>();
   private readonly predicted: Collector;
 
@@ -106,7 +106,7 @@ export class ServedRows implements RowSource {
    * @param prediction the column of predictions
    */
   constructor(
-    private readonly open: () => AsyncIterable<readonly ServedRow[]>,
+    private readonly open: () => AsyncIterable<readonly InferenceRow[]>,
     private readonly prediction: ColumnSchema,
   ) {
     this.predicted = new Collector(prediction);
@@ -132,7 +132,7 @@ export class ServedRows implements RowSource {
     return this.seen.get(column) ?? { given: 0, wrong: 0 };
   }
 
-  private valuesOf(rows: readonly ServedRow[], column: ColumnSchema): ColumnValues {
+  private valuesOf(rows: readonly InferenceRow[], column: ColumnSchema): ColumnValues {
     const seen = this.seen.get(column.name) ?? { given: 0, wrong: 0 };
     this.seen.set(column.name, seen);
     const read = rows.map(({ row, label }) => {
@@ -159,7 +159,7 @@ export class ServedRows implements RowSource {
   }
 }
 
-function predictionValue(prediction: ServedRow["prediction"], { type }: ColumnSchema): string | number | undefined {
+function predictionValue(prediction: InferenceRow["prediction"], { type }: ColumnSchema): string | number | undefined {
   if (prediction === undefined || prediction === null) return undefined;
   if (type === "string") return String(prediction);
   return typeof prediction === "number" && Number.isFinite(prediction) ? prediction : undefined;

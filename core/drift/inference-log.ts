@@ -3,26 +3,30 @@ import { digestOf, sha256 as sha256Of } from "../digest";
 import { inParts, mapLimited } from "../each-limited";
 import { busy } from "../errors";
 import { type Clock, isoTime, type ObjectStore } from "../ports";
-import type { ServedWindow } from "./measure-model";
-import { checkTimes, decodeBatch, encodeBatch, placeOfUnit, type StoredRow } from "./served-batch";
-import type { LoggedRow, ServedBatch } from "./shapes";
+import { checkTimes, decodeBatch, encodeBatch, placeOfUnit, type StoredRow } from "./inference-batch";
+import type { InferenceWindow } from "./measure-model";
+import type { InferenceBatch, LoggedRow } from "./shapes";
 
-/** The port to the log of served rows: one for each version of a model. docs/access-patterns.md, "Drift". */
-export interface ServedLog {
-  find(version: ServedVersion, digest: string): Promise<ServedBatch | undefined>;
+/** The port to the inference log: one for each version of a model. docs/access-patterns.md, "Drift". */
+export interface InferenceLog {
+  find(version: ServedVersion, digest: string): Promise<InferenceBatch | undefined>;
   /**
    * Appends a batch under the digest of its request. Returns the batch of an earlier request with that digest.
    *
-   * @throws SERVED_ROWS_BUSY
+   * @throws INFERENCE_LOG_BUSY
    */
-  append(version: ServedVersion, digest: string, batch: Omit<ServedBatch, "sequence" | "before">): Promise<ServedBatch>;
+  append(
+    version: ServedVersion,
+    digest: string,
+    batch: Omit<InferenceBatch, "sequence" | "before">,
+  ): Promise<InferenceBatch>;
   /** Returns the number of batches and of rows that were ever appended. */
   totals(version: ServedVersion): Promise<{ readonly batches: number; readonly rows: number }>;
   /** Lists the batches that still exist, in their order, after a sequence. */
   list(
     version: ServedVersion,
     query: { readonly after: number; readonly limit: number; readonly nextToken?: string | undefined },
-  ): Promise<Page<ServedBatch>>;
+  ): Promise<Page<InferenceBatch>>;
 }
 
 export interface ServedVersion {
@@ -30,15 +34,15 @@ export interface ServedVersion {
   readonly version: number;
 }
 
-export const servedRowsBusy = ({ model, version }: ServedVersion) =>
+export const inferenceLogBusy = ({ model, version }: ServedVersion) =>
   busy(
-    "SERVED_ROWS_BUSY",
-    `too many requests log served rows of ${model}/${version} at the same time; send larger batches, or send the request again`,
+    "INFERENCE_LOG_BUSY",
+    `too many requests log inferences of ${model}/${version} at the same time; send larger batches, or send the request again`,
     { model, version },
   );
 
 export interface LogDependencies {
-  readonly served: Pick<ServedLog, "find" | "append">;
+  readonly inferences: Pick<InferenceLog, "find" | "append">;
   readonly objects: Pick<ObjectStore, "putContent">;
   readonly clock: Clock;
 }
@@ -51,22 +55,22 @@ export interface LogDependencies {
  * @returns the batch; `undefined` if no row is in the sample
  * @throws InvalidInputError for rows of a time that is too long ago
  */
-export async function logServedRows(
-  { served, objects, clock }: LogDependencies,
+export async function logInferences(
+  { inferences, objects, clock }: LogDependencies,
   version: ServedVersion,
   rows: readonly LoggedRow[],
   rate: number,
-): Promise<{ readonly batch: ServedBatch; readonly created: boolean } | undefined> {
+): Promise<{ readonly batch: InferenceBatch; readonly created: boolean } | undefined> {
   checkTimes(rows, clock.now());
   const digest = digestOf(rows);
-  const earlierBatch = await served.find(version, digest);
+  const earlierBatch = await inferences.find(version, digest);
   if (earlierBatch) return { batch: earlierBatch, created: false };
   const sampled = rows.filter(({ unit }) => placeOfUnit(unit) < rate);
   if (sampled.length === 0) return undefined;
   const times = sampled.map(({ at }) => new Date(at).toISOString()).sort();
   const content = await objects.putContent(encodeBatch(sampled), "application/gzip");
   const receivedAt = isoTime(clock);
-  const batch = await served.append(version, digest, {
+  const batch = await inferences.append(version, digest, {
     ...{ rows: sampled.length, from: times[0]!, to: times.at(-1)!, receivedAt },
     ...{ sha256: content.sha256, bytes: content.bytes },
   });
@@ -81,11 +85,11 @@ const readsAtOnce = 8;
  *
  * @param limits the share of units, and the time of the first prediction
  */
-export function servedWindow(
+export function inferenceWindow(
   objects: Pick<ObjectStore, "getContent">,
-  batches: readonly ServedBatch[],
+  batches: readonly InferenceBatch[],
   { rate = 1, since = 0 }: { readonly rate?: number; readonly since?: number } = {},
-): ServedWindow {
+): InferenceWindow {
   return {
     rowCount: batches.reduce((sum, { rows }) => sum + rows, 0),
     async *open() {

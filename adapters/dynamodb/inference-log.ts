@@ -1,15 +1,15 @@
 import { inRounds } from "../../core/backoff";
-import { servedDays } from "../../core/drift/served-batch";
-import { type ServedLog, type ServedVersion, servedRowsBusy } from "../../core/drift/served-log";
-import type { ServedBatch } from "../../core/drift/shapes";
+import { inferenceDays } from "../../core/drift/inference-batch";
+import { type InferenceLog, inferenceLogBusy, type ServedVersion } from "../../core/drift/inference-log";
+import type { InferenceBatch } from "../../core/drift/shapes";
 import { catalog } from "../../platform/permissions/grants";
 import { pauseBeforeRound } from "./client";
 import { absent, ex, type Table, teamCatalogPort } from "./table";
 
 const rounds = 24;
 
-export function createServedLog(table: Table, team: string): ServedLog {
-  const pk = ({ model, version }: ServedVersion): string => `TEAM#${team}#SERVED#${version}#${model}`;
+export function createInferenceLog(table: Table, team: string): InferenceLog {
+  const pk = ({ model, version }: ServedVersion): string => `TEAM#${team}#INFERENCES#${version}#${model}`;
   const head = (version: ServedVersion) => ({ pk: pk(version), sk: "HEAD" });
   const batchKey = (sequence: number): string => `BATCH#${String(sequence).padStart(12, "0")}`;
 
@@ -19,20 +19,20 @@ export function createServedLog(table: Table, team: string): ServedLog {
   }
 
   const find = (version: ServedVersion, digest: string) =>
-    table.record<ServedBatch>({ pk: pk(version), sk: `REQUEST#${digest}` });
+    table.record<InferenceBatch>({ pk: pk(version), sk: `REQUEST#${digest}` });
 
   return {
     find,
     totals,
 
     append: (version, digest, draft) =>
-      inRounds({ rounds, pause: pauseBeforeRound, busy: () => servedRowsBusy(version) }, async (round) => {
+      inRounds({ rounds, pause: pauseBeforeRound, busy: () => inferenceLogBusy(version) }, async (round) => {
         const earlierBatch = round === 0 ? undefined : await find(version, digest);
         if (earlierBatch) return earlierBatch;
         const { batches, rows } = await totals(version);
-        const batch: ServedBatch = { ...draft, sequence: batches + 1, before: rows };
+        const batch: InferenceBatch = { ...draft, sequence: batches + 1, before: rows };
         // A day longer than rows are accepted: a request that is sent again finds its row, or is refused.
-        const expiresAt = Math.floor(Date.parse(draft.receivedAt) / 1_000) + (servedDays + 2) * 86_400;
+        const expiresAt = Math.floor(Date.parse(draft.receivedAt) / 1_000) + (inferenceDays + 2) * 86_400;
         const appended = await table.tryTransact([
           table.updating(
             head(version),
@@ -50,7 +50,7 @@ export function createServedLog(table: Table, team: string): ServedLog {
   };
 }
 
-export const servedLog = teamCatalogPort(createServedLog, {
+export const inferenceLog = teamCatalogPort(createInferenceLog, {
   read: [catalog("GetItem", "Query")],
   write: [catalog("PutItem", "UpdateItem")],
 });
