@@ -100,7 +100,7 @@ export async function historyPage(
     // The page is settled once there is one more point than it holds before the earliest unread entry.
     const settled = pending[limit];
     if (settled !== undefined && settled.time < waiting[next]!.earliest) break;
-    const some = atOnce(waiting, next, limit + 1 - pending.length);
+    const some = entriesFrom(waiting, next, limit + 1 - pending.length);
     const opened = await apart.openEntries(some);
     for (const points of opened) for (const point of points) if (behind(point)) pending.push(point);
     pending.sort(compareInTime);
@@ -110,7 +110,7 @@ export async function historyPage(
   return pending.length > limit ? { points, nextToken: encodeToken(points.at(-1)!) } : { points };
 }
 
-function atOnce<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
+function entriesFrom<Entry extends DirectoryEntry>(waiting: readonly Entry[], from: number, wanted: number): Entry[] {
   let to = from;
   for (let count = 0; to < waiting.length && (to === from || count < wanted); to += 1) count += waiting[to]!.count;
   return waiting.slice(from, to);

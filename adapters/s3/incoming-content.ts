@@ -28,7 +28,7 @@ const defaultType = "application/octet-stream";
 export const uploadNotFound = (upload: string) =>
   notFound(
     "UPLOAD_NOT_FOUND",
-    `there is no upload ${JSON.stringify(upload.slice(0, 100))}: it was given up, or was done longer ago than is remembered; send the file again`,
+    `there is no upload ${JSON.stringify(upload.slice(0, 100))}: it was aborted, or was completed longer ago than is remembered; send the file again`,
     { upload: upload.slice(0, 100) },
   );
 
