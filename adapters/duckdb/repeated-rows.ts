@@ -40,7 +40,8 @@ export async function writeHashes(
 /**
  * Compares the rows of all files of `writeHashes`, by parts of the hashes: DuckDB spills about 45 bytes for each hash
  * that is grouped at once. `repeats` are rows that equal an earlier one, `leaked` are test rows that equal a training
- * row, `crossing` are hashes in more than one split, `examples` are numbers of the second rows of some repeated hashes.
+ * row, `crossing` are hashes in more than one split, `crossingRows` are numbers of two rows of one such hash, `examples`
+ * are numbers of the second rows of some repeated hashes.
  */
 export async function countRepeats(
   session: DuckDbSession,
@@ -54,15 +55,19 @@ export async function countRepeats(
   const parts = Math.max(1, Math.ceil(Number(counted!["rows"]) / hashesAtOnce));
   const sums = { rows: 0, repeats: 0, testRows: 0, leaked: 0, crossing: 0 };
   const examples: number[] = [];
+  let crossingRows: readonly [number, number] | undefined;
   for (let part = 0; part < parts; part += 1) {
     const some = `${hashes} WHERE "hash#" % ${parts} = ${part}`;
     const [totals] = await session.rows(
       `SELECT coalesce(sum(n), 0) AS rows, coalesce(sum(n - 1), 0) AS repeats, coalesce(sum(tested), 0) AS "testRows",
-              coalesce(sum(tested) FILTER (trained), 0) AS leaked, count_if(crosses) AS crossing
+              coalesce(sum(tested) FILTER (trained), 0) AS leaked, count_if(crosses) AS crossing,
+              min("firstRow") FILTER (crosses) AS "firstRow", arg_min("otherRow", "firstRow") FILTER (crosses) AS "otherRow"
        FROM (SELECT count(*) AS n, count_if("split#" = ${test}) AS tested, bool_or("split#" = ${train}) AS trained,
-                    min("split#") <> max("split#") AS crosses FROM ${some} GROUP BY "hash#")`,
+                    min("split#") <> max("split#") AS crosses, arg_min("row#", "split#") AS "firstRow",
+                    arg_max("row#", "split#") AS "otherRow" FROM ${some} GROUP BY "hash#")`,
     );
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += Number(totals![name]);
+    if (Number(totals!["crossing"]) > 0) crossingRows ??= [Number(totals!["firstRow"]), Number(totals!["otherRow"])];
     if (Number(totals!["repeats"]) === 0 || examples.length >= maxExamples) continue;
     const seconds = await session.rows(
       `SELECT min("row#", 2)[2] AS row FROM ${some} AND "hash#" IN (SELECT "hash#" FROM ${some} GROUP BY 1
@@ -70,7 +75,7 @@ export async function countRepeats(
     );
     examples.push(...seconds.map(({ row }) => Number(row)));
   }
-  return { ...sums, examples };
+  return { ...sums, examples, crossingRows };
 }
 
 /** Returns a profile's shares of rows that repeat others. */

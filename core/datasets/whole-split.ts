@@ -104,10 +104,18 @@ export function timeReasons(column: string, times: readonly SplitTimes[]): reado
   });
 }
 
-/** @param crossing number of groups that are in more than one split */
-export function groupReasons(column: string, crossing: number): readonly string[] {
-  if (crossing === 0) return [];
-  return [`the split is by group, but ${crossing} values of ${column} are in more than one split`];
+/**
+ * @param crossing number of groups that are in more than one split
+ * @param crossingRows two rows of one of these groups, counted from 0
+ */
+export function groupReasons(
+  column: string,
+  { crossing, crossingRows }: { readonly crossing: number; readonly crossingRows: readonly number[] | undefined },
+): readonly string[] {
+  if (!crossingRows) return [];
+  return [
+    `the split is by group, but ${crossing} values of ${column} are in more than one split, for example that of rows ${crossingRows.join(" and ")}`,
+  ];
 }
 
 /** Returns 0 … count - 1 in a random order (Fisher and Yates). */

@@ -101,7 +101,7 @@ export async function validateGroups(
     profile,
     splitReasons: [
       ...timeReasons(unit, times),
-      ...(units.length > 0 ? groupReasons(unit, (await repeatsOf(units, objects)).crossing) : []),
+      ...(units.length > 0 ? groupReasons(unit, await repeatsOf(units, objects)) : []),
     ],
     ...(contract ? { report: await reportOf(manifest, contract, measured, columns, { objects, shards: groups }) } : {}),
   };

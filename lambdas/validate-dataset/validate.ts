@@ -93,7 +93,7 @@ async function brokenSplitReasons(
   if (by === undefined || column === undefined) return [];
   if (by === "time") return timeReasons(column.name, await timesOf(session, table, column));
   const hashes = await writeHashes(session, table, [column.name], { splits: true });
-  return groupReasons(column.name, (await countRepeats(session, [hashes])).crossing);
+  return groupReasons(column.name, await countRepeats(session, [hashes]));
 }
 
 /** Judges a version whose rows satisfy the schema. @throws DATASET_REJECTED */

@@ -42,8 +42,11 @@ it.each([2 ** 22, 700])(
         files.push(path.join(session.directory, `${files.length}.parquet`));
         fs.renameSync(hashes, files.at(-1)!);
       }
-      const { examples, ...counts } = await countRepeats(session, files, 4, atOnce);
+      const { examples, crossingRows, ...counts } = await countRepeats(session, files, 4, atOnce);
       expect(counts).toEqual(expected(rows));
+      const [one, other] = crossingRows!.map((row) => rows[row]!);
+      expect(one![0]).toBe(other![0]);
+      expect(one![1]).not.toBe(other![1]);
       expect(examples).toHaveLength(4);
       for (const row of examples) {
         const same = rows.flatMap(([value], place) => (value === rows[row]![0] ? [place] : []));

@@ -137,7 +137,10 @@ describe("validateDataset", () => {
   });
 
   it.each([
-    [{ by: "group", column: "c" }, /the split is by group, but 3 values of c are in more than one split/],
+    [
+      { by: "group", column: "c" },
+      /the split is by group, but 3 values of c are in more than one split, for example that of rows \d+ and \d+;/,
+    ],
     [
       { by: "time", column: "day" },
       /the split is by time, but the last day of train .* is not before the first of validation/,
