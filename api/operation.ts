@@ -20,8 +20,8 @@ export interface OperationResponse<Schema extends z.ZodType = z.ZodType> {
   readonly example?: unknown;
 }
 
-/** Defines a JSON response. A test checks the example against the schema. */
-export function response<Schema extends z.ZodType>(description: string, schema: Schema, example: unknown) {
+/** Defines a JSON response. The document derives an example from the schema, unless there is one. */
+export function response<Schema extends z.ZodType>(description: string, schema: Schema, example?: unknown) {
   return { description, schema, example };
 }
 
@@ -29,13 +29,13 @@ export function response<Schema extends z.ZodType>(description: string, schema: 
 export function pageOf<Item extends z.ZodType>(
   meta: { readonly id: string; readonly description?: string },
   item: Item,
-  example: unknown,
+  example?: unknown,
 ) {
   const page = z.object({ items: z.array(item), nextToken }).meta(meta);
   return {
     query: pageQuery,
     pages: "items",
-    responses: { 200: response("A page.", page, { items: [example] }) },
+    responses: { 200: response("A page.", page, example && { items: [example] }) },
   } as const;
 }
 

@@ -61,8 +61,8 @@ describe("the worked example of CONTRIBUTING.md", () => {
   });
 
   it("shows the field in the command line", async () => {
-    const { datasetVersion } = examples;
-    const version = { ...datasetVersion, manifest: { ...datasetVersion.manifest, license: "CC-BY-4.0" } };
+    const manifest = { ...examples.draft, version: 1, createdAt: "2026-01-01T09:30:00.000Z", license: "CC-BY-4.0" };
+    const version = { manifest, team: "default" };
     const server = createServer((request, response) => {
       const body = request.url?.includes("/versions") ? { items: [version] } : { version };
       response.setHeader("content-type", "application/json").end(JSON.stringify(body));

@@ -4,6 +4,7 @@ import { teamNamePattern } from "../../core/access/principals";
 import { type ErrorCode, errorCatalogue, errorCodesOf, generalErrors } from "../errors";
 import { type ApiOperation, type OperationResponse, repeatabilityOf, tags } from "../operation";
 import { errorBody } from "../schemas/common";
+import { exampleOf } from "./example";
 import type { Header, JsonSchema, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from "./model";
 
 class SchemaCollection {
@@ -163,7 +164,7 @@ function operationOf(operation: ApiOperation, schemas: SchemaCollection, error: 
   for (const [status, answer] of Object.entries(operation.responses)) {
     const json = answer.schema && {
       schema: schemas.add(answer.schema, "output"),
-      ...(answer.example === undefined ? {} : { example: answer.example }),
+      example: answer.example ?? exampleOf(answer.schema),
     };
     const types = answer.content ?? ["application/json"];
     answers[status] = {

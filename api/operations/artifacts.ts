@@ -23,7 +23,6 @@ export const listRunArtifacts = operation("listRunArtifacts", "GET /runs/{runId}
     200: response(
       "Sorted by name; empty if there is nothing.",
       z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactList" }),
-      { artifacts: [examples.artifact] },
     ),
   },
   errors: ["RUN_NOT_FOUND"],
@@ -54,7 +53,6 @@ export const putRunArtifacts = operation("putRunArtifacts", "POST /runs/{runId}/
     200: response(
       "The files as stored.",
       z.object({ artifacts: z.array(artifactEntry) }).meta({ id: "ArtifactsAnswer" }),
-      { artifacts: [examples.artifact] },
     ),
   },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "ARTIFACT_RESERVED", "ARTIFACT_FROZEN", "ARTIFACTS_BUSY"],
@@ -70,7 +68,6 @@ export const getRunArtifact = operation("getRunArtifact", "GET /runs/{runId}/art
       z
         .object({ path: z.string(), url: z.string(), sha256, bytes: count, contentType: z.string().optional() })
         .meta({ id: "ArtifactUrl" }),
-      { ...examples.content, path: "plots/loss.png", url: "https://…" },
     ),
   },
   errors: ["RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"],

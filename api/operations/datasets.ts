@@ -40,11 +40,8 @@ export const registerDatasetVersion = operation("registerDatasetVersion", "POST 
   idempotent: true,
   class: "heavy",
   responses: {
-    200: response("A version with that content already exists.", registration, {
-      created: false,
-      version: examples.datasetVersion,
-    }),
-    201: response("The new version.", registration, { created: true, version: examples.datasetVersion }),
+    200: response("A version with that content already exists.", registration),
+    201: response("The new version.", registration),
   },
   errors: [
     "EMPTY_DATASET",
@@ -58,17 +55,13 @@ export const registerDatasetVersion = operation("registerDatasetVersion", "POST 
 
 export const listDatasets = operation("listDatasets", "GET /datasets", {
   summary: "List datasets by name",
-  ...pageOf({ id: "DatasetPage", description: "Datasets by name." }, datasetSummary, examples.datasetSummary),
+  ...pageOf({ id: "DatasetPage", description: "Datasets by name." }, datasetSummary),
 });
 
 export const listDatasetVersions = operation("listDatasetVersions", "GET /datasets/{name}/versions", {
   summary: "List a dataset's versions, newest first",
   params: name,
-  ...pageOf(
-    { id: "DatasetVersionPage", description: "Versions, newest first." },
-    datasetVersion,
-    examples.datasetVersion,
-  ),
+  ...pageOf({ id: "DatasetVersionPage", description: "Versions, newest first." }, datasetVersion),
   errors: ["DATASET_NOT_FOUND"],
 });
 
@@ -77,7 +70,7 @@ export const getDataset = operation("getDataset", "GET /datasets/{name}", {
   description: "The newest that is not deprecated; `NAME@3` for a version that must not be deprecated.",
   params: name,
   responses: {
-    200: response("The version.", answerVersion, { version: examples.datasetVersion }),
+    200: response("The version.", answerVersion),
   },
   errors: [
     "DATASET_NOT_FOUND",
@@ -91,7 +84,7 @@ export const getDatasetVersion = operation("getDatasetVersion", "GET /datasets/{
   summary: "Get a version, deprecated or not",
   params: nameAndVersion,
   responses: {
-    200: response("The version.", answerVersion, { version: examples.datasetVersion }),
+    200: response("The version.", answerVersion),
   },
   errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
 });
@@ -107,7 +100,7 @@ export const deprecateDatasetVersion = operation(
     bodyExample: { reason: "labels of March are wrong" },
     idempotent: true,
     responses: {
-      200: response("The version.", answerVersion, { version: examples.datasetVersion }),
+      200: response("The version.", answerVersion),
     },
     errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
@@ -119,7 +112,7 @@ export const listInboxReports = operation("listInboxReports", "GET /inbox", {
   summary: "List the results for files that were put into the inbox",
   description:
     "A file under `teams/<team>/inbox/<dataset>/` in the bucket becomes the dataset's next version. Otherwise its report states the reason and the next step.",
-  ...pageOf({ id: "InboxPage", description: "Reports, the newest file first." }, inboxReport, examples.inboxReport),
+  ...pageOf({ id: "InboxPage", description: "Reports, the newest file first." }, inboxReport),
   query: pageQuery.extend({ dataset: datasetName.optional().meta({ description: "Only files of this dataset." }) }),
 });
 
@@ -128,9 +121,7 @@ export const retryInboxFile = operation("retryInboxFile", "POST /inbox/{id}/retr
   description: "Reads the file again, without another upload.",
   params: z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/, "must be a report's id: 16 hexadecimal digits") }),
   responses: {
-    200: response("The report, until the file has been read.", answer, {
-      report: { ...examples.inboxReport, status: "retried", tries: 0 },
-    }),
+    200: response("The report, until the file has been read.", answer),
   },
   errors: ["INBOX_REPORT_NOT_FOUND", "INBOX_FILE_NOT_REFUSED", "INBOX_FILE_GONE"],
 });

@@ -35,7 +35,6 @@ export const logInferences = operation("logInferences", "POST /models/{name}/inf
           rate: z.number().meta({ description: "Share of units that are stored." }),
         })
         .meta({ id: "InferenceAnswer" }),
-      { stored: 1, repeated: false, rate: 1 },
     ),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "INFERENCE_LOG_BUSY"],
@@ -65,7 +64,6 @@ export const listInferenceBatches = operation(
             nextToken,
           })
           .meta({ id: "InferenceBatchPage" }),
-        { totals: { batches: 0, rows: 0 }, batches: [] },
       ),
     },
     errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
@@ -73,21 +71,6 @@ export const listInferenceBatches = operation(
 );
 
 const params = z.strictObject({ monitor: nameText });
-const at = "2026-01-01T09:30:00.000Z";
-const target = { type: "model", model: "churn", minRows: 500, samplingRate: 1 } as const;
-const monitorExample = {
-  ...{ name: "churn-inputs", target, thresholds: { level: 0.01, distance: 0.05, psi: 0.2 }, team: "vision" },
-  ...{ revision: 1, windows: 0, position: { version: 0, sequences: {}, at } },
-  ...{ createdBy: "ada", createdAt: at, updatedAt: at },
-};
-const windowExample = {
-  ...{ monitor: "churn-inputs", window: 1, end: at, version: 3, rows: 5_000, severity: "warning", drifted: ["age"] },
-  ...{ auc: 0.58, report: { sha256: "a".repeat(64), bytes: 9_000 }, evaluatedAt: at, published: true },
-};
-const reportExample = {
-  ...{ model: "churn", version: 3, baseline: { name: "customers", version: 2, digest: "b".repeat(64) } },
-  ...{ thresholds: monitorExample.thresholds, rows: { baseline: 20_000, current: 5_000 }, schema: [], columns: [] },
-};
 const answer = z.object({ monitor }).meta({ id: "MonitorAnswer" });
 const creation = z.object({ created: z.boolean(), monitor }).meta({ id: "MonitorCreation" });
 
@@ -99,8 +82,8 @@ export const createMonitor = operation("createMonitor", "POST /monitors", {
   bodyExample: { name: "churn-inputs", target: { type: "model", model: "churn", everyRows: 5_000 } },
   idempotent: true,
   responses: {
-    200: response("The same monitor already exists.", creation, { created: false, monitor: monitorExample }),
-    201: response("The monitor.", creation, { created: true, monitor: monitorExample }),
+    200: response("The same monitor already exists.", creation),
+    201: response("The monitor.", creation),
   },
   errors: [
     ...(["MONITOR_EXISTS", "MONITOR_BUSY", "MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"] as const),
@@ -110,14 +93,14 @@ export const createMonitor = operation("createMonitor", "POST /monitors", {
 
 export const listMonitors = operation("listMonitors", "GET /monitors", {
   summary: "List monitors by name",
-  ...pageOf({ id: "MonitorPage" }, monitor, monitorExample),
+  ...pageOf({ id: "MonitorPage" }, monitor),
 });
 
 export const getMonitor = operation("getMonitor", "GET /monitors/{monitor}", {
   summary: "Get a monitor and its state",
   description: "A deleted one, too.",
   params,
-  responses: { 200: response("The monitor.", answer, { monitor: monitorExample }) },
+  responses: { 200: response("The monitor.", answer) },
   errors: ["MONITOR_NOT_FOUND"],
 });
 
@@ -125,14 +108,14 @@ export const deleteMonitor = operation("deleteMonitor", "DELETE /monitors/{monit
   summary: "End a monitor",
   description: "Its windows can still be read. Idempotent.",
   params,
-  responses: { 200: response("The monitor.", answer, { monitor: monitorExample }) },
+  responses: { 200: response("The monitor.", answer) },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_BUSY"],
 });
 
 export const listMonitorWindows = operation("listMonitorWindows", "GET /monitors/{monitor}/windows", {
   summary: "List the windows of a monitor, newest first",
   params,
-  ...pageOf({ id: "MonitorWindowPage" }, monitorWindow, windowExample),
+  ...pageOf({ id: "MonitorWindowPage" }, monitorWindow),
   errors: ["MONITOR_NOT_FOUND"],
 });
 
@@ -143,7 +126,6 @@ export const getMonitorWindow = operation("getMonitorWindow", "GET /monitors/{mo
     200: response(
       "The window.",
       z.object({ window: monitorWindow, report: windowReport }).meta({ id: "MonitorWindowAnswer" }),
-      { window: windowExample, report: reportExample },
     ),
   },
   errors: ["MONITOR_NOT_FOUND", "MONITOR_WINDOW_NOT_FOUND"],

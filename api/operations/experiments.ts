@@ -3,7 +3,6 @@ import { nextToken } from "../../core/shapes";
 import { exportTables } from "../../core/tables";
 import { experiment, keyText, limits, runRecord } from "../../core/tracking/shapes";
 import { hasPassword, passwordRule } from "../../core/url-password";
-import { examples } from "../examples";
 import { operationsFor, response } from "../operation";
 import { pageQuery } from "../schemas/common";
 import { describedRun, experimentIdText, experimentName, lifecycleView, runIdText } from "../schemas/runs";
@@ -12,8 +11,6 @@ const operation = operationsFor("Experiments");
 const params = z.strictObject({ experimentId: experimentIdText });
 const tagValue = z.string().max(limits.experimentTagValue);
 const answer = z.object({ experiment }).meta({ id: "ExperimentAnswer" });
-const example = { experiment: examples.experiment };
-
 export const createExperiment = operation("createExperiment", "POST /experiments", {
   summary: "Create an experiment",
   description: "A submitted job creates its experiment if it does not exist.",
@@ -32,7 +29,7 @@ export const createExperiment = operation("createExperiment", "POST /experiments
     .meta({ id: "ExperimentRequest" }),
   bodyExample: { name: "digits" },
   idempotencyKey: true,
-  responses: { 201: response("The experiment, new or that of the same key.", answer, example) },
+  responses: { 201: response("The experiment, new or that of the same key.", answer) },
   errors: ["EXPERIMENT_EXISTS", "EXPERIMENT_TOO_LARGE"],
 });
 
@@ -49,16 +46,14 @@ export const listExperiments = operation("listExperiments", "GET /experiments", 
   }),
   pages: "experiments",
   responses: {
-    200: response("A page.", z.object({ experiments: z.array(experiment), nextToken }).meta({ id: "ExperimentPage" }), {
-      experiments: [examples.experiment],
-    }),
+    200: response("A page.", z.object({ experiments: z.array(experiment), nextToken }).meta({ id: "ExperimentPage" })),
   },
 });
 
 export const getExperiment = operation("getExperiment", "GET /experiments/{experimentId}", {
   summary: "Get an experiment",
   params,
-  responses: { 200: response("The experiment, deleted or not.", answer, example) },
+  responses: { 200: response("The experiment, deleted or not.", answer) },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
@@ -79,7 +74,7 @@ export const changeExperiment = operation("changeExperiment", "PATCH /experiment
     .meta({ id: "ExperimentChange" }),
   bodyExample: { tags: { goal: "a smaller model" } },
   idempotent: true,
-  responses: { 200: response("The changed experiment.", answer, example) },
+  responses: { 200: response("The changed experiment.", answer) },
   errors: ["EXPERIMENT_NOT_FOUND", "EXPERIMENT_EXISTS", "EXPERIMENT_BUSY", "EXPERIMENT_TOO_LARGE"],
 });
 
@@ -91,9 +86,7 @@ export const listExperimentRuns = operation("listExperimentRuns", "GET /experime
   query: pageQuery.extend({ view: lifecycleView }),
   pages: "runs",
   responses: {
-    200: response("A page.", z.object({ runs: z.array(runRecord), nextToken }).meta({ id: "RunRecordPage" }), {
-      runs: [examples.runRecord],
-    }),
+    200: response("A page.", z.object({ runs: z.array(runRecord), nextToken }).meta({ id: "RunRecordPage" })),
   },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
@@ -101,7 +94,7 @@ export const listExperimentRuns = operation("listExperimentRuns", "GET /experime
 export const getExperimentRun = operation("getExperimentRun", "GET /experiments/{experimentId}/runs/{runId}", {
   summary: "Get a run of an experiment",
   params: params.extend({ runId: runIdText }),
-  responses: { 200: response("Like `GET /runs/{runId}`.", describedRun, examples.describedRun) },
+  responses: { 200: response("Like `GET /runs/{runId}`.", describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 

@@ -1,25 +1,11 @@
 import * as z from "zod";
 import { exportFormats } from "../../core/evaluation/model-artifact";
-import { examples } from "../examples";
 import { exportManifest } from "../export/shapes";
 import { operationsFor, response } from "../operation";
 import { nameText, versionNumber } from "../schemas/common";
 
 const operation = operationsFor("Models");
 const params = z.strictObject({ name: nameText, version: versionNumber });
-const example = {
-  format: "onnx",
-  revision: 1,
-  model: "digits",
-  runId: examples.run.runId,
-  weightsSha256: examples.content.sha256,
-  files: [
-    { path: "model.onnx", ...examples.content, contentType: "application/octet-stream", difference: 1.2e-7 },
-    { path: "transform.json", ...examples.content, contentType: "application/json" },
-  ],
-  check: { rows: 64, tolerance: 1e-5 },
-} as const;
-
 export const createExport = operation("createExport", "POST /models/{name}/versions/{version}/exports", {
   summary: "Export a version as ONNX, SavedModel, TensorFlow.js, safetensors or an MLflow model",
   description:
@@ -32,9 +18,7 @@ export const createExport = operation("createExport", "POST /models/{name}/versi
   idempotent: true,
   class: "heavy",
   responses: {
-    200: response("The export.", z.object({ export: exportManifest }).meta({ id: "ExportAnswer" }), {
-      export: example,
-    }),
+    200: response("The export.", z.object({ export: exportManifest }).meta({ id: "ExportAnswer" })),
   },
   errors: [
     "MODEL_NOT_FOUND",
@@ -51,9 +35,7 @@ export const listExports = operation("listExports", "GET /models/{name}/versions
   summary: "List the existing exports of a version",
   params,
   responses: {
-    200: response("One a format, at most.", z.object({ exports: z.array(exportManifest) }).meta({ id: "ExportList" }), {
-      exports: [example],
-    }),
+    200: response("One a format, at most.", z.object({ exports: z.array(exportManifest) }).meta({ id: "ExportList" })),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });

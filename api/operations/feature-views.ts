@@ -25,24 +25,10 @@ const definition = {
   ...{ name: "customer-spend", owner: "growth", entities: ["customer"], eventTime: "at", ttl: "90d" },
   ...{ columns: { customer: "int", at: "timestamp", spend: "float" }, steps: [] },
 } as const;
-const versionExample = {
-  ...{ name: "customer-spend", version: 1, generation: 1, digest: "a".repeat(64), definition },
-  ...{ features: [{ name: "spend", type: "float" as const }], createdBy: "ada", createdAt: at },
-};
-const summaryExample = {
-  ...{ name: "customer-spend", latestVersion: 1, owner: "growth", entities: ["customer"], features: ["spend"] },
-  updatedAt: at,
-};
-const stateExample = { batches: 1, rows: 2, online: { batch: 0, files: 0 } };
 const draftExample = {
   ...{ generation: 1, rows: 2, latestTime: at },
   files: [{ sha256: "b".repeat(64), bytes: 900, rows: 2, from: "2026-01-01", to: "2026-01-01" }],
 };
-const batchExample = {
-  ...{ sequence: 1, digest: "c".repeat(64), files: draftExample.files, rows: 2, latestTime: at },
-  ...{ receivedAt: at, receivedBy: "ada" },
-};
-
 const registration = z
   .object({
     created: z.boolean(),
@@ -54,8 +40,6 @@ const batchRegistration = z.object({ created: z.boolean(), batch }).meta({ id: "
 const answer = z
   .object({ version: viewVersion, state: rowsState })
   .meta({ id: "FeatureViewAnswer", description: "A version, and the rows of its generation." });
-const answerExample = { version: versionExample, state: stateExample };
-
 export const registerFeatureView = operation("registerFeatureView", "POST /feature-views", {
   summary: "Register a feature view, or its next version",
   description:
@@ -66,11 +50,8 @@ export const registerFeatureView = operation("registerFeatureView", "POST /featu
   bodyExample: { definition },
   idempotent: true,
   responses: {
-    200: response("A version with that definition already exists.", registration, {
-      created: false,
-      version: versionExample,
-    }),
-    201: response("The new version.", registration, { created: true, version: versionExample }),
+    200: response("A version with that definition already exists.", registration),
+    201: response("The new version.", registration),
   },
   errors: ["FEATURE_VIEW_INCOMPATIBLE", "FEATURE_VIEW_BUSY"],
 });
@@ -79,13 +60,13 @@ export const listFeatureViews = operation("listFeatureViews", "GET /feature-view
   summary: "List feature views by name",
   query: pageQuery,
   pages: "items",
-  responses: { 200: response("A page.", viewPage, { items: [summaryExample] }) },
+  responses: { 200: response("A page.", viewPage) },
 });
 
 export const getFeatureView = operation("getFeatureView", "GET /feature-views/{view}", {
   summary: "Get the newest version of a feature view, and the state of its rows",
   params: view,
-  responses: { 200: response("The version.", answer, answerExample) },
+  responses: { 200: response("The version.", answer) },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
@@ -94,7 +75,7 @@ export const listFeatureViewVersions = operation("listFeatureViewVersions", "GET
   params: view,
   query: pageQuery,
   pages: "items",
-  responses: { 200: response("A page.", viewVersionPage, { items: [versionExample] }) },
+  responses: { 200: response("A page.", viewVersionPage) },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
@@ -104,7 +85,7 @@ export const getFeatureViewVersion = operation(
   {
     summary: "Get a version of a feature view, and the state of its rows",
     params: view.extend({ version: versionNumber }),
-    responses: { 200: response("The version.", answer, answerExample) },
+    responses: { 200: response("The version.", answer) },
     errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
   },
 );
@@ -113,10 +94,7 @@ export const listFeatureViewUses = operation("listFeatureViewUses", "GET /featur
   summary: "List the dataset and model versions that use features of a view",
   description: "By the version of the view. Use follows from the columns of dataset versions that name a feature.",
   params: view,
-  ...pageOf({ id: "FeatureViewUsePage" }, viewUse, {
-    ...{ view: "customer-spend@1", dataset: "churn@2" },
-    models: [{ model: "churn", version: 3, stage: "production" }],
-  }),
+  ...pageOf({ id: "FeatureViewUsePage" }, viewUse),
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
 
@@ -130,8 +108,8 @@ export const registerFeatureBatch = operation("registerFeatureBatch", "POST /fea
   idempotent: true,
   class: "heavy",
   responses: {
-    200: response("The batch already exists.", batchRegistration, { created: false, batch: batchExample }),
-    201: response("The batch.", batchRegistration, { created: true, batch: batchExample }),
+    200: response("The batch already exists.", batchRegistration),
+    201: response("The batch.", batchRegistration),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_CHANGED", "FEATURE_VIEW_BUSY"],
 });
@@ -149,7 +127,7 @@ export const listFeatureBatches = operation("listFeatureBatches", "GET /feature-
   }),
   pages: "items",
   responses: {
-    200: response("A page. The rows are Parquet in the content store.", batchPage, { items: [batchExample] }),
+    200: response("A page. The rows are Parquet in the content store.", batchPage),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],
 });
@@ -164,7 +142,7 @@ export const materializeFeatureView = operation(
     params: view,
     idempotent: true,
     responses: {
-      202: response("The state when it started.", rowsState, stateExample),
+      202: response("The state when it started.", rowsState),
     },
     errors: ["FEATURE_VIEW_NOT_FOUND"],
   },
@@ -181,9 +159,7 @@ export const sendFeatureRows = operation("sendFeatureRows", "POST /feature-views
   bodyExample: { rows: [{ customer: 17, at, spend: 12.5 }] },
   idempotent: true,
   responses: {
-    202: response("The rows were accepted.", z.object({ accepted: z.int() }).meta({ id: "FeatureRowsAnswer" }), {
-      accepted: 1,
-    }),
+    202: response("The rows were accepted.", z.object({ accepted: z.int() }).meta({ id: "FeatureRowsAnswer" })),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND"],
 });
@@ -206,9 +182,6 @@ export const readOnlineFeatures = operation("readOnlineFeatures", "POST /online-
     200: response(
       "A row for each entity, in their order. Features without a value are null.",
       z.object({ rows: z.array(onlineRow) }).meta({ id: "OnlineFeaturesAnswer" }),
-      {
-        rows: [{ entity: { customer: 17 }, features: { spend: 12.5 }, eventTimes: { "customer-spend": at } }],
-      },
     ),
   },
   errors: ["FEATURE_VIEW_NOT_FOUND", "FEATURE_VIEW_VERSION_NOT_FOUND"],

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { run } from "../../core/runs/shapes";
 import { sha256 } from "../../core/shapes";
-import { examples } from "../examples";
 import { lineageGraph } from "../lineage/shapes";
 import { operationsFor, response } from "../operation";
 import { reproduction } from "../reproduction/shapes";
@@ -24,7 +23,6 @@ export const reproduceTrainingRun = operationsFor("Training runs")(
       201: response(
         "The run that reproduces, new or that of the same key.",
         z.object({ run }).meta({ id: "RunAnswer" }),
-        { run: { ...examples.run, reproducedFrom: examples.run.runId } },
       ),
     },
     errors: [
@@ -47,23 +45,7 @@ export const getReproduction = operationsFor("Training runs")(
       of: nameText.optional().meta({ description: "The other run; by default the one that this run reproduces." }),
     }),
     responses: {
-      200: response("The verdict.", z.object({ reproduction }).meta({ id: "ReproductionAnswer" }), {
-        reproduction: {
-          runId: "run-b",
-          of: "run-a",
-          verdict: "different",
-          originalSha256: "a".repeat(64),
-          reproductionSha256: "b".repeat(64),
-          differences: [{ kind: "parameters", field: "seed", original: "7", reproduction: "8" }],
-          agreement: {
-            steps: 1,
-            checkpoints: 0,
-            first: { by: "metric", step: 1, metric: "train/loss", original: "1.098", reproduction: "1.127" },
-          },
-          explanation:
-            "the weights differ: train/loss is the same before step 1, and 1.098 there against 1.127; the first fact that differs is of the parameters: seed is 7 there and 8 here",
-        },
-      }),
+      200: response("The verdict.", z.object({ reproduction }).meta({ id: "ReproductionAnswer" })),
     },
     errors: ["RUN_NOT_FOUND", "NOT_A_REPRODUCTION"],
   },
@@ -73,30 +55,6 @@ const answerLineage = z.object({ lineage: lineageGraph }).meta({ id: "LineageAns
 
 const nameAndVersion = z.strictObject({ name: nameText, version: versionNumber });
 
-const file = { id: `file:${"a".repeat(64)}`, kind: "file", name: "a".repeat(64) } as const;
-
-const example = {
-  lineage: {
-    root: "dataset:digits@2",
-    nodes: [
-      { ...file, details: { file: "march.csv", bytes: 1_024, firstRow: 0, lastRow: 99 } },
-      { id: "dataset:digits@2", kind: "dataset", name: "digits@2", details: { rows: 100 } },
-      { id: "run:run-a", kind: "run", name: "run-a", details: { status: "completed" } },
-      {
-        id: "model-version:digits@3",
-        kind: "model-version",
-        name: "digits@3",
-        details: { model: "digits", version: 3 },
-      },
-    ],
-    edges: [
-      { from: file.id, to: "dataset:digits@2" },
-      { from: "dataset:digits@2", to: "run:run-a" },
-      { from: "run:run-a", to: "model-version:digits@3" },
-    ],
-  },
-} as const;
-
 export const getDatasetLineage = operationsFor("Datasets")(
   "getDatasetLineage",
   "GET /datasets/{name}/versions/{version}/lineage",
@@ -105,7 +63,7 @@ export const getDatasetLineage = operationsFor("Datasets")(
     description: "Runs come by pages; files, shards and models with the first.",
     params: nameAndVersion,
     query: pageQuery,
-    responses: { 200: response("Both ways.", answerLineage, example) },
+    responses: { 200: response("Both ways.", answerLineage) },
     errors: ["DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
 );
@@ -116,7 +74,7 @@ export const getModelVersionLineage = operationsFor("Models")(
   {
     summary: "Show the origin of a version: run, code, features, data, raw files and their rows",
     params: nameAndVersion,
-    responses: { 200: response("Back to the raw files.", answerLineage, example) },
+    responses: { 200: response("Back to the raw files.", answerLineage) },
     errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "DATASET_NOT_FOUND", "DATASET_VERSION_NOT_FOUND"],
   },
 );
@@ -126,6 +84,6 @@ export const getContentLineage = operationsFor("Contents")("getContentLineage", 
   description:
     "The content is identified by its SHA-256; a raw file need not be in the store. For each dataset version the first runs are listed; the version's own lineage has the others.",
   params: z.strictObject({ sha256 }),
-  responses: { 200: response("Forward to models.", answerLineage, example) },
+  responses: { 200: response("Forward to models.", answerLineage) },
   errors: ["CONTENT_NOT_FOUND"],
 });

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { modelPolicy } from "../../core/registry/policy";
-import { examples } from "../examples";
 import { operationsFor, response } from "../operation";
 import { versionReport } from "../report/shapes";
 import { reason, versionNumber } from "../schemas/common";
@@ -24,14 +23,6 @@ export const getModelVersionReport = operation(
         description: "The report, in the requested format.",
         schema: versionReport,
         content: ["application/json", "text/markdown", "text/html"],
-        example: {
-          model: "digits",
-          version: 1,
-          stage: "staging",
-          createdAt: examples.modelVersion.createdAt,
-          metrics: { accuracy: 0.97 },
-          approvals: [],
-        },
       },
     },
     errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "CORRUPT_OBJECT"],
@@ -56,7 +47,7 @@ export const answerModelCheck = operation("answerModelCheck", "POST /models/{nam
   bodyExample: { passed: true, evidence: "no regression on the safety set", exitCode: 0, command: "./review.sh" },
   idempotent: true,
   responses: {
-    200: response("The version.", answerVersion, { version: examples.modelVersion }),
+    200: response("The version.", answerVersion),
   },
   errors: [
     "MODEL_NOT_FOUND",
@@ -77,7 +68,6 @@ export const getModelCheckKey = operation("getModelCheckKey", "GET /models/{name
     200: response(
       "The key in force.",
       z.object({ check: z.string(), generation: z.int(), key: z.string() }).meta({ id: "CheckKey" }),
-      { check: "safety", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
     ),
   },
   errors: ["MODEL_NOT_FOUND", "CHECK_NOT_FOUND"],
@@ -88,8 +78,6 @@ const policyExample = {
   rules: { thresholds: { accuracy: 0.95 }, slices: [], fairness: [], checks: [] },
   approvals: { required: 2, approvers: ["ada", "grace", "alan"], notTheSubmitter: true },
 } as const;
-const inForce = { ...policyExample, revision: 6, rulesRevision: 6, by: "ada", at: examples.model.updatedAt };
-
 export const getModelPolicy = operation("getModelPolicy", "GET /models/{name}/policy", {
   summary: "Get a model's gates and approval rules, and their earlier revisions",
   params: name,
@@ -97,7 +85,6 @@ export const getModelPolicy = operation("getModelPolicy", "GET /models/{name}/po
     200: response(
       "The policy in force, and all earlier ones, oldest first. A model without a policy requires one approval.",
       z.object({ policy: modelPolicy.optional(), history: z.array(modelPolicy) }).meta({ id: "ModelPolicyAnswer" }),
-      { policy: inForce, history: [inForce] },
     ),
   },
   errors: ["MODEL_NOT_FOUND"],
@@ -124,7 +111,6 @@ export const setModelPolicy = operation("setModelPolicy", "PUT /models/{name}/po
             .meta({ description: "Reasons why the policy is not in force or cannot be satisfied." }),
         })
         .meta({ id: "PolicySetAnswer" }),
-      { model: examples.model },
     ),
   },
   errors: ["MODEL_NOT_FOUND", "POLICY_NEEDS_PEOPLE", "REGISTRY_BUSY"],
@@ -139,7 +125,7 @@ export const judgeModelVersion = operation("judgeModelVersion", "POST /models/{n
   bodyExample: { reason: "another champion since" },
   idempotencyKey: true,
   responses: {
-    200: response("The version with its verdict.", answerVersion, { version: examples.modelVersion }),
+    200: response("The version with its verdict.", answerVersion),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"],
 });

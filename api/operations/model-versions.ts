@@ -2,7 +2,6 @@ import * as z from "zod";
 import { modelArtifact } from "../../core/evaluation/model-artifact";
 import { decision, model, modelDataset, modelSignature, modelVersion, stage } from "../../core/registry/model";
 import { metrics, sha256 } from "../../core/shapes";
-import { examples } from "../examples";
 import { operationsFor, response } from "../operation";
 import { nameText, reason, versionNumber } from "../schemas/common";
 import {
@@ -24,10 +23,9 @@ const operation = operationsFor("Models");
 const name = z.strictObject({ name: modelName });
 const nameAndVersion = name.extend({ version: versionNumber });
 const versionAnswer = {
-  200: response("The version.", answerVersion, { version: examples.modelVersion }),
+  200: response("The version.", answerVersion),
 };
 const change = z.object({ model, version: modelVersion }).meta({ id: "ModelChange" });
-const changeExample = { model: examples.model, version: examples.modelVersion };
 const notThere = ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "REGISTRY_BUSY"] as const;
 const text = (length: number) => z.string().min(1).max(length);
 
@@ -40,7 +38,7 @@ export const registerTrainingRun = operation("registerTrainingRun", "POST /train
   bodyExample: { model: "digits" },
   idempotent: true,
   responses: {
-    200: response("The version with its verdict.", answerVersion, { version: examples.modelVersion }),
+    200: response("The version with its verdict.", answerVersion),
   },
   errors: ["RUN_NOT_FOUND", "RUN_NOT_COMPLETED", "RUN_NOT_EVALUATED", "REPRODUCTION_NOT_REGISTERED", "REGISTRY_BUSY"],
 });
@@ -86,7 +84,7 @@ export const registerModelVersion = operation("registerModelVersion", "POST /mod
     signature: { inputs: [{ name: "pixels", type: "float32", shape: [-1, 784] }], outputs: [{ type: "int64" }] },
   },
   responses: {
-    201: response("The version.", answerVersion, { version: examples.modelVersion }),
+    201: response("The version.", answerVersion),
   },
   idempotencyKey: true,
   errors: [
@@ -115,7 +113,6 @@ export const getModelArtifact = operation("getModelArtifact", "GET /models/{name
     200: response(
       "The artifact; absent for a version from elsewhere.",
       z.object({ artifact: modelArtifact.optional() }).meta({ id: "ModelArtifactAnswer" }),
-      {},
     ),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
@@ -164,7 +161,7 @@ export const setModelVersionStage = operation("setModelVersionStage", "PUT /mode
   params: nameAndVersion,
   body: z.strictObject({ stage, reason }).meta({ id: "StageRequest" }),
   bodyExample: { stage: "production", reason: "canary went well" },
-  responses: { 200: response("The model and the version.", change, changeExample) },
+  responses: { 200: response("The model and the version.", change) },
   // A repetition after a rollback would undo it.
   idempotent: false,
   idempotencyKey: true,
@@ -189,7 +186,7 @@ export const rollBackModel = operation("rollBackModel", "POST /models/{name}/rol
     })
     .meta({ id: "RollbackRequest" }),
   bodyExample: { reason: "latency of the new one" },
-  responses: { 200: response("The model and the champion of before.", change, changeExample) },
+  responses: { 200: response("The model and the champion of before.", change) },
   idempotencyKey: true,
   errors: ["MODEL_NOT_FOUND", "NOTHING_TO_ROLL_BACK", "ROLLBACK_OVERTAKEN", "REGISTRY_BUSY"],
 });
@@ -244,7 +241,7 @@ export const deleteModelVersion = operation("deleteModelVersion", "DELETE /model
   description: "Nothing of it is gone; its aliases are. The version in production stays.",
   params: nameAndVersion,
   query: reasonQuery,
-  responses: { 200: response("The model without it.", answerModel, { model: examples.model }) },
+  responses: { 200: response("The model without it.", answerModel) },
   errors: [...notThere, "IN_PRODUCTION"],
 });
 

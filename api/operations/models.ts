@@ -2,7 +2,6 @@ import * as z from "zod";
 import { historyEntry, model, modelVersion } from "../../core/registry/model";
 import { tagsProblem } from "../../core/registry/names";
 import { resolvedModel } from "../../core/registry/production";
-import { examples } from "../examples";
 import { operationsFor, pageOf, response } from "../operation";
 import { reason } from "../schemas/common";
 import {
@@ -27,14 +26,12 @@ const productionHeaders = {
   "Ringmaster-Source": "`registry`, or `pointer` where the registry's table did not answer.",
 };
 const nameAndAlias = name.extend({ alias: aliasName });
-const modelAnswer = { 200: response("The model.", answerModel, { model: examples.model }) };
+const modelAnswer = { 200: response("The model.", answerModel) };
 
 export const listModels = operation("listModels", "GET /models", {
   summary: "List registered models",
   responses: {
-    200: response("All of them.", z.object({ models: z.array(model) }).meta({ id: "ModelList" }), {
-      models: [examples.model],
-    }),
+    200: response("All of them.", z.object({ models: z.array(model) }).meta({ id: "ModelList" })),
   },
 });
 
@@ -57,7 +54,7 @@ export const createModel = operation("createModel", "POST /models", {
     })
     .meta({ id: "CreateModelRequest" }),
   bodyExample: { name: "digits", description: "Digit in an image" },
-  responses: { 201: response("The model.", answerModel, { model: examples.model }) },
+  responses: { 201: response("The model.", answerModel) },
   idempotencyKey: true,
   errors: ["MODEL_EXISTS", "REGISTRY_BUSY"],
 });
@@ -80,7 +77,6 @@ export const getModel = operation("getModel", "GET /models/{name}", {
           suggestedSemver: z.string().meta({ description: "The next minor release after the highest." }),
         })
         .meta({ id: "ModelDetails" }),
-      { model: examples.model, versions: [examples.modelVersion], history: [], suggestedSemver: "1.1.0" },
     ),
   },
   errors: ["MODEL_NOT_FOUND"],
@@ -91,14 +87,7 @@ export const listModelHistory = operation("listModelHistory", "GET /models/{name
   description:
     "Entries never change and have no gaps, so that the pages together are complete, even if entries are added in the meantime.",
   params: name,
-  ...pageOf({ id: "ModelHistoryPage" }, historyEntry, {
-    revision: 1,
-    action: "registered",
-    version: 1,
-    to: "none",
-    by: "ada",
-    at: examples.model.updatedAt,
-  } as const),
+  ...pageOf({ id: "ModelHistoryPage" }, historyEntry),
   errors: ["MODEL_NOT_FOUND"],
 });
 
@@ -116,7 +105,6 @@ export const getProductionModel = operation("getProductionModel", "GET /models/{
       description: "The champion.",
       schema: resolvedModel,
       headers: productionHeaders,
-      example: examples.resolvedModel,
     },
     304: { description: "The caller has it.", content: [], headers: productionHeaders },
   },
@@ -154,7 +142,7 @@ export const getModelAlias = operation("getModelAlias", "GET /models/{name}/alia
   description: "`champion` is the version in production.",
   params: nameAndAlias,
   responses: {
-    200: response("The version.", answerVersion, { version: examples.modelVersion }),
+    200: response("The version.", answerVersion),
   },
   errors: ["MODEL_NOT_FOUND", "ALIAS_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });
@@ -183,9 +171,7 @@ export const deleteModel = operation("deleteModel", "DELETE /models/{name}", {
   params: name,
   query: reasonQuery,
   responses: {
-    200: response("The model as it was left.", answerModel, {
-      model: { ...examples.model, lifecycle: "deleted" as const },
-    }),
+    200: response("The model as it was left.", answerModel),
   },
   errors: ["MODEL_NOT_FOUND", "IN_PRODUCTION", "REGISTRY_BUSY"],
 });

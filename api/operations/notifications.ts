@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { channel, delivery, eventTypes, notificationSettings, shared } from "../../core/notifications/shapes";
-import { examples } from "../examples";
 import { operationsFor, pageOf, response } from "../operation";
 
 const notificationRequest = z
@@ -20,10 +19,7 @@ const notificationAnswer = z
   .meta({ id: "NotificationAnswer" });
 
 const operation = operationsFor("Notifications");
-const answered = response("The settings.", notificationAnswer, {
-  settings: examples.notificationSettings,
-  topicArn: examples.topicArn,
-});
+const answered = response("The settings.", notificationAnswer);
 
 export const getNotifications = operation("getNotifications", "GET /notifications", {
   summary: "Get the team's channels of notifications",
@@ -34,7 +30,7 @@ export const setNotifications = operation("setNotifications", "PUT /notification
   summary: "Set the team's channels and the events that they receive",
   description: "Replaces what was set. The URL must be https and lead to a public address.",
   body: notificationRequest,
-  bodyExample: { url: examples.notificationSettings.url, topic: true, events: ["run.failed", "approval.needed"] },
+  bodyExample: { url: "https://example.com/ringmaster", topic: true, events: ["run.failed", "approval.needed"] },
   responses: { 200: answered },
 });
 
@@ -53,7 +49,6 @@ export const testNotifications = operation("testNotifications", "POST /notificat
       z
         .object({ results: z.array(z.object({ channel, accepted: z.boolean(), answer: z.string() })) })
         .meta({ id: "NotificationTest" }),
-      { results: [{ channel: "webhook", accepted: true, answer: "status 200" }] },
     ),
   },
   errors: ["NOTIFICATIONS_NOT_SET"],
@@ -67,7 +62,6 @@ export const getNotificationKey = operation("getNotificationKey", "GET /notifica
     200: response(
       "The key in force.",
       z.object({ origin: z.string(), generation: z.int(), key: z.string() }).meta({ id: "NotificationKey" }),
-      { origin: "https://example.com", generation: 1, key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…" },
     ),
   },
   errors: ["NOTIFICATIONS_NOT_SET"],
@@ -75,9 +69,5 @@ export const getNotificationKey = operation("getNotificationKey", "GET /notifica
 
 export const listNotificationDeliveries = operation("listNotificationDeliveries", "GET /notifications/deliveries", {
   summary: "List the deliveries of the last 30 days, newest event first",
-  ...pageOf(
-    { id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." },
-    delivery,
-    examples.notificationDelivery,
-  ),
+  ...pageOf({ id: "NotificationDeliveryPage", description: "Deliveries, the newest event first." }, delivery),
 });

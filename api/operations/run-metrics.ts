@@ -35,13 +35,10 @@ export const logMetrics = operation("logMetrics", "POST /runs/{runId}/metrics", 
             .meta({ description: "The writer's batch of that sequence was stored before; nothing was written." }),
         })
         .meta({ id: "LogMetricsAnswer" }),
-      { duplicate: false },
     ),
   },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED"],
 });
-
-const viewExample = { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 };
 
 export const getRunMetrics = operation("getRunMetrics", "GET /runs/{runId}/metrics", {
   summary: "Get a run's metrics: summaries of all, or a view of one",
@@ -60,7 +57,6 @@ export const getRunMetrics = operation("getRunMetrics", "GET /runs/{runId}/metri
     200: response(
       "Without `metric`: last, min and max value of each. With it: a view of its points.",
       z.union([metricSummaries, metricCurve]).meta({ id: "LoggedMetrics" }),
-      viewExample,
     ),
   },
   errors: ["RUN_NOT_FOUND"],
@@ -79,7 +75,6 @@ export const getRunMetricHistory = operation("getRunMetricHistory", "GET /runs/{
     200: response(
       "A page, by time, then step, then value.",
       z.object({ points: z.array(metricPoint), nextToken }).meta({ id: "MetricHistoryPage" }),
-      { points: viewExample.points },
     ),
   },
   errors: ["RUN_NOT_FOUND"],

@@ -2,7 +2,6 @@ import * as z from "zod";
 import { count, nextToken } from "../../core/shapes";
 import { searchLimits } from "../../core/tracking/shapes";
 import { axis, compareLimits, comparison, goal } from "../compare/comparison";
-import { examples } from "../examples";
 import { operationsFor, response } from "../operation";
 import { runIdText, searchedRun } from "../schemas/runs";
 
@@ -45,7 +44,6 @@ export const searchRuns = operation("searchRuns", "POST /runs/search", {
     200: response(
       "Runs in the requested order.",
       z.object({ runs: z.array(searchedRun), total, nextToken }).meta({ id: "RunSearchPage" }),
-      { runs: [{ run: summaryExample(), metrics: examples.describedRun.metrics }], total: 1 },
     ),
   },
   errors: ["EXPERIMENT_NOT_FOUND"],
@@ -103,19 +101,7 @@ export const compareRuns = operation("compareRuns", "POST /runs/compare", {
       description: "The comparison, in the requested format.",
       schema: comparison,
       content: ["application/json", "text/markdown", "text/html"],
-      example: {
-        runs: [],
-        params: { differing: [], common: [] },
-        metrics: [],
-        curves: [],
-        differences: { code: [], data: [], environment: [] },
-      },
     },
   },
   errors: ["RUN_NOT_FOUND", "EXPERIMENT_NOT_FOUND"],
 });
-
-function summaryExample() {
-  const { environment: _environment, ...summary } = examples.runRecord;
-  return summary;
-}

@@ -10,14 +10,12 @@ import {
   tagChanges,
   tagsInput,
 } from "../../core/tracking/shapes";
-import { examples } from "../examples";
 import { operationsFor, response } from "../operation";
 import { datasetGiven, describedRun, experimentIdText, experimentName, runIdText } from "../schemas/runs";
 
 const operation = operationsFor("Runs");
 const params = z.strictObject({ runId: runIdText });
 const answer = z.object({ run: runRecord }).meta({ id: "RunRecordAnswer" });
-const example = { run: examples.runRecord };
 /** A time that both a double and a date can hold. */
 const milliseconds = z.int().min(0).max(8_640_000_000_000_000).meta({ description: "Milliseconds since the epoch." });
 const name = z.string().min(1).max(limits.runName);
@@ -64,7 +62,7 @@ export const logRun = operation("logRun", "POST /runs", {
     .meta({ id: "LogRunRequest" }),
   bodyExample: { experiment: "digits", params: { depth: "3" }, metrics: { accuracy: 0.97 } },
   idempotencyKey: true,
-  responses: { 201: response("The run, new or that of the same key.", answer, example) },
+  responses: { 201: response("The run, new or that of the same key.", answer) },
   errors: [
     "EXPERIMENT_NOT_FOUND",
     "EXPERIMENT_DELETED",
@@ -79,7 +77,7 @@ export const logRun = operation("logRun", "POST /runs", {
 export const getRun = operation("getRun", "GET /runs/{runId}", {
   summary: "Get a run's record with its metrics' summaries, children and attempts",
   params,
-  responses: { 200: response("The run, deleted or not.", describedRun, examples.describedRun) },
+  responses: { 200: response("The run, deleted or not.", describedRun) },
   errors: ["RUN_NOT_FOUND"],
 });
 
@@ -98,7 +96,7 @@ export const changeRun = operation("changeRun", "PATCH /runs/{runId}", {
     .meta({ id: "RunChange" }),
   bodyExample: { tags: { checked: "yes" }, status: "completed" },
   idempotent: true,
-  responses: { 200: response("The changed run.", answer, example) },
+  responses: { 200: response("The changed run.", answer) },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "RUN_FIELD_FIXED", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -110,7 +108,7 @@ export const logParams = operation("logParams", "POST /runs/{runId}/params", {
   body: z.strictObject({ params: paramsInput }).meta({ id: "ParamsRequest" }),
   bodyExample: { params: { depth: "3" } },
   idempotent: true,
-  responses: { 200: response("The changed run.", answer, example) },
+  responses: { 200: response("The changed run.", answer) },
   errors: ["RUN_NOT_FOUND", "RUN_DELETED", "PARAM_CONFLICT", "RUN_BUSY", "RUN_RECORD_TOO_LARGE"],
 });
 
@@ -118,7 +116,7 @@ export const deleteRun = operation("deleteRun", "DELETE /runs/{runId}", {
   summary: "Mark a run as deleted",
   description: "Its data stay: `POST /runs/{runId}/restore` restores it.",
   params,
-  responses: { 200: response("The changed run.", answer, example) },
+  responses: { 200: response("The changed run.", answer) },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });
 
@@ -126,6 +124,6 @@ export const restoreRun = operation("restoreRun", "POST /runs/{runId}/restore", 
   summary: "Restore a deleted run",
   params,
   idempotent: true,
-  responses: { 200: response("The changed run.", answer, example) },
+  responses: { 200: response("The changed run.", answer) },
   errors: ["RUN_NOT_FOUND", "RUN_BUSY"],
 });

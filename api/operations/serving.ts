@@ -19,20 +19,10 @@ const trafficState = z
   })
   .meta({ id: "TrafficState" });
 const canaryExample = { version: 4, weight: 0.1 };
-const trafficExample = {
-  model: "digits",
-  champion: 3,
-  traffic: { canaries: [{ ...canaryExample, ranges: [{ from: 0, to: 1_000 }] }], shadows: [], deal: 12, epoch: 12 },
-  arms: [
-    { version: 3, role: "champion", units: 0, sum: 0, sumOfSquares: 0 },
-    { version: 4, role: "canary", units: 0, sum: 0, sumOfSquares: 0 },
-  ],
-};
-
 export const getTraffic = operation("getTraffic", "GET /models/{name}/traffic", {
   summary: "Get the routing of requests, the reported outcomes and the test's result",
   params: name,
-  responses: { 200: response("Traffic and its arms.", trafficState, trafficExample) },
+  responses: { 200: response("Traffic and its arms.", trafficState) },
   errors: ["MODEL_NOT_FOUND"],
 });
 
@@ -45,7 +35,7 @@ export const setTraffic = operation("setTraffic", "PUT /models/{name}/traffic", 
   params: name,
   body: trafficRequest,
   bodyExample: { canaries: [canaryExample], test: { metric: "conversion", effect: 0.02 }, reason: "a first tenth" },
-  responses: { 200: response("Traffic and its arms.", trafficState, trafficExample) },
+  responses: { 200: response("Traffic and its arms.", trafficState) },
   errors: [
     "MODEL_NOT_FOUND",
     "MODEL_VERSION_NOT_FOUND",
@@ -91,12 +81,6 @@ export const routeUnits = operation("routeUnits", "POST /models/{name}/route", {
             .meta({ description: "Versions that receive copies of the requests; their answers are not used." }),
         })
         .meta({ id: "Routes" }),
-      example: {
-        model: "digits",
-        epoch: 12,
-        assignments: [{ unit: "user-17", version: 3, role: "champion" }],
-        shadows: [],
-      },
     },
   },
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "REGISTRY_UNAVAILABLE"],
@@ -129,7 +113,6 @@ export const reportOutcomes = operation("reportOutcomes", "POST /models/{name}/o
           decisions: z.array(decided),
         })
         .meta({ id: "OutcomeAnswer" }),
-      { counted: 1, repeated: 0, stale: 0, decisions: [] },
     ),
   },
   errors: ["MODEL_NOT_FOUND", "NO_CHAMPION", "OUTCOMES_BUSY", "REGISTRY_BUSY"],
@@ -146,7 +129,6 @@ export const decideTraffic = operation("decideTraffic", "POST /models/{name}/tra
     200: response(
       "The test's result for each canary, and the action.",
       z.object({ decisions: z.array(decided) }).meta({ id: "CanaryDecisions" }),
-      { decisions: [] },
     ),
   },
   errors: ["MODEL_NOT_FOUND", "NO_CANARY_TEST", "REGISTRY_BUSY"],
@@ -162,9 +144,7 @@ export const logShadow = operation("logShadow", "POST /models/{name}/versions/{v
   bodyExample: { observations: [{ unit: "user-17", served: "cat", shadow: "dog" }] },
   idempotent: true,
   responses: {
-    200: response("Whether it was new.", z.object({ stored: z.boolean() }).meta({ id: "ShadowStored" }), {
-      stored: true,
-    }),
+    200: response("Whether it was new.", z.object({ stored: z.boolean() }).meta({ id: "ShadowStored" })),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND", "OBJECT_DIFFERS"],
 });
@@ -173,13 +153,7 @@ export const getShadow = operation("getShadow", "GET /models/{name}/versions/{ve
   summary: "Compare a shadow with the served predictions",
   params: nameAndVersion,
   responses: {
-    200: response("Based on the newest reports.", shadowSummary, {
-      version: 4,
-      observations: 1,
-      agreement: 1,
-      examples: [],
-      truncated: false,
-    }),
+    200: response("Based on the newest reports.", shadowSummary),
   },
   errors: ["MODEL_NOT_FOUND", "MODEL_VERSION_NOT_FOUND"],
 });

@@ -19,7 +19,7 @@ const operation = operationsFor("Studies");
 const params = z.strictObject({ study: nameText });
 const answerStudy = z.object({ study }).meta({ id: "StudyAnswer" });
 const creation = z.object({ created: z.boolean(), study }).meta({ id: "StudyCreation" });
-const changed = response("The study.", answerStudy, { study: examples.study });
+const changed = response("The study.", answerStudy);
 
 export const createStudy = operation("createStudy", "POST /hpo/studies", {
   summary: "Create a study and start its first trials",
@@ -29,8 +29,8 @@ export const createStudy = operation("createStudy", "POST /hpo/studies", {
   bodyExample: examples.studyDefinition,
   idempotent: true,
   responses: {
-    200: response("The study exists.", creation, { created: false, study: examples.study }),
-    201: response("The study.", creation, { created: true, study: examples.study }),
+    200: response("The study exists.", creation),
+    201: response("The study.", creation),
   },
   errors: [
     "STUDY_EXISTS",
@@ -45,14 +45,14 @@ export const createStudy = operation("createStudy", "POST /hpo/studies", {
 
 export const listStudies = operation("listStudies", "GET /hpo/studies", {
   summary: "List studies, newest first",
-  ...pageOf({ id: "StudyPage" }, study, examples.study),
+  ...pageOf({ id: "StudyPage" }, study),
 });
 
 export const getStudy = operation("getStudy", "GET /hpo/studies/{study}", {
   summary: "Get a study with all of its trials",
   params,
   responses: {
-    200: response("The study.", studyState, { study: examples.study, trials: [examples.trial] }),
+    200: response("The study.", studyState),
   },
   errors: ["STUDY_NOT_FOUND"],
 });
@@ -61,9 +61,7 @@ export const getBestTrials = operation("getBestTrials", "GET /hpo/studies/{study
   summary: "Get the best trial so far; with several objectives, the Pareto front",
   params,
   responses: {
-    200: response("The trials, by number.", z.object({ best: z.array(trial) }).meta({ id: "BestTrials" }), {
-      best: [examples.trial],
-    }),
+    200: response("The trials, by number.", z.object({ best: z.array(trial) }).meta({ id: "BestTrials" })),
   },
   errors: ["STUDY_NOT_FOUND", "STUDY_WITHOUT_RESULT"],
 });

@@ -40,7 +40,7 @@ export const submitTrainingRun = operation("submitTrainingRun", "POST /training-
   bodyExample: { job: examples.job },
   idempotencyKey: true,
   responses: {
-    201: response("The run, new or that of the same key.", answerRun, { run: examples.run }),
+    201: response("The run, new or that of the same key.", answerRun),
   },
   errors: [
     "IDEMPOTENCY_CONFLICT",
@@ -61,7 +61,7 @@ export const listTrainingRuns = operation("listTrainingRuns", "GET /training-run
     status: z.enum(runStatuses).optional(),
   }),
   pages: "runs",
-  responses: { 200: response("A page.", runPage, { runs: [examples.run] }) },
+  responses: { 200: response("A page.", runPage) },
   errors: ["EXPERIMENT_NOT_FOUND"],
 });
 
@@ -69,15 +69,7 @@ export const getTrainingRun = operation("getTrainingRun", "GET /training-runs/{r
   summary: "Get a run with its steps, attempts, workers and progress",
   params,
   responses: {
-    200: response("Everything known of it.", runDetails, {
-      run: examples.run,
-      steps: [],
-      attempts: [],
-      workers: [],
-      machines: [],
-      recoveries: [],
-      warnings: [],
-    }),
+    200: response("Everything known of it.", runDetails),
   },
   errors: ["RUN_NOT_FOUND"],
 });
@@ -87,7 +79,7 @@ export const cancelTrainingRun = operation("cancelTrainingRun", "POST /training-
   description: "Idempotent; a run that ended otherwise is refused.",
   params,
   idempotent: true,
-  responses: { 200: response("The run, killed.", answerRun, { run: examples.run }) },
+  responses: { 200: response("The run, killed.", answerRun) },
   errors: ["RUN_NOT_FOUND", "RUN_ENDED"],
 });
 
@@ -107,7 +99,7 @@ export const resumeTrainingRun = operation("resumeTrainingRun", "POST /training-
     .meta({ id: "ResumeRequest" }),
   bodyExample: { after: 0, pauseAt: 9 },
   idempotent: true,
-  responses: { 200: response("The run, queued.", answerRun, { run: examples.run }) },
+  responses: { 200: response("The run, queued.", answerRun) },
   errors: ["RUN_NOT_FOUND", "RUN_NOT_PAUSED"],
 });
 
@@ -120,7 +112,6 @@ export const listCheckpoints = operation("listCheckpoints", "GET /training-runs/
       z
         .object({ checkpoints: z.array(checkpointSummary), damaged: z.array(damagedCheckpoint).default([]) })
         .meta({ id: "CheckpointList" }),
-      { checkpoints: [examples.checkpoint], damaged: [] },
     ),
   },
   errors: ["RUN_NOT_FOUND"],
@@ -146,7 +137,7 @@ export const restoreTrainingRun = operation(
     bodyExample: { overrides: { hyperparameters: { epochs: 10 } } },
     idempotencyKey: true,
     responses: {
-      201: response("The new run, or that of the same key.", answerRun, { run: examples.run }),
+      201: response("The new run, or that of the same key.", answerRun),
     },
     errors: [
       "IDEMPOTENCY_CONFLICT",
@@ -197,7 +188,6 @@ export const getTrainingRunMetrics = operation("getTrainingRunMetrics", "GET /tr
       description:
         "Without `metric`: last, min and max value of each. With it: its points, ascending by step, and how many there are.",
       schema: z.union([metricSummaries, metricCurve]).meta({ id: "RunMetrics" }),
-      example: { metric: "train/loss", points: [{ step: 1, value: 2.3, time: 1_767_259_800_000 }], total: 1 },
       content: ["application/json", "text/event-stream"],
     },
     204: { description: "The previous stream already sent the run's end; the client must not reconnect.", content: [] },
@@ -221,7 +211,7 @@ export const getTrainingRunLogs = operation("getTrainingRunLogs", "GET /training
   pages: "lines",
   class: "heavy",
   responses: {
-    200: response("A page.", logPage, { lines: [{ worker: 0, time: 1_767_259_800_000, message: "epoch 1 done" }] }),
+    200: response("A page.", logPage),
   },
   errors: ["RUN_NOT_FOUND"],
 });

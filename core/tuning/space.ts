@@ -58,7 +58,8 @@ export const spaceSchema = z
   })
   .check(({ value, issues }) => {
     for (const problem of problemsOfSpace(value)) issues.push({ code: "custom", ...problem, path: [...problem.path] });
-  });
+  })
+  .meta({ example: { "hyperparameters.learningRate": { type: "float", low: 0.0001, high: 0.1, log: true } } });
 
 export type Space = Shape<typeof spaceSchema>;
 export type Parameter = Space[string];

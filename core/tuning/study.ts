@@ -60,9 +60,11 @@ const fields = {
   scheduler: schedulerSettingsSchema.prefault({ type: "none" }),
   /** Maximum number of trials that train at the same time. */
   parallel: z.int().min(1).max(maxParallel).default(1),
-  stop: stop.refine((limits) => Object.values(limits).some((limit) => limit !== undefined), {
-    error: "must have at least one of trials, hours, dollars, noImprovement: a study needs an end",
-  }),
+  stop: stop
+    .refine((limits) => Object.values(limits).some((limit) => limit !== undefined), {
+      error: "must have at least one of trials, hours, dollars, noImprovement: a study needs an end",
+    })
+    .meta({ example: { trials: 24 } }),
   /** Limits that a trial must keep to be the best. */
   constraints: z.array(constraint).max(16).default([]),
   warmStart,

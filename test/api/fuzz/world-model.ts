@@ -1,5 +1,4 @@
 import type { Platform } from "../../../adapters/platform";
-import { examples } from "../../../api/examples";
 import type { ModelArtifact } from "../../../core/evaluation/model-artifact";
 import { storeArtifact } from "../../../core/registry/artifact";
 import { answeredCheck, pendingCheck, verdictPassed } from "../../../core/registry/gates/external-check";
@@ -17,6 +16,24 @@ const review = { name: "review", kind: "command", command: ["./review.sh"], time
 const hook = { name: "hook", kind: "http", url: "https://checks.example/", timeoutSeconds: 5 } as const;
 const rules = policyRulesSchema.parse({ checks: [hook, review] });
 
+const column = { name: "pixels", type: "tensor", role: "feature", shape: [28, 28, 1] } as const;
+const outputSchema = { kind: "probabilities", classes: [0, 1] } as const;
+const content = { sha256: "c".repeat(64), bytes: 1_048_576 };
+const artifact: Omit<ModelArtifact, "runId" | "weightsSha256"> = {
+  ...{ format: 1, model: "digits", weights: content, topology: content },
+  transform: {
+    outputs: [{ kind: "numeric", column: "pixels", offset: 0, width: 784, source: 0, mean: 33.3, deviation: 78.6 }],
+    ...{ width: 784, shape: [28, 28, 1] },
+  },
+  label: { kind: "class", column: "label", classes: outputSchema.classes },
+  ...{ inputSchema: [column], outputSchema },
+  numerics: {
+    ...{ backend: "native", device: "cpu", libraries: { "tfjs-core": "4.22.0" } },
+    ...{ threads: { intraOp: 1, interOp: 1 }, cpu: { model: "x", features: [] }, switches: {} },
+    ...{ node: "v22.0.0", platform: "linux", arch: "x64" },
+  },
+};
+
 export async function furnishModel(platform: Platform, model: string): Promise<readonly Thing[]> {
   const { registry, team } = platform;
   const evaluationReport = await platform.objects.putContent(
@@ -29,7 +46,7 @@ export async function furnishModel(platform: Platform, model: string): Promise<r
     const runId = `run-of-${model}-${version}`;
     const weightsSha256 = "a".repeat(64);
     const artifactKey = await storeArtifact(platform.objects, {
-      ...(examples.resolvedModel.artifact as ModelArtifact),
+      ...artifact,
       ...{ runId, weightsSha256 },
     });
     await registry.register(
