@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { machineName, stateMachineArn } from "../arns";
-import { invalidDefinition } from "../asl/report";
-import { validateDefinition } from "../asl/validate";
 import { ServiceError } from "../errors";
 import { isObject, type JsonObject } from "../json";
 import type { MachineRecord } from "../store/records";
+import { invalidDefinition, validateDefinition } from "../validate";
 import { checkedName, type Input, nextToken } from "./input";
 import { findMachine, type Operation } from "./operation";
 

@@ -1,6 +1,6 @@
 import type { Json } from "../json";
+import type { Container, StateMachine } from "../schema";
 import { type Failure, isHidden, type LogRecord } from "../store/log-record";
-import type { Container, StateMachine } from "../types";
 import { mapRunResource } from "./map-run";
 import { type ExecutionState, type JoinPhase, rootThread, stateOf, type Thread } from "./thread";
 

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { derivedUuid } from "../../derived-uuid";
 import { childMachine } from "../arns";
 import { byteLength, type Json, maxPayloadBytes } from "../json";
+import type { Container, State } from "../schema";
 import type { ExecutionSummary } from "../store/records";
-import type { Container, State } from "../types";
 import type { Outcome } from "./tasks/invoke";
 
 /** The resource under which the log records a distributed Map, which is a task there. */

@@ -1,5 +1,5 @@
+import type { Catcher, Retrier, State } from "../schema";
 import type { Failure } from "../store/log-record";
-import type { Catcher, Retrier, State } from "../types";
 
 /** The error name that `States.TaskFailed` does not include. */
 const timeout = "States.Timeout";

@@ -3,8 +3,8 @@ import { byteLength, type Json, type JsonObject, maxPayloadBytes } from "../json
 import { argumentsOf, exitCaught, exitWithInput, exitWithResult } from "../query/dataflow";
 import type { Scope } from "../query/scope";
 import { fillTemplate, unexpectedType } from "../query/template";
+import type { ChoiceRule } from "../schema";
 import type { Failure } from "../store/log-record";
-import type { ChoiceRule } from "../types";
 import { scopeOf, type View } from "./context";
 import { type Draft, draft, exitDraft, failureDraft, failureOf } from "./draft";
 import { decideRetry, findCatcher } from "./retry";

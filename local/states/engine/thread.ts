@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../json";
+import type { Container, State, StateMachine } from "../schema";
 import type { Failure, ScheduledTask } from "../store/log-record";
-import type { Container, State, StateMachine } from "../types";
 
 export interface Thread {
   readonly id: string;

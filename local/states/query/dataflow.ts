@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../json";
-import type { Catcher, State } from "../types";
+import type { Catcher, State } from "../schema";
 import type { Scope } from "./scope";
 import { fillTemplate } from "./template";
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../json";
-import type { StateType } from "../types";
+import type { StateType } from "../schema";
 
 /*
  * The log of an execution determines its state. The state in memory results from it (`apply.ts`), and the history that

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import aslValidator from "asl-validator";
-import { validateDefinition } from "../../../local/states/asl/validate";
+import { validateDefinition } from "../../../local/states/validate";
 
 const machines = join(__dirname, "../../../state-machines");
 const pass = { Type: "Pass", End: true };
@@ -28,108 +28,96 @@ const standard = mode("DISTRIBUTED", { ExecutionType: "STANDARD" });
 const retry = (...retriers: readonly object[]) => ({ ...task, Retry: retriers });
 const choice = (rule: object, more: object = {}) => ({ Type: "Choice", Choices: [rule], ...more });
 const parallel = (...Branches: readonly object[]) => ({ Type: "Parallel", Branches, End: true });
-const only = "The embedded Step Functions implement JSONata only";
+const only = "the embedded Step Functions implement JSONata only";
+const all = "States.ALL must appear alone, in the last element of the list";
+const execution = "must have ExecutionType STANDARD with DISTRIBUTED, and none with INLINE";
 
 describe("a definition is refused with", () => {
   it.each<[string, object]>([
-    ["/: These fields are required: [States]", { ...machine, States: undefined }],
-    ["/StartAt: Missing 'StartAt' target: X", { ...machine, StartAt: "X" }],
-    ["/Timeout: Field 'Timeout' is not supported", { ...machine, Timeout: 1 }],
-    [`/QueryLanguage: ${only}, not "jq"`, { ...machine, QueryLanguage: "jq" }],
-    [`/QueryLanguage: ${only}, not "JSONPath"`, { ...machine, QueryLanguage: undefined }],
-    ["/TimeoutSeconds: Expected value of type Integer between 1 and 99999999", { ...machine, TimeoutSeconds: 0 }],
-    ['/States/T: State "T" is not reachable.', jsonata(pass, {}, { T: pass })],
+    ["/States: Invalid input: expected record, received undefined", { ...machine, States: undefined }],
+    ["/StartAt: there is no state 'X'", { ...machine, StartAt: "X" }],
+    ['/: Unrecognized key: "Timeout"', { ...machine, Timeout: 1 }],
+    [`/QueryLanguage: ${only}`, { ...machine, QueryLanguage: "JSONPath" }],
+    [`/QueryLanguage: ${only}`, { ...machine, QueryLanguage: undefined }],
+    ["/TimeoutSeconds: Too small: expected number to be >=1", { ...machine, TimeoutSeconds: 0 }],
+    ["/States/T: state 'T' is not reachable", jsonata(pass, {}, { T: pass })],
   ])("%s", (finding, definition) => {
     expect(findings(definition)).toContain(finding);
   });
 
+  const count = (min: number) => `must be a whole number between ${min} and 99999999, or a JSONata expression`;
   it.each<[string, object]>([
     [
-      "/Type: Invalid Type 'Activity' of state 'S'. Expected one of: [Pass, Task, Choice, Wait, Succeed, Fail, Parallel, Map]",
+      '/Type: Invalid option: expected one of "Pass"|"Task"|"Choice"|"Wait"|"Succeed"|"Fail"|"Parallel"|"Map"',
       { Type: "Activity" },
     ],
-    [": These fields are required: [Next or End]", { Type: "Pass" }],
-    [": Only one of these fields is allowed: [Next, End]", { ...pass, Next: "S" }],
-    ["/Next: Missing 'Next' target: X", { Type: "Pass", Next: "X" }],
-    ["/Ouput: Field 'Ouput' is not supported", { ...pass, Ouput: 1 }],
+    [": must have exactly one of Next, End", { Type: "Pass" }],
+    [": must have exactly one of Next, End", { ...pass, Next: "S" }],
+    ["/Next: there is no state 'X'", { Type: "Pass", Next: "X" }],
+    [': Unrecognized key: "Ouput"', { ...pass, Ouput: 1 }],
+    ["/Seconds: a Pass has no field 'Seconds'", { ...pass, Seconds: 1 }],
     [`/QueryLanguage: ${only}`, { ...pass, QueryLanguage: "JSONPath" }],
     [
-      "/Output: The JSONata expression is invalid: S0207: Unexpected end of expression",
+      "/Output: the JSONata expression is invalid: S0207: Unexpected end of expression",
       { ...pass, Output: "{% 1 + %}" },
     ],
-    ["/Output/a[0]: The JSONata expression is empty", { ...pass, Output: { a: ["{%%}"] } }],
+    ["/Output/a[0]: the JSONata expression is empty", { ...pass, Output: { a: ["{%%}"] } }],
     [
-      "/Output: A JSONata expression must start with '{%' and end with '%}', without spaces around them",
+      "/Output: a JSONata expression must start with '{%' and end with '%}', without spaces around them",
       { ...pass, Output: " {% 1 %}" },
     ],
     ["/Output: '$$' is not supported in a JSONata expression: use $states.input", { ...pass, Output: "{% $$.a %}" }],
-    ["/Assign/states: The variable name 'states' is reserved", { ...pass, Assign: { states: 1 } }],
-    ["/Assign/a-b: Invalid variable name 'a-b'", { ...pass, Assign: { "a-b": 1 } }],
+    ["/Assign/states: the variable name 'states' is reserved", { ...pass, Assign: { states: 1 } }],
+    ["/Assign/a-b: invalid variable name 'a-b'", { ...pass, Assign: { "a-b": 1 } }],
     [
-      "/Resource: The resource 'arn:aws:states:::batch:submitJob.sync' is not implemented by the embedded Step Functions. Implemented: arn:aws:states:::lambda:invoke, arn:aws:states:::lambda:invoke.waitForTaskToken",
+      '/Resource: Invalid option: expected one of "arn:aws:states:::lambda:invoke"|"arn:aws:states:::lambda:invoke.waitForTaskToken"',
       { ...task, Resource: "arn:aws:states:::batch:submitJob.sync" },
     ],
+    [": must have Resource", { ...task, Resource: undefined }],
+    ["/HeartbeatSeconds: must be smaller than TimeoutSeconds", { ...task, TimeoutSeconds: 5, HeartbeatSeconds: 5 }],
+    [`/Seconds: ${count(0)}`, { Type: "Wait", Seconds: 0.5, End: true }],
+    [`/TimeoutSeconds: ${count(1)}`, { ...task, TimeoutSeconds: "soon" }],
+    [": must have exactly one of Seconds, Timestamp", { Type: "Wait", Seconds: 1, Timestamp: "x", End: true }],
+    ["/Choices: Too small: expected array to have >=1 items", { Type: "Choice", Choices: [] }],
+    ["/Choices[0]/Condition: Invalid input", choice({ Next: "S" })],
+    ["/Choices[0]/Condition: the JSONata expression is empty", choice({ Condition: "{% %}", Next: "S" })],
+    ["/Choices[0]/Next: there is no state 'X'", choice({ Condition: true, Next: "X" })],
+    ["/Default: there is no state 'X'", choice({ Condition: true, Next: "S" }, { Default: "X" })],
+    ["/Retry[0]/ErrorEquals: Too small: expected array to have >=1 items", retry({ ErrorEquals: [] })],
+    ["/Retry[0]/BackoffRate: Too small: expected number to be >=1", retry({ ErrorEquals: ["A"], BackoffRate: 0.5 })],
+    [`/Retry[0]/ErrorEquals: ${all}`, retry({ ErrorEquals: ["States.ALL"] }, { ErrorEquals: ["A"] })],
+    [`/Retry[0]/ErrorEquals: ${all}`, retry({ ErrorEquals: ["States.ALL", "A"] })],
+    ["/Catch[0]/Next: there is no state 'X'", { ...task, Catch: [{ ErrorEquals: ["A"], Next: "X" }] }],
     [
-      "/Credentials: Field 'Credentials' is not implemented by the embedded Step Functions",
-      { ...task, Credentials: {} },
-    ],
-    [
-      "/HeartbeatSeconds: HeartbeatSeconds must be smaller than TimeoutSeconds",
-      { ...task, TimeoutSeconds: 5, HeartbeatSeconds: 5 },
-    ],
-    ["/Seconds: Expected value of type Integer between 0 and 99999999", { Type: "Wait", Seconds: 0.5, End: true }],
-    [
-      ": Only one of these fields is allowed: [Seconds, Timestamp]",
-      { Type: "Wait", Seconds: 1, Timestamp: "x", End: true },
-    ],
-    [": These fields are required: [Seconds or Timestamp]", { Type: "Wait", End: true }],
-    ["/Choices: Expected value of type Array with at least one rule", { Type: "Choice", Choices: [] }],
-    ["/Choices[0]: These fields are required: [Condition]", choice({ Next: "S" })],
-    ["/Choices[0]/Next: Missing 'Next' target: X", choice({ Condition: true, Next: "X" })],
-    ["/Default: Missing 'Default' target: X", choice({ Condition: true, Next: "S" }, { Default: "X" })],
-    ["/Retry[0]/ErrorEquals: Expected value of type Array of at least one String", retry({ ErrorEquals: [] })],
-    [
-      "/Retry[0]/BackoffRate: Value must be a number of at least 1.0, not 0.5",
-      retry({ ErrorEquals: ["A"], BackoffRate: 0.5 }),
-    ],
-    [
-      "/Retry[0]/ErrorEquals: States.ALL can only appear in the last element of the list",
-      retry({ ErrorEquals: ["States.ALL"] }, { ErrorEquals: ["A"] }),
-    ],
-    ["/Retry[0]/ErrorEquals: States.ALL must appear alone", retry({ ErrorEquals: ["States.ALL", "A"] })],
-    ["/Catch[0]/Next: Missing 'Next' target: X", { ...task, Catch: [{ ErrorEquals: ["A"], Next: "X" }] }],
-    [
-      "/Catch[0]/ResultPath: Field 'ResultPath' is not supported",
+      '/Catch[0]: Unrecognized key: "ResultPath"',
       { ...task, Catch: [{ ErrorEquals: ["A"], Next: "S", ResultPath: "$" }] },
     ],
-    ["/Branches: Expected value of type Array with at least one branch", parallel()],
-    ["/Branches[1]/States/A: Duplicate state name: A", parallel(inner("A"), inner("A"))],
-    ["/Branches[0]/States/A/Next: Missing 'Next' target: S", parallel(inner("A", { End: undefined, Next: "S" }))],
+    ["/Branches: Too small: expected array to have >=1 items", parallel()],
+    ["/Branches[1]/States/A: another state is called 'A'", parallel(inner("A"), inner("A"))],
+    ["/Branches[0]/States/A/Next: there is no state 'S'", parallel(inner("A", { End: undefined, Next: "S" }))],
+    [`/ItemProcessor/ProcessorConfig: ${execution}`, map({}, mode("DISTRIBUTED"))],
+    [`/ItemProcessor/ProcessorConfig: ${execution}`, map({}, mode("INLINE", { ExecutionType: "STANDARD" }))],
     [
-      "/ItemProcessor/ProcessorConfig/ExecutionType: Value must be one of: [STANDARD, EXPRESS]",
-      map({}, mode("DISTRIBUTED")),
-    ],
-    [
-      "/ItemProcessor/ProcessorConfig/ExecutionType: EXPRESS child executions are not implemented by the embedded Step Functions: use STANDARD",
+      '/ItemProcessor/ProcessorConfig/ExecutionType: Invalid input: expected "STANDARD"',
       map({}, mode("DISTRIBUTED", { ExecutionType: "EXPRESS" })),
     ],
-    ["/ItemProcessor/ProcessorConfig/Mode: Value must be one of: [INLINE, DISTRIBUTED]", map({}, mode("WIDE"))],
-    ["/Label: Field 'Label' is only supported in DISTRIBUTED mode", map({ Label: "L" })],
     [
-      "/Label: Expected value of type String with 1 to 40 letters, digits, or any of _ . -",
-      map({ Label: "a/b" }, standard),
+      '/ItemProcessor/ProcessorConfig/Mode: Invalid option: expected one of "INLINE"|"DISTRIBUTED"',
+      map({}, mode("WIDE")),
     ],
-    ["/ItemReader: Field 'ItemReader' is not implemented by the embedded Step Functions", map({ ItemReader: {} })],
+    ["/Label: is only supported in DISTRIBUTED mode", map({ Label: "L" })],
+    ["/Label: must be 1 to 40 letters, digits, or any of _ . -", map({ Label: "a/b" }, standard)],
+    [': Unrecognized key: "ItemReader"', map({ ItemReader: {} })],
     [
-      "/ItemProcessor/States/A/Assign/x: The variable 'x' is assigned in an outer scope already",
+      "/ItemProcessor/States/A: the variable 'x' is assigned in an outer scope already",
       map({ Assign: { x: 1 } }, inner("A", { Assign: { x: 1 } })),
     ],
   ])("/States/S%s", (finding, state) => {
     expect(findings(jsonata(state))).toContain(`/States/S${finding}`);
   });
 
-  it("everything at once", () => {
-    const wrong = jsonata({ Type: "Wait", Seconds: -1, Next: "X", Ouput: 1 });
+  it("all wrong fields at once", () => {
+    const wrong = jsonata({ Type: "Wait", Seconds: -1, Next: 1, Ouput: 1 });
     expect(findings(wrong)).toHaveLength(3);
   });
 

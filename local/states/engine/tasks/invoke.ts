@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { region } from "../../../account";
 import type { FunctionInvoker } from "../../../service";
 import { byteLength, isObject, type Json, type JsonObject, maxPayloadBytes } from "../../json";
+import { resources } from "../../schema";
 import type { FailureDetails, ScheduledTask } from "../../store/log-record";
-import { resources } from "../../types";
 
 type Functions = Pick<FunctionInvoker, "invoke">;
 
