@@ -1,0 +1,122 @@
+import { eachLimited } from "../each-limited";
+import { isoTime } from "../ports";
+import { readPlan } from "./context";
+import { decide } from "./decide";
+import type { PipelineDependencies, PipelineRepository } from "./ports";
+import { type PipelineRun, pathOf, referenceOf, type StepReference, type StepState } from "./records";
+
+const startsAtOnce = 16;
+
+/**
+ * Continues a run from the states of its steps: begins, skips and cancels steps, and ends the run. Idempotent, and safe
+ * at any number of concurrent calls: each change is a conditional write, and each start has the step's name.
+ */
+export async function advance(dependencies: PipelineDependencies, id: string): Promise<void> {
+  const { pipelines, executions, team, clock, objects } = dependencies;
+  const run = await pipelines.findRun(id);
+  if (!run) return;
+  if (run.status !== "running") return publishEnd(dependencies, run);
+  const plan = await readPlan(objects, run);
+  for (;;) {
+    const now = (await pipelines.findRun(id)) ?? run;
+    if (now.status !== "running") return;
+    const states = await pipelines.steps(id);
+    const statuses = new Map(states.map(({ step, status }) => [step, status]));
+    const { begin, skip, cancel, end } = decide(plan, now, statuses);
+    const created = (step: string, status: "running" | "skipped"): StepState => {
+      const at = isoTime(clock);
+      return {
+        step,
+        status,
+        attempt: 1,
+        startedAt: at,
+        ...(status === "skipped" ? { endedAt: at, why: "a step before it was skipped" } : {}),
+      };
+    };
+    await eachLimited(skip, startsAtOnce, (step) => pipelines.createStep(id, created(step, "skipped")));
+    await eachLimited(begin, startsAtOnce, async (step) => {
+      await pipelines.createStep(id, created(step, "running"));
+      await executions.startStep(team, referenceOf(run, step));
+    });
+    const reason = now.stopping?.failure.message ?? `a step failed, and the pipeline's onFailure is ${plan.onFailure}`;
+    await eachLimited(cancel, startsAtOnce, (step) =>
+      cancelStep(dependencies, run, states.find((each) => each.step === step)!, reason),
+    );
+    if (end) return closeRun(dependencies, now, states, end);
+    if (skip.length + cancel.length === 0) return;
+  }
+}
+
+async function closeRun(
+  dependencies: PipelineDependencies,
+  run: PipelineRun,
+  states: readonly StepState[],
+  { status, failedStep }: NonNullable<ReturnType<typeof decide>["end"]>,
+): Promise<void> {
+  const { pipelines, clock } = dependencies;
+  const failure = states.find(({ step }) => step === failedStep)?.failure;
+  const endedAt = isoTime(clock);
+  const cause = run.stopping?.failure ?? (failure && { ...failure, step: failedStep });
+  await pipelines.updateRun(run.pipelineRunId, { status, endedAt, ...(cause ? { failure: cause } : {}) });
+  const ended = await pipelines.findRun(run.pipelineRunId);
+  if (ended) await publishEnd(dependencies, ended);
+}
+
+/** The run stays in the list of open ones until its event was accepted, so that the sweep repeats a lost publication. */
+async function publishEnd({ pipelines, runEvents }: PipelineDependencies, run: PipelineRun): Promise<void> {
+  const { pipelineRunId, team, pipeline, status, endedAt } = run;
+  if (endedAt === undefined) return;
+  await runEvents.publishPipelineEnded({
+    id: `pipeline-ended-${pipelineRunId}`,
+    at: endedAt,
+    team,
+    pipeline,
+    pipelineRunId,
+    status,
+  });
+  await pipelines.delistRun(pipelineRunId);
+}
+
+/** Cancels a running step: first its work, then its row, so that a process that dies in between leaves it to be cancelled again. */
+async function cancelStep(
+  dependencies: PipelineDependencies,
+  run: PipelineRun,
+  state: StepState,
+  reason: string,
+): Promise<void> {
+  const { pipelines, executions, team, clock, cancelTraining, cancelPipeline } = dependencies;
+  const reference: StepReference = referenceOf(run, state.step, state.item);
+  if (state.map) {
+    const items = await itemsDone(pipelines, run.pipelineRunId, state.step);
+    const open = items.filter(({ status }) => status === "running");
+    await eachLimited(open, startsAtOnce, (item) => cancelStep(dependencies, run, item, reason));
+  }
+  const by = `pipeline run ${run.pipelineRunId}`;
+  if (state.waitsFor?.kind === "run") await cancelTraining(state.waitsFor.id, by);
+  if (state.waitsFor?.kind === "pipeline") await cancelPipeline(state.waitsFor.id, by);
+  await executions.stopStep(team, reference, reason);
+  const { waitsFor, ...rest } = state;
+  const failure = { code: "CANCELLED", message: `${pathOf(state)} was cancelled: ${reason}` };
+  await pipelines.updateStep(
+    run.pipelineRunId,
+    { ...rest, status: "cancelled", failure, endedAt: isoTime(clock) },
+    state.attempt,
+  );
+  if (waitsFor) await pipelines.deleteWait(waitsFor.kind, waitsFor.id);
+}
+
+/** Returns the states of all items of a `forEach` that began, in their order. */
+export async function itemsDone(
+  pipelines: Pick<PipelineRepository, "items">,
+  id: string,
+  step: string,
+): Promise<readonly StepState[]> {
+  const items: StepState[] = [];
+  let nextToken: string | undefined;
+  do {
+    const page = await pipelines.items(id, step, { limit: 1_000, nextToken });
+    items.push(...page.items);
+    nextToken = page.nextToken;
+  } while (nextToken !== undefined);
+  return items;
+}
