@@ -12,6 +12,7 @@ import { metrics } from "./dynamodb/metric-store";
 import { monitors } from "./dynamodb/monitor-repository";
 import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
+import { pipelines } from "./dynamodb/pipeline-repository";
 import { retraining } from "./dynamodb/retraining-repository";
 import { stepCache } from "./dynamodb/step-cache";
 import { studies } from "./dynamodb/study-repository";
@@ -74,6 +75,7 @@ export const platformPorts = {
     online: onlineFeatures("read"),
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
+    pipelines: pipelines("read", "list", "write"),
     retraining: retraining("read", "write"),
     studies: studies("read", "list", "write"),
   },

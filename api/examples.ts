@@ -38,6 +38,25 @@ const retrainingRuleDefinition = {
   job,
 } as const;
 
+const pipelineDefinition = {
+  name: "weekly",
+  parameters: { rows: { type: "integer", default: 1_000 } },
+  steps: { count: { api: { operation: "listStudies" }, when: "${parameters.rows > 0}" } },
+};
+const planSha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+const pipelineVersion = { name: "weekly", version: 1, planSha256, steps: 1, createdBy: "ada", createdAt: at };
+const pipelineRun = {
+  ...{ pipelineRunId: "prun-4be1c0d7a2f39e85", team: "default", pipeline: "weekly", version: 1, planSha256 },
+  ...{
+    parameters: { rows: 1_000 },
+    status: "running",
+    depth: 0,
+    requestDigest: planSha256,
+    createdBy: "ada",
+    createdAt: at,
+  },
+} as const;
+
 const retrainingRule = {
   name: "on-digits",
   trigger: { type: "dataset", dataset: "digits" },
@@ -84,5 +103,8 @@ export const examples = {
   studyDefinition,
   retrainingRuleDefinition,
   retrainingRule,
+  pipelineDefinition,
+  pipelineVersion,
+  pipelineRun,
   retrainingCause,
 } as const;

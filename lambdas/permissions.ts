@@ -12,6 +12,7 @@ import { handler as ingestMetrics } from "./ingest-metrics/handler";
 import { handler as launchTraining } from "./launch-training/handler";
 import { handler as monitorDrift } from "./monitor-drift/handler";
 import { handler as notify } from "./notify/handler";
+import { handler as pipelineStep } from "./pipeline-step/handler";
 import { handler as prepareFeatures } from "./prepare-features/handler";
 import { handler as promote } from "./promote/handler";
 import { handler as reclaimStorage } from "./reclaim-storage/handler";
@@ -20,6 +21,7 @@ import { handler as registerModel } from "./register-model/handler";
 import { handler as requestApproval } from "./request-approval/handler";
 import { handler as retrain } from "./retrain/handler";
 import { handler as runCredentials } from "./run-credentials/handler";
+import { handler as runModule } from "./run-module/handler";
 import { handler as snapshotDataset } from "./snapshot-dataset/handler";
 import { handler as storeFeatures } from "./store-features/handler";
 import { streamPorts } from "./stream-metrics/app";
@@ -54,6 +56,8 @@ export const functionPermissions = (): FunctionPermissions => ({
   "monitor-drift": monitorDrift.grants,
   "store-features": storeFeatures.grants,
   retrain: retrain.grants,
+  "pipeline-step": pipelineStep.grants,
+  "run-module": runModule.grants,
   notify: notify.grants,
   "snapshot-dataset": snapshotDataset.grants,
 });

@@ -6,6 +6,8 @@ export const runEnded = { Source: "ringmaster", DetailType: "Training Run Ended"
 export const runPaused = { Source: "ringmaster", DetailType: "Training Run Paused" } as const;
 /** Event of a study's creation or change; `detail` is `StudyChanged` of `core/tuning/ports.ts` with `platform`. */
 export const studyChanged = { Source: "ringmaster", DetailType: "Study Changed" } as const;
+/** Event of a pipeline run's end; `detail` is `PipelineEnded` of `core/pipelines/ports.ts` with `platform`. */
+export const pipelineEnded = { Source: "ringmaster", DetailType: "Pipeline Run Ended" } as const;
 /** Event of drift in a window; `detail` is `DriftEvent` of `core/monitors/ports.ts` with `platform`. */
 export const driftDetected = { Source: "ringmaster", DetailType: "Drift Detected" } as const;
 /** Event of a monitor that may have a window to close; `detail` is `MonitorDue` with `platform`. */

@@ -83,6 +83,15 @@ const deployed = [
     concurrency: 5,
   },
   {
+    name: "pipeline-step",
+    timeoutSeconds: 60,
+    memoryMb: 1024,
+    externals: [],
+    asynchronous: { retries: 2, maxAgeSeconds: 3_600, hasDeadLetterQueue: true },
+  },
+  // Runs users' modules in steps of pipelines; may do nothing in the account.
+  { name: "run-module", timeoutSeconds: 900, memoryMb: 3008, storageMb: 10_240, externals: [] },
+  {
     // Suggests settings from up to ten thousand trials.
     name: "drive-study",
     timeoutSeconds: 120,

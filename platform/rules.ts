@@ -5,6 +5,7 @@ import {
   featureRows,
   featureViewDue,
   monitorDue,
+  pipelineEnded,
   runEnded,
   runPaused,
   studyChanged,
@@ -144,6 +145,18 @@ export const rules: readonly RuleDefinition[] = [
     description: "A trial of a study has ended or paused: decide how its study continues.",
     target: "drive-study",
     pattern: published([runEnded, runPaused], { trial: { study: [{ exists: true }] } }),
+  },
+  {
+    name: "step-awaited",
+    description: "A training run or a pipeline run has ended: continue the step of a pipeline that waits for it.",
+    target: "pipeline-step",
+    pattern: published([runEnded, pipelineEnded]),
+  },
+  {
+    name: "pipeline-sweep",
+    description: "Each minute: pipeline runs whose event was lost, or whose process died.",
+    target: "pipeline-step",
+    schedule: "rate(1 minute)",
   },
   {
     name: "study-changed",

@@ -146,6 +146,13 @@ export class Table {
     return holds(this.client.send(new UpdateCommand(this.updating(Key, change, condition).Update)));
   }
 
+  /** Adds one to a number of an existing item. @returns the number before */
+  async increment(Key: Key, attribute: string): Promise<number> {
+    const { Update } = this.updating(Key, new Expression([`ADD #${attribute} `, ""], [1]), exists);
+    const { Attributes } = await this.client.send(new UpdateCommand({ ...Update, ReturnValues: "UPDATED_OLD" }));
+    return Attributes?.[attribute] as number;
+  }
+
   delete(Key: Key, condition?: Expression): Promise<boolean> {
     return holds(this.client.send(new DeleteCommand(this.deleting(Key, condition).Delete)));
   }

@@ -2,6 +2,7 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import type { DataContractEvents } from "../../core/datasets/contract/blocked";
 import type { ViewEvents } from "../../core/feature-store/ports";
 import type { MonitorEvents } from "../../core/monitors/ports";
+import type { PipelineEvents } from "../../core/pipelines/ports";
 import type { ModelEvents } from "../../core/registry/outbox";
 import type { RunEvents } from "../../core/training/run-ended";
 import type { StudyEvents } from "../../core/tuning/ports";
@@ -13,6 +14,7 @@ import {
   featureViewDue,
   modelChanged,
   monitorDue,
+  pipelineEnded,
   runEnded,
   runPaused,
   studyChanged,
@@ -24,7 +26,7 @@ import { sharedPort } from "../port";
 export function createPlatformEvents(
   client: EventBridgeClient,
   platform: string,
-): ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents & ViewEvents {
+): ModelEvents & PipelineEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents & ViewEvents {
   async function publish(name: { readonly Source: string; readonly DetailType: string }, event: { at: string }) {
     const { Entries = [] } = await client.send(
       new PutEventsCommand({
@@ -42,6 +44,7 @@ export function createPlatformEvents(
     publishApprovalNeeded: (event) => publish(approvalNeeded, event),
     publishRunEnded: (event) => publish(runEnded, event),
     publishRunPaused: (event) => publish(runPaused, event),
+    publishPipelineEnded: (event) => publish(pipelineEnded, event),
     publishStudyChanged: (event) => publish(studyChanged, event),
     publishDataContractBlocked: (event) => publish(dataContractBlocked, event),
     publishDrift: (event) => publish(driftDetected, event),

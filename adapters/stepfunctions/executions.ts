@@ -8,13 +8,9 @@ import {
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import { digestOf } from "../../core/digest";
-import {
-  type ApprovalExecutions,
-  type Executions,
-  type RunSegment,
-  segmentNameOf,
-  type TaskTokens,
-} from "../../core/runs/ports";
+import type { StepExecutions } from "../../core/pipelines/ports";
+import type { StepReference } from "../../core/pipelines/records";
+import { type ApprovalExecutions, type Executions, segmentNameOf, type TaskTokens } from "../../core/runs/ports";
 import { executions as executionGrants, stateMachine } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
 
@@ -68,9 +64,12 @@ const statuses = {
 const maxApprovalAttempts = 20;
 
 /** Executions are named by runs and segments. A name is accepted once in 90 days, so starting is idempotent. */
-export function createExecutions(client: SFNClient, stateMachineArn: string): Executions & ApprovalExecutions {
-  const arnOf = (run: RunSegment): string =>
-    `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${segmentNameOf(run)}`;
+export function createExecutions(
+  client: SFNClient,
+  stateMachineArn: string,
+): Executions & ApprovalExecutions & StepExecutions {
+  const stepName = (team: string, step: StepReference) => `step-${digestOf({ team, ...step }).slice(0, 48)}`;
+  const arnOf = (name: string): string => `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${name}`;
   /** @returns whether the name was free, or such an execution runs */
   async function start(name: string, input: object): Promise<boolean> {
     try {
@@ -82,13 +81,21 @@ export function createExecutions(client: SFNClient, stateMachineArn: string): Ex
     }
   }
   async function statusOf(name: string) {
-    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${name}`;
     try {
-      const { status } = await client.send(new DescribeExecutionCommand({ executionArn }));
+      const { status } = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(name) }));
       return status && statuses[status];
     } catch (error) {
       if (named(error, "ExecutionDoesNotExist")) return undefined;
       throw error;
+    }
+  }
+  async function stop(name: string, reason: string): Promise<void> {
+    try {
+      // The service's limit is 32,768 characters.
+      const cause = reason.slice(0, 32_768);
+      await client.send(new StopExecutionCommand({ executionArn: arnOf(name), error: "Cancelled", cause }));
+    } catch (error) {
+      if (!named(error, "ExecutionDoesNotExist")) throw error;
     }
   }
   return {
@@ -105,14 +112,13 @@ export function createExecutions(client: SFNClient, stateMachineArn: string): Ex
         if (status === "running" || status === "succeeded") return;
       }
     },
-    async stop(run, reason) {
-      try {
-        await client.send(new StopExecutionCommand({ executionArn: arnOf(run), error: "Cancelled", cause: reason }));
-      } catch (error) {
-        if (!named(error, "ExecutionDoesNotExist")) throw error;
-      }
-    },
+    stop: (run, reason) => stop(segmentNameOf(run), reason),
     status: (run) => statusOf(segmentNameOf(run)),
+    async startStep(team, step) {
+      await start(stepName(team, step), { step: { team, ...step } });
+    },
+    stopStep: (team, step, reason) => stop(stepName(team, step), reason),
+    stepStatus: (team, step) => statusOf(stepName(team, step)),
   };
 }
 

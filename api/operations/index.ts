@@ -13,6 +13,7 @@ import * as modelVersions from "./model-versions";
 import * as models from "./models";
 import * as notifications from "./notifications";
 import * as pages from "./pages";
+import * as pipelines from "./pipelines";
 import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
 import * as runSearch from "./run-search";
@@ -41,6 +42,7 @@ export const operations = {
   ...featureViews,
   ...modelExports,
   ...retraining,
+  ...pipelines,
   ...studies,
   ...notifications,
   ...contents,

@@ -14,6 +14,7 @@ import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
 import { notificationRoutes } from "./notifications";
 import { pageRoutes } from "./pages";
+import { pipelineRoutes } from "./pipelines";
 import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
@@ -44,6 +45,7 @@ export const routes: readonly Route[] = [
   ...featureViewRoutes,
   ...exportRoutes,
   ...retrainingRoutes,
+  ...pipelineRoutes,
   ...studyRoutes,
   ...notificationRoutes,
   ...contentRoutes,

@@ -49,7 +49,6 @@ interface Node {
 
 /** Collects what an expression reads. A name that is not at a path's start is a field; in a filter, names are fields of the item. */
 function collect(node: unknown, references: Reference[], inner: boolean): void {
-  if (Array.isArray(node)) return node.forEach((each) => collect(each, references, inner));
   if (typeof node !== "object" || node === null) return;
   const { type, value, steps } = node as Node;
   if (type === "regex" || value instanceof RegExp)
@@ -69,13 +68,12 @@ function collect(node: unknown, references: Reference[], inner: boolean): void {
         throw new ExpressionError(`must begin with ${roots.join(", ")}; ${first} is none of them`);
       references.push({ root, name, field: third === "output" ? fourth : undefined });
     }
-    steps.forEach((step, i) =>
+    for (const [i, step] of steps.entries())
       collect(
         step.type === "name" ? { ...step, type: undefined } : step,
         references,
         inner || i > 0 || first !== undefined,
-      ),
-    );
+      );
     return;
   }
   for (const child of Object.values(node)) collect(child, references, inner);
@@ -110,11 +108,11 @@ export function referencesOf(text: string): readonly Reference[] {
 export async function evaluate(template: unknown, context: ExpressionContext): Promise<unknown> {
   if (typeof template === "string") {
     const [, only] = whole.exec(template) ?? [];
-    if (only !== undefined) return valueOf(only, context);
+    if (only !== undefined) return evaluateText(only, context);
     let text = "";
     let at = 0;
     for (const match of template.matchAll(placeholder)) {
-      const value = await valueOf(match[1]!, context);
+      const value = await evaluateText(match[1]!, context);
       text += template.slice(at, match.index) + (typeof value === "string" ? value : JSON.stringify(value ?? null));
       at = match.index + match[0].length;
     }
@@ -126,7 +124,7 @@ export async function evaluate(template: unknown, context: ExpressionContext): P
   return Object.fromEntries((await Promise.all(entries)).filter(([, value]) => value !== undefined));
 }
 
-async function valueOf(text: string, context: ExpressionContext): Promise<unknown> {
+async function evaluateText(text: string, context: ExpressionContext): Promise<unknown> {
   const expression = compile(text);
   const endsAt = performance.now() + maxMs;
   // JSONata's hook for limits of time (docs.jsonata.org/embedding-extending).

@@ -109,8 +109,8 @@ function checkStep(
   if (kindOf(step) !== "function" && input !== undefined)
     problems.push({ path: `${path}.input`, rule: "is only for a function" });
   for (const [field, text] of Object.entries({ when, forEach })) {
-    if (typeof text === "string" && !/^\$\{[^]*\}$/.test(text))
-      problems.push({ path: `${path}.${field}`, value: text, rule: "must be one expression: ${…}" });
+    if (typeof text === "string" && !/^\$\{.*\}$/s.test(text))
+      problems.push({ path: `${path}.${field}`, value: text, rule: `must be one expression: \${…}` });
   }
   const { train, api, pipeline, fail } = step;
   const templates = { when, forEach, input, environment, train, api, pipeline, fail };

@@ -1,5 +1,5 @@
 import type { Page } from "../datasets/repository";
-import { conflict, notFound } from "../errors";
+import { conflict, InvalidInputError, notFound } from "../errors";
 import type { Logger } from "../logging";
 import type { Clock, ObjectStore } from "../ports";
 import type { TaskTokens } from "../runs/ports";
@@ -135,6 +135,8 @@ export interface StepDependencies extends PipelineDependencies {
   readonly tokens: TaskTokens;
 }
 
+export const invalidStepField = (path: string, value: unknown, rule: string) =>
+  new InvalidInputError("the step is not valid", [{ path, value, rule }]);
 export const pipelineNotFound = (name: string, version?: number) =>
   notFound(
     "PIPELINE_NOT_FOUND",

@@ -1,8 +1,10 @@
 import { inRounds, type Pause } from "../backoff";
 import { digestOf, sha256 } from "../digest";
-import { busy, conflict, InvalidInputError } from "../errors";
+import { busy, conflict, hasCode, InvalidInputError } from "../errors";
 import { isoTime } from "../ports";
 import { idempotencyConflict } from "../runs/errors";
+import { type CancelDependencies, cancelRun } from "../training/close-run";
+import type { SubmitDependencies } from "../training/submit";
 import { advance } from "./advance";
 import { readPlan } from "./context";
 import { pipelineLimits } from "./definition";
@@ -13,8 +15,32 @@ import {
   pipelineRunEnded,
   pipelineRunNotFound,
   pipelineRunOpen,
+  type StepDependencies,
+  type StepExecutions,
 } from "./ports";
 import type { PipelineRun, PipelineVersion } from "./records";
+
+type Ports = Omit<StepDependencies, "cancelTraining" | "cancelPipeline" | "submit" | "executions"> &
+  CancelDependencies &
+  SubmitDependencies & { readonly executions: StepExecutions };
+
+/** Adds the ways in which a step starts and stops other runs. */
+export function pipelinePorts<P extends Ports>(ports: P): P & StepDependencies {
+  /** Repeated cancellations meet a run that has ended. */
+  const quietly = async (cancelled: Promise<unknown>): Promise<void> => {
+    await cancelled.catch((error: unknown) => {
+      if (!hasCode(error, "RUN_ALREADY_ENDED", "RUN_NOT_FOUND", "PIPELINE_RUN_ENDED", "PIPELINE_RUN_NOT_FOUND"))
+        throw error;
+    });
+  };
+  const dependencies: P & StepDependencies = {
+    ...ports,
+    submit: ports,
+    cancelTraining: (runId, actor) => quietly(cancelRun(ports, runId, actor)),
+    cancelPipeline: (id, actor) => quietly(cancelPipelineRun(dependencies, id, actor)),
+  };
+  return dependencies;
+}
 
 interface Author {
   readonly actor: string;

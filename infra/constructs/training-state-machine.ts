@@ -1,11 +1,12 @@
 import fs from "node:fs";
-import { RemovalPolicy } from "aws-cdk-lib";
+import { ArnFormat, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { resourceNames } from "../../platform/trainer-job";
+import { userFunctionPattern } from "../../platform/user-functions";
 import { grant } from "../grants";
 
 export interface TrainingStateMachineProps {
@@ -48,7 +49,13 @@ export class TrainingStateMachine extends StateMachine {
       },
     });
     // `fromString` grants nothing to the role.
-    const resources = [...named].map((each) => each.functionArn);
+    // Steps of pipelines call these by names that their input gives.
+    const called = (["run-module", "api"] as const).map((name) => functions.get(name)!);
+    const ofUsers = Stack.of(this).formatArn({
+      ...{ service: "lambda", resource: "function", resourceName: userFunctionPattern(prefix) },
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    const resources = [...new Set([...named, ...called].map((each) => each.functionArn)), ofUsers];
     this.addToRolePolicy(new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources }));
     // A distributed Map starts child executions of this machine (Step Functions developer guide, "IAM policies for using
     // Distributed Map states"). The ARNs are built from the name, because the machine depends on its role's policy.
