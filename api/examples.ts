@@ -41,7 +41,7 @@ const retrainingRuleDefinition = {
 const pipelineDefinition = {
   name: "weekly",
   parameters: { rows: { type: "integer", default: 1_000 } },
-  steps: { count: { api: { operation: "listStudies" }, when: "${parameters.rows > 0}" } },
+  steps: { count: { api: { operation: "listStudies" }, when: `\${parameters.rows > 0}` } },
 };
 const planSha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const pipelineVersion = { name: "weekly", version: 1, planSha256, steps: 1, createdBy: "ada", createdAt: at };

@@ -13,6 +13,7 @@ import { addMonitorCommands } from "./commands/monitors";
 import { addNativeCommand } from "./commands/native";
 import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
+import { addPipelineCommands } from "./commands/pipelines";
 import { addRepairCommand } from "./commands/repair";
 import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
@@ -58,6 +59,7 @@ export function createProgram(): Command {
   addModelCommands(program);
   addEvaluateCommand(program);
   addLineageCommand(program);
+  addPipelineCommands(program);
   addRetrainCommands(program);
   addMonitorCommands(program);
   addViewCommands(program);

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import type { ApiClient } from "../client/api-client";
 import type { ColumnSchema } from "../core/datasets/shapes";
+import { sha256 } from "../core/digest";
 import { InvalidInputError } from "../core/errors";
 import { choiceProblems } from "../core/features/choice";
 import type { UploadPort } from "../core/ports";
@@ -37,11 +38,14 @@ const ringmaster: Plugin = {
   },
 };
 
-/**
- * Bundles a training module and stores it. TensorFlow.js stays external, so that there is one instance. @returns
- * SHA-256
- */
-export async function bundleModule(path: string, uploads: UploadPort): Promise<string> {
+export interface BundledModule {
+  readonly sha256: string;
+  /** Digest of each source file, by its path relative to the module. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Bundles a user's module and stores it. TensorFlow.js stays external, so that there is one instance. */
+export async function bundleModule(path: string, uploads: UploadPort): Promise<BundledModule> {
   if (!existsSync(path)) {
     throw new InvalidInputError("the job's module cannot be bundled", [
       { path: "model.path", value: path, rule: "must be a file that exists, relative to the job file" },
@@ -60,6 +64,7 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
     // every directory.
     sourcemap: "inline",
     sourcesContent: false,
+    metafile: true,
     absWorkingDir: dirname(path),
     outfile: join(dirname(path), "module.js"),
     plugins: [ringmaster],
@@ -74,7 +79,10 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<s
       cause,
     );
   });
-  return (await uploadBytes(uploads, bundle.outputFiles[0]!.contents)).sha256;
+  const sources = Object.keys(bundle.metafile.inputs).filter((name) => !name.includes(":"));
+  const files = sources.map((name) => [name, sha256(readFileSync(join(dirname(path), name)))] as const);
+  const reference = await uploadBytes(uploads, bundle.outputFiles[0]!.contents);
+  return { sha256: reference.sha256, files: Object.fromEntries(files) };
 }
 
 function ruleOf(text: string): string {
@@ -136,7 +144,8 @@ async function withCode(job: Job, file: string, { diff }: JobOptions, client: ()
   const lockfile = describeEnvironment(directory);
   const environment = lockfile ? { environment: lockfile } : {};
   if (job.model.type !== "module") return { job, code, ...environment };
-  const moduleSha256 = await bundleModule(resolve(dirname(file), job.model.path), createUploads(client()));
+  const module = resolve(dirname(file), job.model.path);
+  const { sha256: moduleSha256 } = await bundleModule(module, createUploads(client()));
   return {
     job: { ...job, model: { ...job.model, sha256: moduleSha256 } },
     code: { ...code, moduleSha256 },

@@ -76,11 +76,11 @@ export function createPipelineRepository(table: Table, team: string): PipelineRe
       if ("stopping" in change)
         return table.update(
           runKey(id),
-          ex`SET record.stopping = ${change.stopping}`,
-          ex`#status = ${"running"} AND attribute_not_exists(record.stopping)`,
+          ex`SET #record.stopping = ${change.stopping}`,
+          ex`#status = ${"running"} AND attribute_not_exists(#record.stopping)`,
         );
       const { status, endedAt, failure } = change as Pick<PipelineRun, "status" | "endedAt" | "failure">;
-      const set = ex`SET #status = ${status}, record.#status = ${status}, record.endedAt = ${endedAt}${failure ? ex`, record.failure = ${failure}` : ex``}`;
+      const set = ex`SET #status = ${status}, #record.#status = ${status}, #record.endedAt = ${endedAt}${failure ? ex`, #record.failure = ${failure}` : ex``}`;
       return table.update(runKey(id), set, ex`#status = ${"running"}`);
     },
     delistRun: async (id) => void (await table.delete(openKey(id))),
@@ -97,7 +97,7 @@ export function createPipelineRepository(table: Table, team: string): PipelineRe
       const { status, map, item } = state;
       const counters = map ? ex`, #next = if_not_exists(#next, ${map.next})` : ex``;
       const write = [
-        ex`SET record = ${state}, #status = ${status}, attempt = ${state.attempt}${counters}`,
+        ex`SET #record = ${state}, #status = ${status}, attempt = ${state.attempt}${counters}`,
         ex`#status = ${"running"} AND attempt = ${attempt}`,
       ] as const;
       if (item === undefined || status === "running") return table.update(stepKey(id, state), ...write);
@@ -115,7 +115,7 @@ export function createPipelineRepository(table: Table, team: string): PipelineRe
 
     findCached: async (key) => recordOf<CacheEntry | undefined>((await table.get(cacheKey(key))) ?? {}),
     putCached(key, entry, before) {
-      const condition = before ? ex`record = ${before}` : absent;
+      const condition = before ? ex`#record = ${before}` : absent;
       return entry ? table.put({ ...cacheKey(key), record: entry }, condition) : table.delete(cacheKey(key), condition);
     },
     lastKey: (pipeline, step) => table.record({ pk: pipelinePk(pipeline), sk: `KEY#${step}` }),

@@ -99,7 +99,7 @@ export const getPipelineStep = operation("getPipelineStep", "GET /pipelines/runs
       },
     ),
   },
-  errors: ["PIPELINE_STEP_NOT_FOUND", "OBJECT_NOT_FOUND", "CORRUPT_OBJECT"],
+  errors: ["PIPELINE_STEP_NOT_FOUND"],
 });
 
 export const listPipelineItems = operation(

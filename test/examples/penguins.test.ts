@@ -23,7 +23,7 @@ it("examples/penguins: its module is bundled as a submission does it, loads in a
       if ("bytes" in source) stored.set(sha256, source.bytes);
     },
   };
-  const digest = await bundleModule(model, uploads);
+  const { sha256: digest } = await bundleModule(model, uploads);
   const source = new TextDecoder().decode(stored.get(digest));
   const training = evaluateModule(source, "model.ts");
   const definition = {
