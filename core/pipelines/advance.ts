@@ -102,6 +102,8 @@ async function cancelStep(
     { ...rest, status: "cancelled", failure, endedAt: isoTime(clock) },
     state.attempt,
   );
+  // The step may have taken a lease since its state was read.
+  await releaseLease(dependencies, reference, (await pipelines.findStep(reference))?.key);
   if (waitsFor) await pipelines.deleteWait(waitsFor.kind, waitsFor.id);
 }
 
@@ -119,4 +121,18 @@ export async function itemsDone(
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
   return items;
+}
+
+export const isSameStep = (a: StepReference, b: StepReference): boolean =>
+  a.pipelineRunId === b.pipelineRunId && a.step === b.step && a.item === b.item;
+
+/** Ends a step's lease, so that steps with the same key need not wait for its time. */
+export async function releaseLease(
+  { pipelines }: Pick<PipelineDependencies, "pipelines">,
+  reference: StepReference,
+  key: string | undefined,
+): Promise<void> {
+  const entry = key === undefined ? undefined : await pipelines.findCached(key);
+  if (key !== undefined && entry?.leasedUntil !== undefined && isSameStep(entry.holder, reference))
+    await pipelines.putCached(key, undefined, entry);
 }

@@ -2,6 +2,7 @@ import { resolveDataset } from "../datasets/repository";
 import { eachLimited } from "../each-limited";
 import { RingmasterError } from "../errors";
 import { isoTime } from "../ports";
+import { isSameStep, releaseLease } from "./advance";
 import { contextOf, loadStep, type Step } from "./context";
 import { kindOf, pipelineLimits, type StepDefinition } from "./definition";
 import { endStep, type StepEnd } from "./end-step";
@@ -189,10 +190,7 @@ async function reuse(
     return undefined;
   }
   const entry = await pipelines.findCached(key);
-  const isOwn =
-    entry?.holder.pipelineRunId === run.pipelineRunId &&
-    entry.holder.step === reference.step &&
-    entry.holder.item === reference.item;
+  const isOwn = entry !== undefined && isSameStep(entry.holder, reference);
   if (entry && entry.leasedUntil === undefined && off === undefined) {
     const checked = await checkedOutput(objects, entry);
     if ("value" in checked) return hit(checked.value, `run ${entry.holder.pipelineRunId}`);
@@ -214,6 +212,8 @@ async function reuse(
     off ??
     damaged ??
     (last === undefined ? "the first time" : changes || `the output of run ${last.pipelineRunId} is not kept`);
-  await record({ key, why: `miss: ${reason}` });
-  return undefined;
+  if (await record({ key, why: `miss: ${reason}` })) return undefined;
+  // It was cancelled in the meantime.
+  await releaseLease(dependencies, reference, key);
+  return { next: "done" };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BoundedMap } from "../bounded-map";
 import { type DocumentKind, getJsonContent } from "../object-documents";
 import type { ObjectStore } from "../ports";
 import { pipelineDefinition, pipelineLimits } from "./definition";
@@ -36,10 +37,17 @@ export const readOutput = async (
 export const readItems = async (objects: Pick<ObjectStore, "getContent">, itemsSha256: string) =>
   (await getJsonContent(objects, itemsSha256, valueDocument)) as readonly unknown[];
 
-export const readPlan = (
+const plans = new BoundedMap<string, Plan>(32);
+
+/** A plan never changes, and each step of its runs reads it: a plan of 2,000 steps takes some 20 ms to check. */
+export async function readPlan(
   objects: Pick<ObjectStore, "getContent">,
   { planSha256 }: Pick<PipelineRun, "planSha256">,
-): Promise<Plan> => getJsonContent(objects, planSha256, planDocument);
+): Promise<Plan> {
+  const plan = plans.get(planSha256) ?? (await getJsonContent(objects, planSha256, planDocument));
+  plans.set(planSha256, plan);
+  return plan;
+}
 
 /** Everything known of one step when it begins or ends. */
 export interface Step {

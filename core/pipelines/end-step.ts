@@ -1,6 +1,6 @@
 import { mapLimited } from "../each-limited";
 import { isoTime } from "../ports";
-import { advance, itemsDone } from "./advance";
+import { advance, itemsDone, releaseLease } from "./advance";
 import { loadStep, readOutput, type Step, storeOutput } from "./context";
 import { isOfType, stepsOf } from "./plan";
 import type { PipelineDependencies } from "./ports";
@@ -36,7 +36,7 @@ export async function endStep(
   const checked = end.status === "succeeded" ? checkedEnd(end, definition.output) : end;
   const { pipelines, clock } = dependencies;
   if (checked.status === "failed" && state.attempt <= definition.retries && run.stopping === undefined) {
-    await releaseLease(dependencies, state);
+    await releaseLease(dependencies, reference, state.key);
     await pipelines.updateStep(
       reference.pipelineRunId,
       { ...state, attempt: state.attempt + 1, failure: short(checked.failure) },
@@ -61,7 +61,7 @@ export async function endStep(
       state.attempt,
     );
   } else {
-    await releaseLease(dependencies, state);
+    await releaseLease(dependencies, reference, state.key);
     await pipelines.updateStep(
       reference.pipelineRunId,
       { ...ended, status: "failed", failure: short(checked.failure) },
@@ -144,13 +144,4 @@ async function keepOutput(
     await pipelines.putCached(key, { holder: reference, ...stored }, entry);
   if (keyParts)
     await pipelines.putLastKey(run.pipeline, reference.step, { pipelineRunId: run.pipelineRunId, parts: keyParts });
-}
-
-/** Ends a lease, so that steps with the same key need not wait for its time. */
-export async function releaseLease(
-  { pipelines }: Pick<PipelineDependencies, "pipelines">,
-  { key }: StepState,
-): Promise<void> {
-  const entry = key === undefined ? undefined : await pipelines.findCached(key);
-  if (key !== undefined && entry?.leasedUntil !== undefined) await pipelines.putCached(key, undefined, entry);
 }
