@@ -115,6 +115,7 @@ export const listPipelineItems = operation(
       attempt: 1,
       startedAt: "2026-01-01T09:30:00.000Z",
     }),
+    errors: ["PIPELINE_STEP_NOT_FOUND"],
   },
 );
 

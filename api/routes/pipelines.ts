@@ -64,9 +64,11 @@ export const pipelineRoutes = [
     return { state, output: await readOutput(objects, state) };
   }),
 
-  defineRoute(operations.listPipelineItems, ({ platform: { pipelines }, params: { pipelineRunId, step }, query }) =>
-    pipelines.items(pipelineRunId, step, query),
-  ),
+  defineRoute(operations.listPipelineItems, async ({ platform: { pipelines }, params, query }) => {
+    const { pipelineRunId, step } = params;
+    if (!(await pipelines.findStep(params))) throw stepNotFound(pipelineRunId, step);
+    return pipelines.items(pipelineRunId, step, query);
+  }),
 
   defineRoute(
     operations.resumePipelineRun,

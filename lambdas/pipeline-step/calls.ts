@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { allOperations } from "../../api/operations";
+import { defaultScopes } from "../../core/access/tokens";
 import type { NextMove, Resolved } from "../../core/pipelines/begin-step";
 import { loadStep } from "../../core/pipelines/context";
 import type { StepEnd } from "../../core/pipelines/end-step";
@@ -74,8 +75,8 @@ interface ApiCall {
 }
 
 /**
- * Makes the event that the gateway would send for a call of the API. The caller is the pipeline of its team; it is no
- * person, so it cannot give an approval.
+ * Makes the event that the gateway would send for a call of the API. The caller is the pipeline of its team. It has
+ * the default scopes, so it cannot decide what serves, whoever pushed it.
  */
 function apiEvent({ operation: id, params = {}, query = {}, body }: ApiCall, team: string, actor: string) {
   const operation = allOperations.find(({ operationId }) => operationId === id);
@@ -100,7 +101,7 @@ function apiEvent({ operation: id, params = {}, query = {}, body }: ApiCall, tea
       httpMethod: operation.method,
       path,
       requestId: randomUUID(),
-      authorizer: { principalId: actor, team },
+      authorizer: { principalId: actor, team, scopes: defaultScopes.join(" ") },
     },
   };
 }

@@ -5,6 +5,7 @@ import { eventTypes } from "../../core/notifications/shapes";
 import { createStudy } from "../../core/tuning/lifecycle";
 import { studyDefinitionSchema } from "../../core/tuning/study";
 import { jobInput } from "../support/fixtures";
+import { startStoredPipeline } from "../support/stored-pipeline";
 import { createStoredView } from "../support/stored-view";
 import type { Thing } from "./fuzz/knowledge";
 import { createWorld, furnish } from "./fuzz/world";
@@ -90,6 +91,12 @@ export const cases: Readonly<Record<string, Case>> = {
   "POST /hpo/studies": { body: { ...studyOf("@dataset"), name: "@fresh" } },
   "POST /hpo/studies/{study}/extend": { body: { trials: 8 } },
   "GET /retraining-rules": own,
+  "GET /pipelines": own,
+  "POST /pipelines": own,
+  "GET /pipelines/runs": own,
+  // It runs, which only its owner can see.
+  "POST /pipelines/runs/{pipelineRunId}/resume": { owner: 409 },
+  "POST /pipelines/runs/{pipelineRunId}/cancel": { last: true },
 };
 
 function studyOf(dataset: string) {
@@ -128,6 +135,7 @@ export async function furnishTeam(platform: Platform): Promise<Thing> {
     experiment: "its-experiment",
     study: "its-study",
     view: "its-view",
+    ...(await startStoredPipeline(platform, "its-pipeline")),
     batch: await createStoredView(platform, "its-view"),
   };
 }
@@ -136,14 +144,20 @@ const at = "2026-01-01T00:00:00.000Z";
 
 /** Names of the same shape that nothing has. */
 export function nothingLike(things: Thing): Thing {
-  const named = ["dataset", "experiment", "model", "rule", "monitor", "study", "view"].map((name) => [
+  const named = ["dataset", "experiment", "model", "rule", "monitor", "study", "view", "pipeline"].map((name) => [
     name,
     `no-${name}`,
   ]);
   return {
     ...things,
     ...Object.fromEntries(named),
-    ...{ runId: "run-0000000000000000", experimentId: "99", sha256: "0".repeat(64), id: "0".repeat(16) },
+    ...{
+      pipelineRunId: "prun-0000000000000000",
+      runId: "run-0000000000000000",
+      experimentId: "99",
+      sha256: "0".repeat(64),
+      id: "0".repeat(16),
+    },
     draft: { ...(things["draft"] as object), name: "no-dataset" },
   };
 }

@@ -34,6 +34,8 @@ import type { DriftEvent, MonitorDue, MonitorEvents } from "../../core/monitors/
 import type { TeamTopic, Webhooks } from "../../core/notifications/ports";
 import type { AttemptResult, Message } from "../../core/notifications/shapes";
 import { contentDigestOf } from "../../core/object-keys";
+import type { PipelineEvents, StepExecutions } from "../../core/pipelines/ports";
+import { pathOf } from "../../core/pipelines/records";
 import type { Clock } from "../../core/ports";
 import type { ApprovalNeeded } from "../../core/registry/model";
 import type { ModelEvent, ModelEvents } from "../../core/registry/outbox";
@@ -192,11 +194,18 @@ export function createTestPlatform(
   const measured: Meter = {
     emit: (measures, team) => void calls.measured.push({ measures, ...(team ? { team } : {}) }),
   };
-  const events: ModelEvents & RunEvents & StudyEvents & DataContractEvents & MonitorEvents & ViewEvents = {
+  const events: ModelEvents &
+    PipelineEvents &
+    RunEvents &
+    StudyEvents &
+    DataContractEvents &
+    MonitorEvents &
+    ViewEvents = {
     publish: async (event) => void calls.events.push(event),
     publishApprovalNeeded: async (event) => void calls.notable.push(event),
     publishRunEnded: async (event) => void calls.notable.push(event),
     publishRunPaused: async (event) => void calls.paused.push(event),
+    publishPipelineEnded: async () => undefined,
     publishStudyChanged: async (event) => void calls.studies.push(event),
     publishDataContractBlocked: async (event) => void calls.notable.push(event),
     publishDrift: async (event) => void calls.drift.push(event),
@@ -219,11 +228,14 @@ export function createTestPlatform(
     },
   });
   const logs: WorkerLogs = { read: async () => ({ lines: [] }) };
-  const startedRuns: Executions & ApprovalExecutions = {
+  const startedRuns: Executions & ApprovalExecutions & StepExecutions = {
     start: async (run) => void calls.started.push(segmentNameOf(run)),
     startApproval: async (approval) => void calls.approvals.push(approval),
     stop: async (run) => void calls.stopped.push(segmentNameOf(run)),
     status: async () => "running",
+    startStep: async (_team, step) => void calls.started.push(`${step.pipelineRunId} ${pathOf(step)}`),
+    stopStep: async (_team, step) => void calls.stopped.push(`${step.pipelineRunId} ${pathOf(step)}`),
+    stepStatus: async () => "running",
   };
   const answers: TaskTokens = {
     succeed: async (token, output) => void calls.succeeded.push({ token, output }),

@@ -185,6 +185,15 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
   replaceRetrainingRule: [ruleNamed("@rule")],
   disableRetrainingRule: [{}, { reason: "in doubt" }],
   deprecateDatasetVersion: [{}, { reason: "old" }],
+  pushPipeline: [
+    { name: "@fresh", steps: { count: { api: { operation: "listStudies" } } } },
+    { name: "fuzzed", parameters: { n: { type: "integer" } }, steps: { a: { fail: `\${parameters.n}` } }, finally: {} },
+  ],
+  startPipelineRun: [
+    { pipeline_id: "@pipeline" },
+    { pipeline_id: "@pipeline", version: 1, config: { rows: 2 }, no_cache: ["count"] },
+  ],
+  resumePipelineRun: [{}, { newest: true }],
   setDataContract: [{ contract: { rules: [] } }, { contract: { rules: wideContract }, ifRevision: 0, reason: "first" }],
   reportBlockedPush: [
     {

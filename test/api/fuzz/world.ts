@@ -8,6 +8,7 @@ import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
 import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 import { createMeasuredMonitor } from "../../support/measured-monitor";
+import { startStoredPipeline } from "../../support/stored-pipeline";
 import { createStoredView } from "../../support/stored-view";
 import { goodBodies } from "./good";
 import type { Thing } from "./knowledge";
@@ -47,6 +48,7 @@ export async function furnish(platform: Platform, round: number): Promise<readon
     { rule },
     { monitor, window: 1 },
     { view: `view-${round}` },
+    await startStoredPipeline(platform, `pipeline-${round}`),
     { sha256: content.sha256 },
     { id: await refusedFile(platform, round) },
     ...(await furnishRuns(platform, round)),
