@@ -159,6 +159,11 @@ async function bundle(entries, directory) {
 async function bundleInto(directory) {
   await bundle(entryPoints(), directory);
   fs.writeFileSync(path.join(directory, "openapi.json"), evaluate("api/openapi/text.ts", "openApiText"));
+  fs.mkdirSync(path.join(directory, "state-machines"), { recursive: true });
+  fs.writeFileSync(
+    path.join(directory, "state-machines", "training-run.asl.json"),
+    evaluate("state-machines/definition.ts", "stateMachineText"),
+  );
   const permissions = evaluate("lambdas/permissions.ts", "functionPermissions");
   fs.writeFileSync(path.join(directory, "permissions.json"), `${JSON.stringify(permissions, undefined, 1)}\n`);
 }
@@ -171,7 +176,6 @@ function ensureBuild() {
   const temporary = `${out}.tmp-${process.pid}`;
   // esbuild runs plugins in its asynchronous interface only; callers need the directory at once.
   require("node:child_process").execFileSync(process.execPath, [__filename, "--into", temporary], { stdio: "inherit" });
-  fs.cpSync(path.join(root, "state-machines"), path.join(temporary, "state-machines"), { recursive: true });
   try {
     fs.renameSync(temporary, out);
   } catch (error) {

@@ -4,7 +4,7 @@ import type * as z from "zod";
 export const runStatuses = ["queued", "running", "paused", "completed", "failed", "killed"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** The states of `state-machines/training-run.asl.json` that execute a run's work, in order. */
+/** The states of `state-machines/definition.ts` that execute a run's work, in order. */
 export const phases = ["ValidateDataset", "PrepareFeatures", "LaunchTraining", "Evaluate", "Register", "Gate"] as const;
 export type Phase = (typeof phases)[number];
 

@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
+import { stateMachineText } from "../../state-machines/definition";
 import { functionPermissions } from "../support/permissions";
 import { drawDeployment } from "./diagram";
 import { repository } from "./synthesized";
 
 const file = path.join(repository, "docs", "architecture.md");
 const text = fs.readFileSync(file, "utf8");
-const definition = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+const definition = stateMachineText();
 const drawn = drawDeployment(definition, functionPermissions);
 
 describe("docs/architecture.md", () => {

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { RingmasterError } from "../../../core/errors";
 import { type RegistrationOutput, registrationKind } from "../../../core/registry/model";
 import { timesOf, workedUntil, workMs } from "../../../core/runs/run";
 import { type Phase, phases } from "../../../core/runs/run-states";
 import { outputOf, returnToEarlierStep, runStep, type StepDefinition, waysBack } from "../../../core/runs/step";
 import { closeRunByConclusion } from "../../../core/training/conclusion";
+import { stateMachineText } from "../../../state-machines/definition";
 import { createTestPlatform, useEmbedded } from "../../support/embedded";
 import { runOf } from "../../support/fixtures";
 
@@ -16,8 +15,7 @@ interface State {
   readonly Catch?: readonly { readonly ErrorEquals: readonly string[]; readonly Next: string }[];
 }
 
-const file = join(__dirname, "../../../state-machines/training-run.asl.json");
-const { States } = JSON.parse(readFileSync(file, "utf8")) as { readonly States: Readonly<Record<string, State>> };
+const { States } = JSON.parse(stateMachineText()) as { readonly States: Readonly<Record<string, State>> };
 const isPhase = (name: string): name is Phase => (phases as readonly string[]).includes(name);
 const order = (name: string) => (phases as readonly string[]).indexOf(name);
 

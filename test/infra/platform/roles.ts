@@ -1,5 +1,3 @@
-import fs from "node:fs";
-import path from "node:path";
 import { functions } from "../../../platform/functions";
 import {
   arnsOf,
@@ -10,9 +8,9 @@ import {
   runRolePermissions,
   type World,
 } from "../../../platform/permissions";
+import { stateMachineText } from "../../../state-machines/definition";
 import { functionPermissions } from "../../support/permissions";
 import { rolesOf, type SynthesizedRole, textOf } from "../policies";
-import { repository } from "../synthesized";
 import { defaults, everywhere, stacksOf } from "./platforms";
 
 const prefix = "ringmaster";
@@ -131,7 +129,7 @@ describe("the deployed roles", () => {
   });
 
   it("the state machine may invoke the functions that it names", () => {
-    const definition = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+    const definition = stateMachineText();
     const named = new Set([...definition.matchAll(/\$\{([a-z-]+)\}/g)].map(([, name]) => name!));
     const role = roles.get("TrainingRunRole")!;
     expect(role.rights.map(withoutHashes)).toEqual(

@@ -8,6 +8,7 @@ import { functions } from "../../../platform/functions";
 import { parseDriftAlarmName } from "../../../platform/retraining";
 import { rules } from "../../../platform/rules";
 import { localWorld } from "../../../stack/settings";
+import { stateMachineText } from "../../../state-machines/definition";
 import { textOf } from "../policies";
 import { repository, resources, synthesizeStack } from "../synthesized";
 import { defaults } from "./platforms";
@@ -100,7 +101,7 @@ describe("the workflow", () => {
     });
     for (const { Properties } of resources(workflow(), "AWS::Logs::LogGroup"))
       expect(Properties["RetentionInDays"]).toBe(90);
-    const asl = fs.readFileSync(path.join(repository, "state-machines", "training-run.asl.json"), "utf8");
+    const asl = stateMachineText();
     // Functions that may work for a quarter of an hour are not invoked for hours.
     const states = (
       JSON.parse(asl) as { readonly States: Readonly<Record<string, { readonly Retry?: readonly Retrier[] }>> }

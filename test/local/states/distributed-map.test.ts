@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { stateMachineText } from "../../../state-machines/definition";
 import { FunctionFailure, type Harness, jsonata, lambda, open, output } from "./support/harness";
 
 let states: Harness;
@@ -112,12 +111,7 @@ describe("a distributed Map", () => {
       "launch-training": () => new FunctionFailure({ errorType: "THE_END" }),
       "conclude-run": (payload: unknown) => made.push(["conclude-run", payload]),
     });
-    const definition = JSON.parse(
-      readFileSync(join(__dirname, "../../../state-machines/training-run.asl.json"), "utf8").replace(
-        /\$\{([a-z-]+)\}/g,
-        "$1",
-      ),
-    ) as object;
+    const definition = JSON.parse(stateMachineText().replace(/\$\{([a-z-]+)\}/g, "$1")) as object;
     const done = await states.run(definition, { runId: "r1" });
     expect(done).toMatchObject({ status: "FAILED", error: "THE_END" });
     const call = (name: string, round?: string) =>

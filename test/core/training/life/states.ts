@@ -30,7 +30,7 @@ export const waitsForToken = (state: StateName): boolean => state === "LaunchTra
 const heartbeatMs = 900_000;
 const retries = 6;
 
-/** One execution, as Step Functions takes it through the states of `state-machines/training-run.asl.json` that matter to a run's life. */
+/** One execution, as Step Functions takes it through the states of `state-machines/definition.ts` that matter to a run's life. */
 export class ModelExecution {
   status: "running" | "succeeded" | "failed" | "aborted" = "running";
   state: StateName = "ValidateDataset";
