@@ -76,6 +76,8 @@ function ruleOf(issue: Issue): string {
       return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin, issue.maximum)}`;
     case "invalid_union":
       return unionRule(issue);
+    case "invalid_key":
+      return issue.issues.map(ruleOf).join("; ");
     default:
       return issue.message;
   }

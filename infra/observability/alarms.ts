@@ -24,6 +24,7 @@ const unattended: readonly FunctionName[] = [
   "conclude-run",
   "retrain",
   "drive-study",
+  "pipeline-step",
   "monitor-drift",
   "notify",
   "ingest-metrics",
