@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { allOperations } from "../../api/operations";
 import { defaultScopes } from "../../core/access/tokens";
-import type { NextMove, Resolved } from "../../core/pipelines/begin-step";
+import { failureOf, type NextMove, type Resolved } from "../../core/pipelines/begin-step";
 import { loadStep } from "../../core/pipelines/context";
-import type { StepEnd } from "../../core/pipelines/end-step";
+import { endStep, type StepEnd } from "../../core/pipelines/end-step";
 import { stepsOf } from "../../core/pipelines/plan";
 import type { StepDependencies } from "../../core/pipelines/ports";
 import { invalidStepField } from "../../core/pipelines/ports";
@@ -26,7 +26,7 @@ interface CallDependencies extends StepDependencies {
 /** Size above which an input travels by URL: the payload between two states has 256 KiB. */
 const maxInlineInput = 100_000;
 
-/** Adds the function and its payload to a move that calls one. */
+/** Adds the function and its payload to a move that calls one. A call that cannot be made ends the step. */
 export async function withCall(
   dependencies: CallDependencies,
   reference: StepReference,
@@ -34,8 +34,14 @@ export async function withCall(
 ): Promise<NextMove & { readonly call?: StepCall }> {
   if (move.next !== "call") return move;
   const { resolved, ...rest } = move;
-  const call = await callOf(dependencies, reference, resolved, move.attempt);
-  return { ...rest, resolved: {}, call };
+  try {
+    return { ...rest, resolved: {}, call: await callOf(dependencies, reference, resolved, move.attempt) };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (!failure) throw error;
+    const { retryAfter } = await endStep(dependencies, reference, { status: "failed", failure }, move.attempt);
+    return retryAfter === undefined ? { next: "done" } : { next: "poll", seconds: retryAfter };
+  }
 }
 
 async function callOf(

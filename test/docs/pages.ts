@@ -1,3 +1,4 @@
+import { linesOf } from "./markdown";
 import { hasAws, hasMlflow, type WorldIds } from "./world";
 
 export interface NotRun {
@@ -163,6 +164,17 @@ export const settings: readonly Setting[] = [
     team: "remote",
     before: ["node .programs/tables.js", "node .programs/put.js data/1.parquet raw/2026/1.parquet"],
     exchange: [[/s3:\/\/bucket\/raw\/2026\/ --label delayed/, "s3://ringmaster-data/raw/2026/ --label y"]],
+  },
+  {
+    file: "docs/pipelines.md",
+    before: [
+      "mkdir -p src; for name in make square sum report; do echo 'export default () => ({ list: [1, 2], y: 1, total: 3 });' > src/$name.ts; done",
+      `cat > weekly.yaml <<'END'\n${
+        linesOf("docs/pipelines.md")
+          .join("\n")
+          .split(/```\w*\n/)[1]
+      }END`,
+    ],
   },
   {
     file: "docs/drift.md",
