@@ -156,7 +156,8 @@ const step: Readonly<Record<string, State>> = {
     more: { TimeoutSeconds: "{% $states.input.seconds %}" },
     output: { attempt, kind: "{% $states.input.call.kind %}", result: "{% $states.result.Payload %}" },
     retry: retries.uncalled,
-    catch: ended,
+    // A URL may have expired while the call waited.
+    catch: [{ ErrorEquals: ["MODULE_UNAVAILABLE"], Output: { seconds: 2 }, Next: "PauseStep" }, ...ended],
     next: "EndStep",
   }),
   AwaitStep: task("pipeline-step", {

@@ -12,7 +12,7 @@ import { stepsOf } from "./plan";
 import { type CacheEntry, pipelineNotFound, type StepDependencies } from "./ports";
 import { referenceOf, type StepReference, type StepState } from "./records";
 
-/** What the execution of a step does next. */
+/** The next move of a step's execution. */
 export type NextMove =
   | { readonly next: "done" }
   /** Another step with the same key computes the output: begin again after the seconds. */

@@ -39,7 +39,7 @@ const functionOfModule = z.strictObject({
   files: z.record(z.string(), sha256).optional(),
 });
 
-/** What a step does: exactly one of these fields. */
+/** The kinds of steps: a step has exactly one of these fields. */
 const kindFields = {
   /** A module of the user, or the ARN of a Lambda function. */
   function: z.union([z.string().min(1).max(1_000), functionOfModule]),

@@ -6,7 +6,7 @@ import { isOfType, stepsOf } from "./plan";
 import type { PipelineDependencies } from "./ports";
 import { pathOf, referenceOf, type StepFailure, type StepReference, type StepState } from "./records";
 
-/** How an attempt of a step ended. */
+/** The end of an attempt of a step. */
 export type StepEnd =
   | { readonly status: "succeeded"; readonly output: unknown; readonly why?: string }
   | { readonly status: "skipped"; readonly why: string }

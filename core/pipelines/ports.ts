@@ -113,7 +113,7 @@ export interface PipelineEvents {
   publishPipelineEnded(event: PipelineEnded): Promise<void>;
 }
 
-/** What starting, stopping and continuing a run needs. */
+/** The ports that start, stop and continue a run. */
 export interface PipelineDependencies {
   readonly team: string;
   readonly pipelines: PipelineRepository;
@@ -129,7 +129,7 @@ export interface PipelineDependencies {
   readonly cancelPipeline: (pipelineRunId: string, actor: string) => Promise<void>;
 }
 
-/** What the steps need in addition. */
+/** The ports of its steps. */
 export interface StepDependencies extends PipelineDependencies {
   readonly submit: SubmitDependencies;
   readonly tokens: TaskTokens;

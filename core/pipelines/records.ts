@@ -60,7 +60,7 @@ export interface PipelineRun extends Shape<typeof pipelineRun> {}
 export const stepStatuses = ["running", "succeeded", "failed", "skipped", "cancelled"] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
-/** What a step's key is made of, by part: digests, and small values as they are. A miss names the parts that changed. */
+/** The parts of a step's key: digests, and small values as they are. A miss names the parts that changed. */
 const keyParts = z.record(z.string(), z.string());
 export type KeyParts = Shape<typeof keyParts>;
 

@@ -33,10 +33,19 @@ const module_ = { exports: {} };
 })().catch((error) => parentPort.postMessage({ error: { name: error?.name ?? "Error", message: String(error?.message ?? error), stack: String(error?.stack ?? "") } }));
 `;
 
+/** The state machine knows this name: it begins the step again, with a new URL. */
+const unavailable = "MODULE_UNAVAILABLE";
+
 async function download(url: string): Promise<Buffer> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`the store answered ${response.status} for the module or its input`);
-  return Buffer.from(await response.arrayBuffer());
+  try {
+    const response = await fetch(url);
+    if (response.ok) return Buffer.from(await response.arrayBuffer());
+    throw new Error(`the store answered ${response.status}`);
+  } catch (cause) {
+    const error = new Error(`the module or its input cannot be downloaded: ${(cause as Error).message}`, { cause });
+    error.name = unavailable;
+    throw error;
+  }
 }
 
 /** Bytes of an output: the payload between two states has 256 KiB. */

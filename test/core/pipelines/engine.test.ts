@@ -7,6 +7,8 @@ import { pipelineWorld, type WorldOptions } from "./memory";
 
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 const actor = "ada";
+/** An expression. */
+const x = (text: string) => `\${${text}}`;
 
 /** Mulberry32. */
 function randomOf(seed: number): () => number {
@@ -66,30 +68,31 @@ async function resultOf(world: ReturnType<typeof pipelineWorld>, id: string) {
 
 const total = (value: unknown): number => [value].flat().reduce((sum: number, each) => sum + (Number(each) || 0), 0);
 
-/** What each step must come to, computed in the order of the definition without any of the engine's parts. */
+/** Computes the status and value of each step in the order of the definition without any of the engine's parts. */
 function reference(definition: { steps: Record<string, Step>; finally: Record<string, Step> }) {
   const results: Record<string, { status: string; v?: unknown }> = {};
-  const valueOf = (text: unknown, item?: unknown): unknown => {
+  const resolve = (text: unknown, item?: unknown): unknown => {
     if (typeof text !== "string") return text;
     const [, name] = /^\$\{steps\.(\w+)\.output\.v\}$/.exec(text) ?? [];
-    return text === "${item}" ? item : results[name!]?.v;
+    return text === x("item") ? item : results[name!]?.v;
   };
   const run = ([name, each]: [string, Step], parents: string[]) => {
+    const set = (result: { status: string; v?: unknown }): void => {
+      results[name] = result;
+    };
     const statuses = parents.map((parent) => results[parent]?.status);
     const skipped = statuses.filter((status) => status === "skipped").length;
     if (statuses.some((status) => status === "failed" || status === undefined)) return;
-    if (skipped > 0 && (each["join"] !== "any" || skipped === parents.length))
-      return void (results[name] = { status: "skipped" });
+    if (skipped > 0 && (each["join"] !== "any" || skipped === parents.length)) return set({ status: "skipped" });
     const [, when] = /steps\.(\w+)\.output\.v\) > 48/.exec(String(each["when"] ?? "")) ?? [];
-    if (when !== undefined && !(total(results[when]?.v) > 48))
-      return void (results[name] = { status: "skipped" });
+    if (when !== undefined && !(total(results[when]?.v) > 48)) return set({ status: "skipped" });
     const values = (item?: unknown) =>
-      Object.fromEntries(Object.entries(each["input"] ?? {}).map(([field, text]) => [field, valueOf(text, item)]));
+      Object.fromEntries(Object.entries(each["input"] ?? {}).map(([field, text]) => [field, resolve(text, item)]));
     const items = each["forEach"] === undefined ? undefined : (each["forEach"] as unknown[]);
     const ends = (items ?? [undefined]).map((item) => compute(each.function.module, values(item)));
-    if (ends.some(({ status }) => status === "failed")) return void (results[name] = { status: "failed" });
+    if (ends.some(({ status }) => status === "failed")) return set({ status: "failed" });
     const outputs = ends.map((end) => (end as { output: { v: number } }).output.v);
-    results[name] = { status: "succeeded", v: items ? outputs : outputs[0] };
+    set({ status: "succeeded", v: items ? outputs : outputs[0] });
   };
   for (const entry of Object.entries(definition.steps)) run(entry, entry[1]["parents"] as string[]);
   for (const entry of Object.entries(definition.finally)) run(entry, []);
@@ -107,13 +110,14 @@ function randomDefinition(seed: number) {
       own: Math.floor(random() * 5),
       ...Object.fromEntries(parents.map((parent) => [parent, `\${steps.${parent}.output.v}`])),
     };
-    const conditional = parents.length > 0 && random() < 0.2 ? { when: `\${$sum(steps.${parents[0]}.output.v) > 48}` } : {};
+    const conditional =
+      parents.length > 0 && random() < 0.2 ? { when: `\${$sum(steps.${parents[0]}.output.v) > 48}` } : {};
     const list =
       random() < 0.15
         ? {
             forEach: Array.from({ length: Math.floor(random() * 6) }, (_, n) => n),
             concurrency: 1 + Math.floor(random() * 3),
-            input: { ...input, item: "${item}" },
+            input: { ...input, item: x("item") },
           }
         : {};
     const module = random() < 0.04 ? `fail${i}` : "sum";
@@ -235,7 +239,7 @@ describe("a pipeline's run", () => {
     const { byName } = await resultOf(world, third.pipelineRunId);
     expect(world.calls.slice(10).map(({ path }) => path)).toEqual(["s4"]);
     expect(byName["s4"]!.why).toBe("miss: helper.ts was added");
-    const fourth = await start(world, chain(10, { 7: { input: { own: 70, before: "${steps.s6.output.v}" } } }));
+    const fourth = await start(world, chain(10, { 7: { input: { own: 70, before: x("steps.s6.output.v") } } }));
     await world.settle();
     expect(world.calls.slice(11).map(({ path }) => path)).toEqual(["s7", "s8", "s9"]);
     expect((await resultOf(world, fourth.pipelineRunId)).byName["s7"]!.why).toBe("miss: input.own 7 → 70");
@@ -266,7 +270,7 @@ describe("a pipeline's run", () => {
       name: "items",
       onFailure: "finish",
       steps: {
-        each: step("m", { forEach: Array.from({ length: 10 }, (_, i) => i), input: { item: "${item}" }, cache: false }),
+        each: step("m", { forEach: Array.from({ length: 10 }, (_, i) => i), input: { item: x("item") }, cache: false }),
       },
     };
     const { world, run, ended } = await started(definition, { call });
@@ -306,24 +310,24 @@ describe("a pipeline's run", () => {
     expect([byName["a"]!.status, byName["a"]!.attempt]).toEqual(["succeeded", 3]);
   });
 
-  test("a map of 3,000 items, a graph of 2,000 steps and a chain of 500 end with bounded rows", async () => {
+  test("a map of 1,000 items, a graph of 2,000 steps and a chain of 500 end with bounded rows", async () => {
     const items = {
       name: "many",
       steps: {
         make: step("list"),
         each: step("m", {
-          forEach: "${steps.make.output}",
+          forEach: x("steps.make.output"),
           concurrency: 100,
-          input: { item: "${item}" },
+          input: { item: x("item") },
           cache: false,
         }),
       },
     };
-    const list = Array.from({ length: 3_000 }, (_, i) => i);
+    const list = Array.from({ length: 1_000 }, (_, i) => i);
     const many = await started(items, {
       call: ({ step: name, item }) => ({ end: { status: "succeeded", output: name === "make" ? list : item } }),
     });
-    expect(many.byName["each"]!.map).toMatchObject({ total: 3_000, ended: 3_000, failed: 0 });
+    expect(many.byName["each"]!.map).toMatchObject({ total: 1_000, ended: 1_000, failed: 0 });
     const graph = Object.fromEntries(
       Array.from({ length: 2_000 }, (_, i) => [
         `s${i}`,
