@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import type { ApiClient } from "../client/api-client";
 import { InvalidInputError, type Problem } from "../core/errors";
 import { planOf } from "../core/pipelines/plan";
 import { parseYamlInput } from "../core/yaml-input";
-import { bundleModule, type JobOptions, prepareJob } from "./submission";
+import { bundleModule, bundleSource, type JobOptions, prepareJob } from "./submission";
 import { createUploads } from "./uploads";
 
 type Step = Record<string, unknown>;
@@ -21,8 +22,9 @@ const placeholderDigest = "0".repeat(64);
 export async function preparePipeline(file: string, options: JobOptions, client: () => ApiClient): Promise<Definition> {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = /\.[cm]?[jt]s$/.test(file) ? await definitionOf(file) : readFileSync(file, "utf8");
   } catch (cause) {
+    if (cause instanceof InvalidInputError) throw cause;
     throw new InvalidInputError(
       "the pipeline file cannot be read",
       [{ path: "pipeline", value: file, rule: "must be a readable file" }],
@@ -58,7 +60,7 @@ export async function preparePipeline(file: string, options: JobOptions, client:
   }
   for (const [step, { module, job }] of files) {
     if (module !== undefined) {
-      const bundle = await bundleModule(resolve(dirname(file), module), createUploads(client()));
+      const bundle = await bundleModule(resolve(dirname(file), module), createUploads(client()), "function");
       step["function"] = { module, ...bundle };
     }
     if (job !== undefined) {
@@ -74,4 +76,18 @@ function moduleOf(step: Step): string | undefined {
   if (typeof called === "string") return called.startsWith("arn:") ? undefined : called;
   const module = (called as { module?: unknown } | undefined)?.module;
   return typeof module === "string" ? module : undefined;
+}
+
+/** Runs a TypeScript file, whose default export is the definition. @returns JSON */
+async function definitionOf(file: string): Promise<string> {
+  const { source } = await bundleSource(resolve(file), "pipeline");
+  const module: { exports: { default?: unknown } } = { exports: {} };
+  new Function("module", "exports", "require", new TextDecoder().decode(source))(
+    module,
+    module.exports,
+    createRequire(resolve(file)),
+  );
+  if (typeof module.exports.default === "object") return JSON.stringify(module.exports.default, undefined, 2);
+  const rule = "must export the pipeline as default: `export default definePipeline(…)`";
+  throw new InvalidInputError(`${file} is no pipeline`, [{ path: "pipeline", value: file, rule }]);
 }

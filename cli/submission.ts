@@ -44,12 +44,18 @@ export interface BundledModule {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Bundles a user's module and stores it. TensorFlow.js stays external, so that there is one instance. */
-export async function bundleModule(path: string, uploads: UploadPort): Promise<BundledModule> {
+/** Bundles a user's module and stores it. */
+export async function bundleModule(path: string, uploads: UploadPort, field = "model.path"): Promise<BundledModule> {
+  const { source, files } = await bundleSource(path, field);
+  return { sha256: (await uploadBytes(uploads, source)).sha256, files };
+}
+
+/** Bundles a user's module. TensorFlow.js stays external, so that there is one instance. */
+export async function bundleSource(path: string, field: string) {
+  const what = field === "model.path" ? "the job's module cannot be bundled" : "the module cannot be bundled";
   if (!existsSync(path)) {
-    throw new InvalidInputError("the job's module cannot be bundled", [
-      { path: "model.path", value: path, rule: "must be a file that exists, relative to the job file" },
-    ]);
+    const rule = `must be a file that exists, relative to the ${field === "model.path" ? "job" : "pipeline"} file`;
+    throw new InvalidInputError(what, [{ path: field, value: path, rule }]);
   }
   const bundle = await build({
     entryPoints: [path],
@@ -70,19 +76,18 @@ export async function bundleModule(path: string, uploads: UploadPort): Promise<B
     plugins: [ringmaster],
   }).catch((cause: { errors?: readonly { text: string; location?: { file: string; line: number } | null }[] }) => {
     throw new InvalidInputError(
-      "the job's module cannot be bundled",
+      what,
       (cause.errors ?? []).map(({ text, location }) => ({
-        path: "model.path",
+        path: field,
         value: location ? `${relative("", join(dirname(path), location.file))}:${location.line}` : path,
         rule: ruleOf(text),
       })),
       cause,
     );
   });
-  const sources = Object.keys(bundle.metafile.inputs).filter((name) => !name.includes(":"));
+  const sources = Object.keys(bundle.metafile.inputs).filter((name) => !/:|node_modules/.test(name));
   const files = sources.map((name) => [name, sha256(readFileSync(join(dirname(path), name)))] as const);
-  const reference = await uploadBytes(uploads, bundle.outputFiles[0]!.contents);
-  return { sha256: reference.sha256, files: Object.fromEntries(files) };
+  return { source: bundle.outputFiles[0]!.contents, files: Object.fromEntries(files) };
 }
 
 function ruleOf(text: string): string {

@@ -4,6 +4,7 @@
 /** The exports that a user's training module imports from `ringmaster`. */
 export type { Rank, Scalar, Tensor, Tensor1D, Tensor2D } from "@tensorflow/tfjs-core";
 export type { LayersModel, Sequential, SymbolicTensor } from "@tensorflow/tfjs-layers";
+export { type AddedStep, definePipeline, expression, type Input, type Reference } from "../core/pipelines/define";
 export type { Task } from "../core/runs/model-definition";
 export {
   defineTraining,

@@ -68,7 +68,7 @@ export function addPipelineCommands(program: Command): void {
     .repeatable("--again <steps>", "steps that reuse no output, separated by commas", { commas: true })
     .option("--wait", "follow the run until it ends")
     .action(async (pipeline: string, options: RunOptions, command: Command) => {
-      const isFile = /\.(ya?ml|json)$/.test(pipeline);
+      const isFile = /\.(ya?ml|json|[cm]?[jt]s)$/.test(pipeline);
       const name = isFile ? (await push(pipeline, options, command)).pipeline.name : pipeline;
       const { client, json, print } = contextOf(command);
       const no_cache = options.cache ? options.again : [];

@@ -1,0 +1,1 @@
+export default ({ values }: { values: readonly number[] }) => ({ total: values.reduce((a, b) => a + b, 0) });
