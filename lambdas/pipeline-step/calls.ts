@@ -82,7 +82,7 @@ interface ApiCall {
 
 /**
  * Makes the event that the gateway would send for a call of the API. The caller is the pipeline of its team. It has
- * the default scopes, so it cannot decide what serves, whoever pushed it.
+ * the default scopes, so it cannot decide what serves, even if its author may.
  */
 function apiEvent({ operation: id, params = {}, query = {}, body }: ApiCall, team: string, actor: string) {
   const operation = allOperations.find(({ operationId }) => operationId === id);
