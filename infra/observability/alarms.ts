@@ -24,7 +24,6 @@ const unattended: readonly FunctionName[] = [
   "conclude-run",
   "retrain",
   "drive-study",
-  "pipeline-step",
   "monitor-drift",
   "notify",
   "ingest-metrics",
