@@ -8,6 +8,7 @@ import { definePlatform } from "../../infra/platform";
 import type { PlatformStacks } from "../../infra/platform-stacks";
 import { authorizer, functions } from "../../platform/functions";
 import { functionPermissionsFile } from "../../platform/permissions";
+import { stateMachineText } from "../../state-machines/definition";
 import { permissionsFile } from "../support/permissions";
 
 export const repository = path.resolve(__dirname, "../..");
@@ -35,7 +36,8 @@ export function synthesizePlatform(
     fs.writeFileSync(path.join(bundles, "lambdas", `${name}.js`), `exports.handler = async () => "${name}";`);
   }
   fs.copyFileSync(permissionsFile, path.join(bundles, functionPermissionsFile));
-  fs.cpSync(path.join(repository, "state-machines"), path.join(bundles, "state-machines"), { recursive: true });
+  fs.mkdirSync(path.join(bundles, "state-machines"));
+  fs.writeFileSync(path.join(bundles, "state-machines", "training-run.asl.json"), stateMachineText());
   const app = newApp(path.join(directory, "out"), context);
   const stacks = definePlatform(app, { repository, bundles }, config);
   return {
