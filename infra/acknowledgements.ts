@@ -1,6 +1,7 @@
 import { Validations } from "aws-cdk-lib";
 import { arnsOf, type Resource } from "../platform/permissions";
 import { resourceNames } from "../platform/trainer-job";
+import { userFunctionPattern } from "../platform/user-functions";
 import type { PlatformStacks } from "./platform-stacks";
 
 /** The reasons for each resource with a wildcard in its name. The list is complete. */
@@ -47,6 +48,10 @@ export function acknowledgeFindings(prefix: string, { compute, workflow, trigger
   Validations.of(workflow).acknowledge({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:${resourceNames(prefix).stateMachine}/*]`,
     reason: "Child executions of the machine's own distributed Maps have no name before they exist.",
+  });
+  Validations.of(workflow).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${userFunctionPattern(prefix)}]`,
+    reason: "Functions that users give to steps of pipelines; their name is the right to be called.",
   });
   for (const policy of agentPolicies) {
     Validations.of(compute).acknowledge({
